@@ -1,0 +1,100 @@
+/**
+ * A way out. The delivery engine knows providers only through this file; `channel.contract.ts` says what every
+ * implementation owes it.
+ */
+import type { TSchema } from "typebox";
+import type { Connector } from "../core/accounts.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import type { EmailContent, Part, SmsContent } from "../core/message.ts";
+import type { Receipt, SendOutcome } from "../core/outcome.ts";
+
+export interface Channel {
+  readonly connectorId: string;
+  /** Longest time one `send` may take, milliseconds. Leases outlast it. */
+  readonly sendTimeoutMs: number;
+  /** Begins to connect, and keeps connected; returns at once and never throws. */
+  start(): void;
+  /** How many messages may be handed over now. 0 while not connected, paused, or full. */
+  freeSlots(): number;
+  /**
+   * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops
+   * waiting and reports what it knows (`unconfirmed` for what was fully written and not answered).
+   */
+  send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
+  /** Takes no more, waits for answers under way (bounded), closes. */
+  stop(): Promise<void>;
+  status(): ChannelStatus;
+}
+
+export interface ChannelStatus {
+  readonly state: "stopped" | "connecting" | "up" | "down";
+  /** Since when, Unix milliseconds. */
+  readonly since: number;
+  /** Why it is down, in words for the operator. */
+  readonly reason?: string;
+}
+
+export type OutgoingMessage = OutgoingSms | OutgoingEmail;
+
+interface Outgoing {
+  readonly messageId: string;
+  readonly accountId: string;
+  /** The message's parts so far; those neither `pending` nor `unconfirmed` are not to be sent again. */
+  readonly parts: readonly Part[];
+  /** Indexes this attempt covers; absent: all that are still to be sent. */
+  readonly only?: readonly number[];
+  /** 1 for the first attempt that reaches the wire. */
+  readonly attempt: number;
+  /** Milliseconds left of the delivery window: the validity period. */
+  readonly remainingMs: number;
+  readonly createdAt: number;
+}
+
+export interface OutgoingSms extends Outgoing {
+  readonly channel: "sms";
+  /** E.164, with `+`. */
+  readonly to: string;
+  readonly from?: string;
+  /** Rendered; absent where the provider (or the simulator) works from the template ids. */
+  readonly text?: string;
+  readonly content: SmsContent;
+}
+
+export interface OutgoingEmail extends Outgoing {
+  readonly channel: "email";
+  readonly content: EmailContent;
+  /** For signing; absent where the domain has no key. */
+  readonly dkim?: { readonly domain: string; readonly selector: string; readonly privateKey: string };
+}
+
+/** What a channel is given by the composition root. */
+export interface ChannelDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: ChannelLog;
+  /** Called when `freeSlots` may have grown. */
+  readonly onSlots: () => void;
+  /** Stores receipts; resolves when they are durable. Only then may they be acknowledged. */
+  readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
+  /** Called on every change of `status().state`. */
+  readonly onStatus: (status: ChannelStatus) => void;
+}
+
+export interface ChannelLog {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  debug(fields: Record<string, unknown>, message: string): void;
+}
+
+/** A kind of connector: how its configuration looks, how to open and how to try it. */
+export interface ConnectorKind {
+  readonly kind: string;
+  readonly channel: "sms" | "email";
+  /** JSON schema (typebox object) of `Connector.config`, with defaults. snake_case, as the admin API shows it. */
+  readonly config: TSchema;
+  /** Names of the fields kept in `Connector.secrets`, all optional strings. */
+  readonly secrets: readonly string[];
+  open(connector: Connector, deps: ChannelDeps): Channel;
+  /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. */
+  check(connector: Connector, clock: Clock): Promise<{ readonly ok: boolean; readonly detail: string }>;
+}

@@ -1,0 +1,29 @@
+/**
+ * Time as an argument. `cli` makes the real clock, tests hold one in their hands, and nothing else in the
+ * program asks the machine what time it is.
+ */
+export interface Clock {
+  /** Wall clock, Unix milliseconds. For what is stored and shown. */
+  now(): number;
+  /** Milliseconds from an arbitrary origin; never goes back. For leases and time limits. */
+  monotonicMs(): number;
+  /** Calls `run` once, `delayMs` from now, unless the returned function is called first. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+/** Chance as an argument: a number in [0, 1), like `Math.random`. */
+export type Random = () => number;
+
+/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const wake = () => {
+      cancel();
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, wake);
+    signal.addEventListener("abort", wake);
+  });
+}

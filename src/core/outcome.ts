@@ -1,0 +1,39 @@
+import type { MessageError } from "./message.ts";
+
+/** What one attempt came to for one part: a segment (SMS) or a recipient (email). */
+export type PartOutcome =
+  | {
+      readonly kind: "sent";
+      /** As the provider wrote them; empty where the provider gives none. */
+      readonly providerMessageIds: readonly string[];
+      /** True where acceptance is delivery: the recipient's own MX took the email. */
+      readonly delivered?: boolean;
+    }
+  /** Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. */
+  | { readonly kind: "deferred"; readonly error: MessageError; readonly retryAfterMs?: number }
+  /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
+  | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
+  /** It left us, and no answer came. */
+  | { readonly kind: "unconfirmed"; readonly error: MessageError };
+
+export interface SendOutcome {
+  /** Aligned with the message's parts. `undefined`: the part was settled already and was not sent again. */
+  readonly parts: readonly (PartOutcome | undefined)[];
+  /** False when the attempt shall not use up the retry budget: throttled, or it never reached the wire. */
+  readonly countsAsAttempt: boolean;
+  /** For the timeline, for example `{ encoding: "gsm7", segments: 2 }`. */
+  readonly detail?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** A later word from the provider about one part it took before: SMPP delivery receipt, DSN, callback. */
+export interface Receipt {
+  readonly connectorId: string;
+  /** As the provider wrote it. */
+  readonly providerMessageId: string;
+  readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced";
+  readonly error?: MessageError;
+  /** Unix milliseconds when it reached us. */
+  readonly receivedAt: number;
+  /** The provider's own words, shortened to 255 characters; no message text. */
+  readonly raw?: string;
+}
