@@ -28,6 +28,7 @@ import type {
   TimelineEntry,
 } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
+import type { NextStep } from "../core/progress.ts";
 
 export interface Store {
   readonly intake: Intake;
@@ -216,18 +217,9 @@ export interface Settlement {
   /** By part index, over all parts of the message; `undefined`: not tried now. SMS: its length sets the number of segments. */
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
-  /** `again`: the job waits until `dueAt`. `done`: the job ends; parts still to be tried end as `end` says. */
-  readonly next:
-    | { readonly kind: "again"; readonly dueAt: number }
-    | { readonly kind: "done"; readonly end?: PartEnd };
+  readonly next: NextStep;
   /** Wipe text and bodies once no job of the request is left. */
   readonly keepsContent: boolean;
-}
-
-/** How the parts of a job that never made it end. */
-export interface PartEnd {
-  readonly status: "failed" | "expired" | "bounced";
-  readonly error: MessageError;
 }
 
 export interface ReceiptResult {

@@ -1,0 +1,81 @@
+import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
+import type { PartOutcome } from "./outcome.ts";
+
+/** Why parts that are still open will not be tried again. */
+export type EndReason = "window_over" | "attempts_spent";
+
+/** Still to be tried, or to be settled by a receipt or the end of the window. */
+export function isOpen(part: Part): boolean {
+  return part.status === "pending" || part.status === "unconfirmed";
+}
+
+/** SMS: the first end holds. Email: a success DSN may still turn into a bounce. */
+export function mayMove(from: PartStatus, to: PartStatus): boolean {
+  if (from === "sent" || from === "unconfirmed" || from === "pending") return true;
+  return from === "delivered" && to === "bounced";
+}
+
+/** A part after one attempt at it. */
+export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: string | undefined): Part {
+  const taken = connectorId === undefined ? {} : { connectorId };
+  const rest = withoutError(part);
+  if (outcome.kind === "deferred") return { ...rest, status: "pending", error: outcome.error };
+  if (outcome.kind === "unconfirmed")
+    return { ...rest, ...taken, status: "unconfirmed", error: outcome.error };
+  if (outcome.kind === "rejected") {
+    return { ...rest, ...taken, status: outcome.bounced ? "bounced" : "failed", error: outcome.error };
+  }
+  const [providerMessageId] = outcome.providerMessageIds;
+  return {
+    ...rest,
+    ...taken,
+    status: outcome.delivered ? "delivered" : "sent",
+    ...(providerMessageId !== undefined && { providerMessageId }),
+  };
+}
+
+/** A part that will not be tried again, ended for `reason`. What may have left us unconfirmed is failed, and says so. */
+export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
+  if (part.status === "unconfirmed") {
+    return {
+      ...part,
+      status: "failed",
+      error: { code: "unconfirmed", message: "it may have been sent; no answer came" },
+    };
+  }
+  const ending = END_OF[channel][reason](part);
+  return { ...part, ...ending };
+}
+
+type Ending = { readonly status: PartStatus; readonly error: MessageError };
+
+export const WINDOW_OVER: MessageError = { code: "expired", message: "not delivered within its window" };
+
+/** How a part that never made it ends, by channel and reason. An email's last word decides between bounced and failed. */
+const END_OF: Record<"sms" | "email", Record<EndReason, (part: Part) => Ending>> = {
+  sms: {
+    window_over: () => ({ status: "expired", error: WINDOW_OVER }),
+    attempts_spent: (part) => ({ status: "failed", error: part.error ?? WINDOW_OVER }),
+  },
+  email: {
+    window_over: (part) => ({
+      status: isRecipientsWord(part.error) ? "bounced" : "failed",
+      error: part.error ?? WINDOW_OVER,
+    }),
+    attempts_spent: (part) => ({
+      status: isRecipientsWord(part.error) ? "bounced" : "failed",
+      error: part.error ?? WINDOW_OVER,
+    }),
+  },
+};
+
+/** A 4yz reply of the receiving server, as opposed to a fault on the way to it. */
+function isRecipientsWord(error: MessageError | undefined): boolean {
+  return error !== undefined && /^(smtp\.)?4[.\d]/.test(error.code);
+}
+
+/** For states that carry an error only when there is one. */
+export function withoutError<T extends { readonly error?: MessageError }>(value: T): Omit<T, "error"> {
+  const { error: _, ...rest } = value;
+  return rest;
+}

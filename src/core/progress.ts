@@ -1,0 +1,266 @@
+/**
+ * How a message moves. Attempts and receipts go in, the new state and the timeline entries come out; nothing
+ * here reads or writes anything. Both stores run these functions inside their transactions.
+ */
+import { foldRecipients } from "./email-status.ts";
+import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
+import type { PartOutcome, Receipt } from "./outcome.ts";
+import { afterOutcome, type EndReason, endPart, isOpen, mayMove, WINDOW_OVER, withoutError } from "./part.ts";
+import { foldSegments } from "./sms-status.ts";
+
+export interface Step {
+  readonly progress: Progress;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** One attempt, as far as it moves the message. */
+export interface Attempt {
+  readonly at: number;
+  readonly connectorId?: string;
+  /** By part index; `undefined`: not tried. Longer than `parts` where an SMS's segments are counted the first time. */
+  readonly outcomes: readonly (PartOutcome | undefined)[];
+  readonly detail?: TimelineEntry["detail"];
+  readonly next: NextStep;
+  /** The parts the job covers; absent: all. */
+  readonly only?: readonly number[];
+}
+
+/** What becomes of the job: tried again, kept from being sent again until its window ends, or done. */
+export type NextStep =
+  | { readonly kind: "again"; readonly dueAt: number }
+  | { readonly kind: "held"; readonly dueAt: number }
+  /** `end` says why parts that are still open will not be tried again. */
+  | { readonly kind: "done"; readonly end?: EndReason };
+
+/** Beyond it, late receipts leave no entry: a provider that repeats itself must not fill the disk. */
+const MAX_LATE_ENTRIES = 200;
+
+const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
+  "sent",
+  "delivered",
+  "undelivered",
+  "expired",
+  "failed",
+  "bounced",
+]);
+
+/** No attempt will ever move the message again. */
+export function isSettled(progress: Progress): boolean {
+  return !["scheduled", "queued", "sending"].includes(progress.status);
+}
+
+/** Records what one attempt came to. */
+export function applyAttempt(before: Progress, attempt: Attempt): Step {
+  const tried = mergeOutcomes(before, attempt);
+  const parts = attempt.next.kind === "done" ? endOpenParts(before, tried, attempt) : tried;
+  const after: Progress = {
+    ...withoutError(before),
+    parts,
+    status: statusAfter(before, parts, attempt.next),
+    ...errorOf(before, parts, attempt.next),
+  };
+  return record(before, after, {
+    at: attempt.at,
+    kind: attempt.connectorId === undefined ? "status" : "attempt",
+    detail: attemptDetail(attempt),
+    error: firstError(attempt) ?? after.error,
+  });
+}
+
+/** Ends a message's open parts because its window is over, without an attempt. */
+export function applyExpiry(before: Progress, at: number, only?: readonly number[]): Step {
+  const sending: Progress = before.channel === "email" ? { ...before, status: "sending" } : before;
+  return applyAttempt(sending, {
+    at,
+    outcomes: [],
+    next: { kind: "done", end: "window_over" },
+    ...(only && { only }),
+  });
+}
+
+/** Applies a provider's later word to one part. Final states hold; a late word only becomes an entry. */
+export function applyReceipt(
+  before: Progress,
+  partIndex: number,
+  receipt: Receipt,
+): Step & { readonly isLate: boolean } {
+  const part = before.parts[partIndex];
+  if (!part || receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt), isLate: true };
+  const moved: Part = {
+    ...withoutError(part),
+    status: receipt.status,
+    ...(receipt.error && { error: receipt.error }),
+  };
+  const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
+  const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
+  const error = isFailure(status) ? (receipt.error ?? before.error) : undefined;
+  const after: Progress = { ...withoutError(before), parts, status, ...(error && { error }) };
+  const step = record(before, after, {
+    at: receipt.receivedAt,
+    kind: "receipt",
+    detail: receiptDetail(receipt),
+    error: receipt.error,
+  });
+  return { ...step, isLate: false };
+}
+
+/** Notes what a lease holder brought home after it had lost its lease: kept for the operator, moves nothing. */
+export function noteLostSettle(before: Progress, attempt: Attempt): Step {
+  const ids = attempt.outcomes.flatMap((outcome) =>
+    outcome?.kind === "sent" ? outcome.providerMessageIds : [],
+  );
+  return append(before, {
+    at: attempt.at,
+    kind: "lost_settle",
+    status: before.status,
+    detail: { ...attemptDetail(attempt), provider_message_ids: ids },
+  });
+}
+
+/** A lease ran out before anything was heard: what it tried may have left us. The message is back in line. */
+export function applyInterruption(before: Progress, at: number): Step {
+  if (before.status !== "sending") return { progress: before, entries: [] };
+  return append({ ...before, status: "queued" }, { at, kind: "interrupted", status: "queued" });
+}
+
+function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
+  const length = Math.max(before.parts.length, attempt.outcomes.length);
+  return Array.from({ length }, (_, index) => {
+    const part: Part = before.parts[index] ?? { status: "pending" };
+    const outcome = attempt.outcomes[index];
+    return outcome && isOpen(part) ? afterOutcome(part, outcome, attempt.connectorId) : part;
+  });
+}
+
+function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt): readonly Part[] {
+  const end = attempt.next.kind === "done" ? attempt.next.end : undefined;
+  if (!end) return parts;
+  const covered = (index: number) => attempt.only === undefined || attempt.only.includes(index);
+  return parts.map((part, index) =>
+    isOpen(part) && covered(index) ? endPart(before.channel, part, end) : part,
+  );
+}
+
+function statusAfter(before: Progress, parts: readonly Part[], next: NextStep): MessageStatus {
+  if (isSettled(before)) return before.status;
+  if (next.kind === "again") return "queued";
+  if (next.kind === "held") return "sending";
+  if (parts.length === 0) return next.end === "window_over" ? "expired" : "failed";
+  return parts.some(isOpen) ? before.status : fold(before, parts);
+}
+
+function fold(before: Progress, parts: readonly Part[]): MessageStatus {
+  return before.channel === "sms" ? foldSegments(parts) : foldRecipients(parts);
+}
+
+function isFinalSms(progress: Progress): boolean {
+  return progress.channel === "sms" && isSettled(progress) && progress.status !== "sent";
+}
+
+function isFailure(status: MessageStatus): boolean {
+  return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
+}
+
+/** The message's error: that of the part that made it fail. */
+function errorOf(before: Progress, parts: readonly Part[], next: NextStep): { error?: MessageError } {
+  if (isSettled(before)) return before.error ? { error: before.error } : {};
+  const status = statusAfter(before, parts, next);
+  if (!isFailure(status)) return {};
+  const error = parts.find((part) => part.status === status)?.error ?? WINDOW_OVER;
+  return { error };
+}
+
+function firstError(attempt: Attempt): MessageError | undefined {
+  for (const outcome of attempt.outcomes) if (outcome && outcome.kind !== "sent") return outcome.error;
+  return undefined;
+}
+
+function lateReceipt(before: Progress, receipt: Receipt): Step {
+  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "late_receipt",
+    status: before.status,
+    detail: receiptDetail(receipt),
+    ...(receipt.error && { error: receipt.error }),
+  });
+}
+
+type Detail = NonNullable<TimelineEntry["detail"]>;
+
+interface Occasion {
+  readonly at: number;
+  readonly kind: TimelineEntry["kind"];
+  readonly detail?: TimelineEntry["detail"] | undefined;
+  readonly error?: MessageError | undefined;
+}
+
+/** Writes the step down: one entry for the occasion, and one public event for everything the outside should know. */
+function record(before: Progress, after: Progress, occasion: Occasion): Step {
+  const isPublic =
+    after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
+  const first = append(
+    after,
+    { ...compact(occasion), status: after.status },
+    isPublic ? `sms.${after.status}` : undefined,
+  );
+  return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
+}
+
+/** An email's public events are about one recipient each. */
+function recordRecipients(before: Progress, first: Step, at: number): Step {
+  let step = first;
+  first.progress.parts.forEach((part, index) => {
+    if (part.status === before.parts[index]?.status || !PUBLIC_STATUSES.has(part.status)) return;
+    const next = append(
+      step.progress,
+      {
+        at,
+        kind: "status",
+        status: part.status,
+        ...(part.address !== undefined && { recipient: part.address }),
+        ...(part.error && { error: part.error }),
+      },
+      `email.${part.status}`,
+    );
+    step = { progress: next.progress, entries: [...step.entries, ...next.entries] };
+  });
+  return step;
+}
+
+function append(progress: Progress, entry: Omit<TimelineEntry, "position">, eventType?: string): Step {
+  const position = progress.position + 1;
+  const sequence = eventType === undefined ? progress.sequence : progress.sequence + 1;
+  return {
+    progress: { ...progress, position, sequence },
+    entries: [{ ...entry, position, ...(eventType !== undefined && { sequence, eventType }) }],
+  };
+}
+
+function attemptDetail(attempt: Attempt): Detail {
+  return { ...attempt.detail, ...(attempt.connectorId !== undefined && { connector: attempt.connectorId }) };
+}
+
+function receiptDetail(receipt: Receipt): Detail {
+  return {
+    connector: receipt.connectorId,
+    provider_message_id: receipt.providerMessageId,
+    receipt_status: receipt.status,
+    ...(receipt.raw !== undefined && { raw: receipt.raw }),
+  };
+}
+
+function compact(occasion: Occasion): {
+  at: number;
+  kind: TimelineEntry["kind"];
+  detail?: NonNullable<TimelineEntry["detail"]>;
+  error?: MessageError;
+} {
+  return {
+    at: occasion.at,
+    kind: occasion.kind,
+    ...(occasion.detail && Object.keys(occasion.detail).length > 0 && { detail: occasion.detail }),
+    ...(occasion.error && { error: occasion.error }),
+  };
+}

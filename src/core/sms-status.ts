@@ -1,0 +1,27 @@
+import type { Part, SmsStatus } from "./message.ts";
+
+/** The life cycle of an SMS. `docs/statuses.md` is drawn from this table. */
+export const SMS_MOVES = {
+  scheduled: ["queued", "expired", "failed"],
+  queued: ["sending", "expired", "failed"],
+  sending: ["sent", "queued", "expired", "failed"],
+  sent: ["delivered", "undelivered", "expired", "failed"],
+  delivered: [],
+  undelivered: [],
+  expired: [],
+  failed: [],
+} as const satisfies Record<SmsStatus, readonly SmsStatus[]>;
+
+/** Worst first. */
+const ENDINGS = ["failed", "undelivered", "expired", "delivered"] as const;
+
+/**
+ * The status of an SMS none of whose segments is still to be sent: delivered when all are, otherwise the worst
+ * end of any. A failed segment decides at once, since nothing is worse; other ends wait for the last receipt.
+ */
+export function foldSegments(segments: readonly Part[]): SmsStatus {
+  const statuses = new Set(segments.map((segment) => segment.status));
+  if (statuses.has("failed")) return "failed";
+  if (statuses.has("sent")) return "sent";
+  return ENDINGS.find((ending) => statuses.has(ending)) ?? "failed";
+}
