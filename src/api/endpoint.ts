@@ -1,0 +1,44 @@
+import type { TSchema } from "typebox";
+import type { KeyOwner } from "../store/store.ts";
+
+/**
+ * One row of the route table. The router dispatches from it, `/openapi.json` is generated from it, and nothing
+ * else knows which paths exist.
+ */
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With parameters in braces, for example `/v1/sms/messages/{message_id}`. */
+  readonly path: string;
+  /** Other paths that are the same operation, kept for older clients. */
+  readonly aliases?: readonly string[];
+  /** Names the operation: OpenAPI's operationId and the scope of idempotency keys. */
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly auth: "api-key" | "admin" | "none";
+  readonly request?: { readonly schema: TSchema; readonly maxBytes: number };
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** By status; the errors every endpoint shares are added by the generator. */
+  readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>;
+  /** Answers cross-origin requests of browsers (push endpoints). */
+  readonly cors?: boolean;
+  /** Takes an `Idempotency-Key`. */
+  readonly idempotent?: boolean;
+  handle(call: Call): Promise<Response> | Response;
+}
+
+/** One request on its way through an endpoint. */
+export interface Call {
+  readonly requestId: string;
+  readonly headers: Headers;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The client's address, forwarded ones counted only from trusted proxies. */
+  readonly clientAddress: string;
+  /** Unix milliseconds when the request arrived. */
+  readonly now: number;
+  /** Present exactly where `auth` is `api-key`. */
+  readonly caller?: KeyOwner;
+  /** The parsed body (an object) and its exact text; present exactly where the endpoint declares `request`. */
+  readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
+}
