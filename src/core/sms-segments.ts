@@ -1,0 +1,80 @@
+import { gsm7Length, gsm7UnitLength } from "./gsm7.ts";
+
+export type SmsEncoding = "gsm7" | "ucs2";
+
+/** How the parts of a long message are tied together: a user data header with an 8-bit or a 16-bit reference. */
+export type ConcatStyle = "udh8" | "udh16";
+
+export interface SmsSegments {
+  readonly encoding: SmsEncoding;
+  /** At least one; the text of each part. Joined they are the whole text. */
+  readonly parts: readonly string[];
+  /** Septets (GSM-7) or UTF-16 units (UCS-2) of the whole text, headers not counted. */
+  readonly units: number;
+}
+
+/** The header counts the parts in one octet (3GPP TS 23.040 §9.2.3.24.1). */
+export const MAX_SEGMENTS = 255;
+
+/** 140 octets less the header of 6 or 7: septets, and UTF-16 units (3GPP TS 23.040). */
+const LIMITS = {
+  gsm7: { single: 160, udh8: 153, udh16: 152 },
+  ucs2: { single: 70, udh8: 67, udh16: 66 },
+} as const;
+
+/**
+ * Splits a text into the parts that go out: GSM-7 where it can write every character, otherwise UCS-2. No part
+ * ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster unless that alone fills
+ * more than a part. The same text and style give the same parts, always. There may be more than `MAX_SEGMENTS`.
+ */
+export function segmentSms(text: string, concat: ConcatStyle = "udh8"): SmsSegments {
+  const septets = gsm7Length(text);
+  const encoding: SmsEncoding = septets === undefined ? "ucs2" : "gsm7";
+  const units = septets ?? text.length;
+  const limits = LIMITS[encoding];
+  if (units <= limits.single) return { encoding, parts: [text], units };
+  const parts = encoding === "gsm7" ? splitGsm7(text, limits[concat]) : splitUcs2(text, limits[concat]);
+  return { encoding, parts, units };
+}
+
+/** One UTF-16 unit is one character here, of one septet or two. */
+function splitGsm7(text: string, limit: number): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let used = 0;
+  for (let i = 0; i < text.length; i++) {
+    const size = gsm7UnitLength(text.charCodeAt(i));
+    if (used + size > limit) {
+      parts.push(text.slice(start, i));
+      start = i;
+      used = 0;
+    }
+    used += size;
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+function splitUcs2(text: string, limit: number): string[] {
+  const parts: string[] = [];
+  let part = "";
+  for (const piece of unbreakablePieces(text, limit)) {
+    if (part.length + piece.length > limit) {
+      parts.push(part);
+      part = "";
+    }
+    part += piece;
+  }
+  parts.push(part);
+  return parts;
+}
+
+/** Grapheme clusters; one that is longer than a part comes as its code points. */
+function* unbreakablePieces(text: string, limit: number): Generator<string> {
+  for (const { segment } of graphemes.segment(text)) {
+    if (segment.length <= limit) yield segment;
+    else yield* segment;
+  }
+}
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
