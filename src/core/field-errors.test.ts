@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import Type from "typebox";
+import { checkBody, createErrors, type FieldErrors, parseBody } from "./field-errors.ts";
+
+const Person = Type.Object({ email: Type.String({ minLength: 1 }), name: Type.Optional(Type.String()) });
+const Letter = Type.Object({
+  from: Person,
+  to: Type.Array(Person, { minItems: 1, maxItems: 50 }),
+  subject: Type.String({ minLength: 1, maxLength: 10 }),
+  kind: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  copies: Type.Optional(Type.Integer({ minimum: 5, maximum: 9 })),
+  platform: Type.Optional(Type.Enum(["apns", "fcm", "web"])),
+  notes: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  values: Type.Optional(
+    Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number()]), maxProperties: 2 }),
+  ),
+});
+const good = { from: { email: "a@b.c" }, to: [{ email: "d@e.f" }], subject: "hello" };
+
+function errorsOf(body: unknown): FieldErrors {
+  const parsed = checkBody(Letter, body);
+  return "errors" in parsed ? parsed.errors : {};
+}
+
+describe("checking a body by its schema", () => {
+  test("a good body is returned as it is", () => {
+    expect(checkBody(Letter, good)).toEqual({ value: good });
+  });
+
+  test("what is not an object is refused under body", () => {
+    for (const body of [null, undefined, [], "text", 1, true]) {
+      expect(errorsOf(body)).toEqual({ body: "must be a JSON object" });
+    }
+  });
+
+  test("a missing object reports itself and its required children, along with every other problem", () => {
+    expect(errorsOf({})).toEqual({
+      from: "required",
+      "from.email": "required",
+      to: "required",
+      subject: "required",
+    });
+  });
+
+  test("an object without a required child reports the child", () => {
+    expect(errorsOf({ ...good, from: {} })).toEqual({ "from.email": "required" });
+  });
+
+  test("null in an optional field is absent", () => {
+    const parsed = checkBody(Letter, { ...good, copies: null, from: { email: "a@b.c", name: null } });
+    expect(parsed).toEqual({ value: good });
+  });
+
+  test("unknown fields are ignored", () => {
+    expect(errorsOf({ ...good, colour: "red" })).toEqual({});
+  });
+
+  test("each wrong type is named in words", () => {
+    expect(
+      errorsOf({
+        from: "me",
+        to: "you",
+        subject: 7,
+        kind: 7,
+        copies: 5.5,
+        platform: "ios",
+        notes: [],
+        values: { "1": true },
+      }),
+    ).toEqual({
+      from: "must be an object",
+      to: "must be an array of objects",
+      subject: "must be a string",
+      kind: "must be a string or an array of strings",
+      copies: "must be an integer",
+      platform: "must be one of apns, fcm, web",
+      notes: "must be an object",
+      "values.1": "must be a string or a number",
+    });
+  });
+
+  test("limits are named with their figures", () => {
+    expect(
+      errorsOf({ ...good, subject: "x".repeat(11), copies: 4, to: [], values: { a: 1, b: 2, c: 3 } }),
+    ).toEqual({
+      subject: "must be at most 10 characters",
+      copies: "must be from 5 to 9",
+      to: "must have 1 to 50 entries",
+      values: "must have at most 2 entries",
+    });
+  });
+
+  test("lengths are counted in code points", () => {
+    expect(errorsOf({ ...good, subject: "😀".repeat(10) })).toEqual({});
+    expect(errorsOf({ ...good, subject: "😀".repeat(11) })).toHaveProperty("subject");
+  });
+
+  test("a bad entry is reported under its index, with a summary under the array", () => {
+    expect(
+      errorsOf({ ...good, to: [{ email: "a" }, {}, "x", { email: "" }, { email: "b", name: 1 }] }),
+    ).toEqual({
+      to: "4 of 5 entries are invalid",
+      "to.1.email": "required",
+      "to.2": "must be an object",
+      "to.3.email": "required",
+      "to.4.name": "must be a string",
+    });
+  });
+
+  test("at most 20 bad entries are listed", () => {
+    const listed = errorsOf({ ...good, to: Array.from({ length: 30 }, () => 1) });
+    expect(listed.to).toBe("30 of 30 entries are invalid");
+    expect(Object.keys(listed)).toHaveLength(21);
+  });
+
+  test("free objects keep their members when another field is broken", () => {
+    let seen: unknown;
+    parseBody(Letter, { ...good, subject: 1, notes: { a: null }, values: { "1": "x" } }, (sound) => {
+      seen = sound;
+    });
+    expect(seen).toEqual({ from: good.from, to: good.to, notes: { a: null }, values: { "1": "x" } });
+  });
+
+  test("fields the schema refused are not judged again, the others are", () => {
+    const parsed = parseBody(Letter, { ...good, subject: 1, to: [1, good.to[0]] }, (sound, errors) => {
+      if (sound.subject !== undefined) errors.add("subject", "judged");
+      sound.to?.forEach((entry, index) => {
+        if (entry) errors.addEntry("to", { index, total: 2, at: `to.${index}.email`, reason: "judged" });
+      });
+    });
+    expect(parsed).toEqual({
+      errors: {
+        subject: "must be a string",
+        to: "2 of 2 entries are invalid",
+        "to.0": "must be an object",
+        "to.1.email": "judged",
+      },
+    });
+  });
+
+  test("whatever the body, the quick check and the description agree", () => {
+    const member = fc.oneof(fc.string(), fc.integer(), fc.constant(""), fc.jsonValue());
+    const body = fc.record(
+      Object.fromEntries([...Object.keys(Letter.properties), "x"].map((name) => [name, member])),
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(body, (given) => {
+        const parsed = checkBody(Letter, given);
+        // A value that was mended or passed must satisfy the schema itself.
+        if ("value" in parsed) expect(checkBody(Letter, parsed.value)).toEqual(parsed);
+        else expect(Object.keys(parsed.errors).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+});
+
+describe("collecting errors", () => {
+  test("the first sentence of a field counts", () => {
+    const errors = createErrors();
+    errors.add("a", "first");
+    errors.add("a", "second");
+    expect(errors.list()).toEqual({ a: "first" });
+  });
+
+  test("an array can have its own summary", () => {
+    const errors = createErrors();
+    errors.summarise("to", (bad, total) => `${bad}/${total}`);
+    expect(errors.isEmpty()).toBe(true);
+    errors.addEntry("to", { index: 3, total: 9, at: "to.3", reason: "bad" });
+    expect(errors.list()).toEqual({ to: "1/9", "to.3": "bad" });
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * What is wrong with a body, by field: dotted names (`from.email`, `to.3`), every problem at once, one sentence
+ * per field. `parseBody` turns a body into a value or into these.
+ */
+import type { Static, TObject } from "typebox";
+import { Compile } from "typebox/schema";
+import { describeProblems } from "./schema-errors.ts";
+
+/** Field name to sentence: the `details` of a 400. */
+export type FieldErrors = Readonly<Record<string, string>>;
+
+export type Parsed<Value> = { readonly value: Value } | { readonly errors: FieldErrors };
+
+/** What is left of a body when its broken fields are taken out: a broken array entry is `undefined`, so that indexes hold. */
+export type Sound<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean
+    ? T
+    : T extends readonly (infer Entry)[]
+      ? readonly (Sound<Entry> | undefined)[]
+      : { readonly [Name in keyof T]?: Sound<T[Name]> | undefined };
+
+/** The sentence under the name of an array that has bad entries. */
+export type Summary = (bad: number, total: number) => string;
+
+export interface ErrorCollector {
+  /** Notes a problem; the first one of a field counts. */
+  add(field: string, reason: string): void;
+  /** A problem of entry `index` of the array at `field`; `at` names what is wrong, for example `to.3.email`. */
+  addEntry(field: string, entry: { index: number; total: number; at: string; reason: string }): void;
+  /** Replaces the sentence under the array's name. It is used only if the array has bad entries. */
+  summarise(field: string, summary: Summary): void;
+  has(field: string): boolean;
+  isEmpty(): boolean;
+  list(): FieldErrors;
+}
+
+/** More bad entries of one array than this are counted, not listed. */
+const MAX_LISTED_ENTRIES = 20;
+
+/**
+ * Judges a body by its schema and then by `judge`, which sees the sound fields only and reports further problems
+ * to `errors`; what it returns counts only if there are none. A field the schema refused is absent from `sound`,
+ * so that nothing is reported twice. `null` in an optional field is absent. A good body costs one compiled check.
+ */
+export function parseBody<Schema extends TObject, Value>(
+  schema: Schema,
+  body: unknown,
+  judge: (sound: Sound<Static<Schema>>, errors: ErrorCollector) => Value,
+): Parsed<Value> {
+  if (!isObject(body)) return { errors: { body: "must be a JSON object" } };
+  const errors = createErrors();
+  const sound = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
+  const value = judge(sound as Sound<Static<Schema>>, errors);
+  return errors.isEmpty() ? { value } : { errors: errors.list() };
+}
+
+/** Judges a body by its schema alone. */
+export function checkBody<Schema extends TObject>(schema: Schema, body: unknown): Parsed<Static<Schema>> {
+  return parseBody(schema, body, (sound) => sound as Static<Schema>);
+}
+
+export function createErrors(): ErrorCollector {
+  const fields = new Map<string, string>();
+  const arrays = new Map<string, { bad: Set<number>; total: number; at: [string, string][] }>();
+  const summaries = new Map<string, Summary>();
+
+  const summaryOf = (field: string, array: { bad: Set<number>; total: number }) =>
+    (summaries.get(field) ?? plainSummary)(array.bad.size, array.total);
+
+  return {
+    add: (field, reason) => void (fields.has(field) || fields.set(field, reason)),
+    addEntry(field, { index, total, at, reason }) {
+      const array = arrays.get(field) ?? { bad: new Set(), total, at: [] };
+      arrays.set(field, array);
+      array.bad.add(index);
+      if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
+    },
+    summarise: (field, summary) => void summaries.set(field, summary),
+    has: (field) => fields.has(field) || arrays.has(field),
+    isEmpty: () => fields.size === 0 && arrays.size === 0,
+    list() {
+      const listed = new Map(fields);
+      for (const [field, array] of arrays) {
+        if (!listed.has(field)) listed.set(field, summaryOf(field, array));
+        for (const [at, reason] of array.at) if (!listed.has(at)) listed.set(at, reason);
+      }
+      return Object.fromEntries(listed);
+    },
+  };
+}
+
+function plainSummary(bad: number, total: number): string {
+  return `${bad} of ${total} entries ${bad === 1 ? "is" : "are"} invalid`;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type Validator = { Check(value: unknown): boolean };
+
+const validators = new WeakMap<TObject, Validator>();
+
+/** Compiled on first use: about a millisecond a schema, once. */
+function validatorOf(schema: TObject): Validator {
+  const known = validators.get(schema);
+  if (known) return known;
+  const validator: Validator = Compile(schema);
+  validators.set(schema, validator);
+  return validator;
+}

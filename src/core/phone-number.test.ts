@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parsePhoneNumber } from "./phone-number.ts";
+
+describe("reading a phone number", () => {
+  test.each([
+    ["+919876543210", "+919876543210"],
+    ["+14155550123", "+14155550123"],
+    ["+1 (415) 555-0123", "+14155550123"],
+    ["9876543210", "+919876543210"],
+    ["98765 43210", "+919876543210"],
+    ["9198765432", "+919198765432"],
+    ["09876543210", "+919876543210"],
+    ["919876543210", "+919876543210"],
+    ["+9109876543210", "+919876543210"],
+    ["+91 0 98765-43210", "+919876543210"],
+    ["00919876543210", "+919876543210"],
+    ["00 44 20 7946 0958", "+442079460958"],
+    ["+123456789012345", "+123456789012345"],
+    ["+1234567", "+1234567"],
+  ])("%p is %p", (text, number) => {
+    expect(parsePhoneNumber(text)).toBe(number as never);
+  });
+
+  test.each([
+    "",
+    "+",
+    "12345",
+    "+123456",
+    "+1234567890123456",
+    "+0123456789",
+    "5876543210",
+    "14155550123",
+    "+91987654321a",
+    "++919876543210",
+    "+91+9876543210",
+    "+९१९८७६५४३२१०",
+    "９８７６５４３２１０",
+    "+919876543210\n",
+    "tel:+919876543210",
+    "+1\u00a04155550123",
+    `+9${" ".repeat(100)}19876543210`,
+  ])("%p is refused", (text) => {
+    expect(parsePhoneNumber(text)).toBeUndefined();
+  });
+
+  test("a number that was read reads as itself again", () => {
+    const written = fc.string({ unit: fc.constantFrom(..."+0123456789 -.()"), maxLength: 20 });
+    fc.assert(
+      fc.property(written, (text) => {
+        const number = parsePhoneNumber(text);
+        if (number === undefined) return;
+        expect(number).toMatch(/^\+[1-9]\d{6,14}$/);
+        expect(parsePhoneNumber(number)).toBe(number);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("every Indian mobile is found in each of its spellings", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 6_000_000_000, max: 9_999_999_999 }), (mobile) => {
+        for (const prefix of ["", "0", "91", "+91", "+910", "0091"]) {
+          expect(parsePhoneNumber(`${prefix}${mobile}`)).toBe(`+91${mobile}` as never);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+/** An E.164 number: `+`, a country code that does not start with 0, at most 15 digits. Made only by `parsePhoneNumber`. */
+export type PhoneNumber = string & { readonly __brand: "PhoneNumber" };
+
+/**
+ * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined`
+ * if it is none. Indian mobile numbers may lack the country code: ten digits from 6 to 9, alone or after `0` or
+ * `91`. Which of these a number is, its length decides, since `9198765432` is itself a mobile. `00` is `+`.
+ */
+export function parsePhoneNumber(text: string): PhoneNumber | undefined {
+  if (isPlain(text)) return text as PhoneNumber;
+  if (text.length > MAX_WRITTEN_LENGTH) return undefined;
+  const bare = text.replace(PUNCTUATION, "");
+  const international = bare.startsWith("00") ? `+${bare.slice(2)}` : bare;
+  const number = international.startsWith("+") ? withoutTrunkZero(international) : withIndianPrefix(bare);
+  return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
+}
+
+/** 15 digits with a separator between every two, and some air. */
+const MAX_WRITTEN_LENGTH = 40;
+const PUNCTUATION = /[ \-.()]/g;
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+const INDIAN_MOBILE = /^(?:0|91)?([6-9][0-9]{9})$/;
+const INDIAN_TRUNK = /^\+910([6-9][0-9]{9})$/;
+
+const PLUS = 0x2b;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** The usual case, without a regular expression: already E.164. `+910…` is left to the long way. */
+function isPlain(text: string): boolean {
+  const length = text.length;
+  if (length < 8 || length > 16 || text.charCodeAt(0) !== PLUS || text.charCodeAt(1) === ZERO) return false;
+  for (let i = 1; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < ZERO || code > NINE) return false;
+  }
+  return !text.startsWith("+910");
+}
+
+/** `+910` and a mobile: the national trunk prefix, kept by mistake. */
+function withoutTrunkZero(international: string): string {
+  const trunk = INDIAN_TRUNK.exec(international);
+  return trunk ? `+91${trunk[1]}` : international;
+}
+
+function withIndianPrefix(digits: string): string | undefined {
+  const mobile = INDIAN_MOBILE.exec(digits);
+  return mobile ? `+91${mobile[1]}` : undefined;
+}

@@ -1,0 +1,208 @@
+/**
+ * The slow half of checking a body: says in our words what a compiled schema only answers with `false`. It knows
+ * the part of JSON Schema that the body schemas use, and lengths are code points, as JSON Schema has them.
+ */
+import type { TSchema } from "typebox";
+import type { ErrorCollector } from "./field-errors.ts";
+
+/**
+ * Reports every field of `body` that `schema` refuses, once, and returns the body without those fields and
+ * without nulls in optional ones.
+ */
+export function describeProblems(
+  schema: TSchema,
+  body: Readonly<Record<string, unknown>>,
+  errors: ErrorCollector,
+): Record<string, unknown> {
+  const report: Report = (field, reason) => errors.add(field, reason);
+  return soundObject(schema, body, { field: "", report, errors });
+}
+
+type Report = (field: string, reason: string) => void;
+
+interface Place {
+  /** Dotted; empty at the top. */
+  readonly field: string;
+  readonly report: Report;
+  readonly errors: ErrorCollector;
+}
+
+/** The keywords in use. */
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The sound part of a value; `undefined` when it was refused. */
+function soundValue(schema: Schema, value: unknown, place: Place): unknown {
+  const branch = schema.anyOf ? schema.anyOf.find((one) => isOfType(one, value)) : schema;
+  if (!branch || !isOfType(branch, value)) {
+    place.report(place.field, `must be ${expectation(schema)}`);
+    return undefined;
+  }
+  if (branch.type === "object") return soundObject(branch, value as Record<string, unknown>, place);
+  if (branch.type === "array") return soundArray(branch, value as readonly unknown[], place);
+  const problem = scalarProblem(branch, value);
+  if (problem === undefined) return value;
+  place.report(place.field, problem);
+  return undefined;
+}
+
+function soundObject(
+  schema: Schema,
+  value: Readonly<Record<string, unknown>>,
+  place: Place,
+): Record<string, unknown> {
+  const sound: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    const field = place.field === "" ? name : `${place.field}.${name}`;
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const kept = soundMember(member, given, {
+      place: { ...place, field },
+      isRequired: schema.required?.includes(name) ?? false,
+    });
+    if (kept !== undefined) sound[name] = kept;
+  }
+  const others = schema.additionalProperties;
+  if (others === true) return { ...value, ...sound };
+  return typeof others === "object" ? { ...soundMap(others, value, { schema, place }), ...sound } : sound;
+}
+
+function soundMember(
+  schema: Schema,
+  given: unknown,
+  { place, isRequired }: { place: Place; isRequired: boolean },
+): unknown {
+  const isAbsent = given === undefined || given === null;
+  if (isAbsent && !isRequired) return undefined;
+  if (isAbsent || (isRequired && given === "")) {
+    reportMissing(schema, place);
+    return undefined;
+  }
+  return soundValue(schema, given, place);
+}
+
+/** A missing object reports itself and its required children. */
+function reportMissing(schema: Schema, place: Place): void {
+  place.report(place.field, "required");
+  for (const name of schema.required ?? []) {
+    const child = schema.properties?.[name];
+    if (child) reportMissing(child, { ...place, field: `${place.field}.${name}` });
+  }
+}
+
+/** An object of free names with values of one kind. */
+function soundMap(
+  kind: Schema,
+  value: Readonly<Record<string, unknown>>,
+  { schema, place }: { schema: Schema; place: Place },
+): Record<string, unknown> {
+  const entries = Object.entries(value);
+  if (schema.maxProperties !== undefined && entries.length > schema.maxProperties) {
+    place.report(place.field, `must have at most ${schema.maxProperties} entries`);
+    return {};
+  }
+  const kept = entries.map(([name, one]) => {
+    const field = `${place.field}.${shortened(name)}`;
+    return [name, soundMember(kind, one, { place: { ...place, field }, isRequired: false })] as const;
+  });
+  return Object.fromEntries(kept.filter(([, one]) => one !== undefined));
+}
+
+function soundArray(schema: Schema, value: readonly unknown[], place: Place): unknown {
+  const problem = countProblem(schema, value.length);
+  if (problem) {
+    place.report(place.field, problem);
+    return undefined;
+  }
+  const items = schema.items;
+  if (!items) return value;
+  return value.map((entry, index) => {
+    const report: Report = (at, reason) =>
+      place.errors.addEntry(place.field, { index, total: value.length, at, reason });
+    return soundValue(items, entry, { field: `${place.field}.${index}`, report, errors: place.errors });
+  });
+}
+
+function countProblem({ minItems = 0, maxItems = Infinity }: Schema, count: number): string | undefined {
+  if (count >= minItems && count <= maxItems) return undefined;
+  if (minItems === 0) return `must have at most ${maxItems} entries`;
+  return maxItems === Infinity ? "must not be empty" : `must have ${minItems} to ${maxItems} entries`;
+}
+
+function scalarProblem(schema: Schema, value: unknown): string | undefined {
+  if (schema.enum && !schema.enum.includes(value as string)) {
+    return `must be one of ${schema.enum.join(", ")}`;
+  }
+  if (typeof value === "number") return rangeProblem(schema, value);
+  return typeof value === "string" ? lengthProblem(schema, value) : undefined;
+}
+
+function rangeProblem(
+  { minimum = -Infinity, maximum = Infinity }: Schema,
+  value: number,
+): string | undefined {
+  if (value >= minimum && value <= maximum) return undefined;
+  if (minimum === -Infinity) return `must be at most ${maximum}`;
+  return maximum === Infinity ? `must be at least ${minimum}` : `must be from ${minimum} to ${maximum}`;
+}
+
+function lengthProblem({ minLength = 0, maxLength = Infinity }: Schema, text: string): string | undefined {
+  if (text.length < minLength) return "must not be empty";
+  const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
+  return isTooLong ? `must be at most ${maxLength} characters` : undefined;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+function isOfType(schema: Schema, value: unknown): boolean {
+  switch (schema.type) {
+    case "string":
+      return typeof value === "string";
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+      return Number.isFinite(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    default:
+      // No type: any value, or one of `enum`, which is judged afterwards.
+      return true;
+  }
+}
+
+/** `a string`, `an array of strings`, `a string or a number`, `one of apns, fcm, web`. */
+function expectation(schema: Schema): string {
+  if (schema.anyOf) return schema.anyOf.map(expectation).join(" or ");
+  if (schema.enum) return `one of ${schema.enum.join(", ")}`;
+  if (schema.type === "array") {
+    const kind = schema.items?.type;
+    return kind ? `an array of ${kind}s` : "an array";
+  }
+  return schema.type === "integer" || schema.type === "object" ? `an ${schema.type}` : `a ${schema.type}`;
+}
+
+/** Names in a map come from outside and are echoed in the answer. */
+function shortened(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+}
