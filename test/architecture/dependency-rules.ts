@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import { isBuild, type Rule, type Source } from "./source.ts";
+import { type Import, importsOf, violation } from "./syntax.ts";
+
+/** What each room of the house may import from `src`. The composition root, `cli`, may import everything. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: ["core/"],
+  store: ["core/", "store/"],
+  channels: ["core/", "channels/", "store/store.ts"],
+  delivery: ["core/", "delivery/", "store/store.ts", "channels/channel.ts"],
+  webhooks: ["core/", "webhooks/", "store/store.ts"],
+  api: ["core/", "api/", "store/store.ts", "channels/channel.ts"],
+  console: ["console/"],
+  cli: [""],
+};
+
+/** Rooms that meet in the store only. */
+const APART = ["api", "delivery", "webhooks"];
+
+/** Packages that belong to one part of the house. */
+const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
+  "bun:sqlite": ["src/store/"],
+  "node:sqlite": ["src/store/"],
+  pg: ["src/store/"],
+  kysely: ["src/store/"],
+  nodemailer: ["src/channels/"],
+  "smtp-server": ["src/channels/"],
+  "postal-mime": ["src/channels/"],
+  smpp: ["src/channels/"],
+  "node:net": ["src/channels/", "src/webhooks/", "src/cli/"],
+  "node:tls": ["src/channels/", "src/webhooks/", "src/cli/"],
+  commander: ["src/cli/"],
+};
+
+/** Pure functions that live in a module of sockets. */
+const PURE_NAMES = ["isIP", "isIPv4", "isIPv6", "BlockList"];
+
+const ENGINES = ["src/store/sqlite/", "src/store/postgres/"];
+
+export const coreImportsOnlyCore: Rule = onImports(
+  "core imports only core",
+  (source) => roomOf(source.path) === "core",
+  (target) =>
+    target.startsWith("src/core/") || packageOf(target) === "typebox" ? undefined : "core imports only core",
+);
+
+export const roomsKeepToTheirDoors: Rule = onImports(
+  "storage is seen through store/store.ts, providers through channels/channel.ts, and only cli sees everything",
+  (source) => roomOf(source.path) !== "core",
+  (target, source) => {
+    const room = roomOf(source.path);
+    const allowed = ROOMS[room];
+    if (!allowed) return `src/${room} is no room of the house: put the file in one, or add the room to ROOMS`;
+    if (!target.startsWith("src/") || bothApart(room, target)) return undefined;
+    const isAllowed = allowed.some((prefix) => target.startsWith(`src/${prefix}`));
+    return isAllowed ? undefined : `${room} may import ${allowed.join(", ")}, not ${target}`;
+  },
+);
+
+export const roomsThatMeetInTheStore: Rule = onImports(
+  "api, delivery and webhooks never import one another",
+  () => true,
+  (target, source) =>
+    bothApart(roomOf(source.path), target)
+      ? `${roomOf(source.path)} and ${roomOf(target)} meet in the store, by a job; no import of ${target}`
+      : undefined,
+);
+
+export const packagesStayAtHome: Rule = onImports(
+  "SQL drivers stay in store, provider protocols in channels",
+  () => true,
+  (target, source, imported) => {
+    const home = PACKAGE_HOMES[packageOf(target)];
+    if (!home || home.some((prefix) => source.path.startsWith(prefix))) return undefined;
+    const isPure = imported.names.length > 0 && imported.names.every((name) => PURE_NAMES.includes(name));
+    return isPure ? undefined : `${target} is for ${home.join(", ")}`;
+  },
+);
+
+export const enginesStandAlone: Rule = onImports(
+  "the two stores share tests, never SQL",
+  (source) => ENGINES.some((engine) => source.path.startsWith(engine)),
+  (target, source) =>
+    ENGINES.some((engine) => target.startsWith(engine) && !source.path.startsWith(engine))
+      ? `one engine imports the other: ${target}`
+      : undefined,
+);
+
+export const buildsImportNoTests: Rule = onImports(
+  "nothing in a build imports a test, a contract or a fake",
+  () => true,
+  (target) => {
+    if (/\.(test|contract)\.tsx?$/.test(target) || target === "bun:test") return `a build imports ${target}`;
+    const isOurs = /^(src|test|bench|scripts|examples)\//.test(target);
+    return isOurs && !target.startsWith("src/") ? `a build imports ${target}` : undefined;
+  },
+);
+
+export const buildsImportWhatTheyDeclare: Rule = onImports(
+  "a build imports Node's modules and its declared dependencies, by name",
+  () => true,
+  (target, source) => {
+    const isPath = /^(\.\.?\/|src\/|test\/|bench\/|scripts\/|examples\/)/.test(target);
+    if (isPath || target.startsWith("node:") || target === "package.json") return undefined;
+    if (target.startsWith("bun:")) return undefined; // bunStaysInTwoFiles says where.
+    if (roomOf(source.path) === "console") return undefined; // Bundled: what it uses is a build-time dependency.
+    return dependencies().includes(packageOf(target)) ? undefined : `${target} is not in "dependencies"`;
+  },
+);
+
+function onImports(
+  name: string,
+  applies: (source: Source) => boolean,
+  judge: (target: string, source: Source, imported: Import) => string | undefined,
+): Rule {
+  return {
+    name,
+    check(source) {
+      if (!isBuild(source.path) || !applies(source)) return [];
+      return importsOf(source).flatMap((imported) => {
+        const message =
+          imported.target === undefined
+            ? "an import of a computed name hides what it reaches"
+            : judge(imported.target, source, imported);
+        return message === undefined ? [] : [violation(source, imported.node, message)];
+      });
+    },
+  };
+}
+
+function roomOf(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+function bothApart(room: string, target: string): boolean {
+  const other = roomOf(target);
+  return target.startsWith("src/") && room !== other && APART.includes(room) && APART.includes(other);
+}
+
+/** `typebox/compile` → `typebox`, `@a/b/c` → `@a/b`; `node:` and `bun:` names as they are. */
+function packageOf(target: string): string {
+  const parts = target.split("/");
+  return target.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? target);
+}
+
+function dependencies(): readonly string[] {
+  const manifest: { dependencies: Record<string, string> } = JSON.parse(readFileSync("package.json", "utf8"));
+  return Object.keys(manifest.dependencies);
+}

@@ -1,0 +1,48 @@
+import {
+  buildsImportNoTests,
+  buildsImportWhatTheyDeclare,
+  coreImportsOnlyCore,
+  enginesStandAlone,
+  packagesStayAtHome,
+  roomsKeepToTheirDoors,
+  roomsThatMeetInTheStore,
+} from "./dependency-rules.ts";
+import { fewPositionalParameters, filesAreShort, functionsAreShort, shallowNesting } from "./limit-rules.ts";
+import {
+  declaredNamesSaySomething,
+  fileNamesSaySomething,
+  filesAreNamedAfterWhatTheyHold,
+  noBarrels,
+} from "./name-rules.ts";
+import {
+  bunStaysInTwoFiles,
+  onlyCliReadsTheEnvironment,
+  timeAndChanceAreArguments,
+} from "./portability-rules.ts";
+import type { Rule } from "./source.ts";
+import { sqlStaysInTheStore } from "./sql-rules.ts";
+import { noSilentSkips } from "./test-rules.ts";
+
+/** Every rule of the house that a machine can check. CONTRIBUTING.md says them in words. */
+export const RULES: readonly Rule[] = [
+  coreImportsOnlyCore,
+  roomsKeepToTheirDoors,
+  roomsThatMeetInTheStore,
+  packagesStayAtHome,
+  sqlStaysInTheStore,
+  enginesStandAlone,
+  buildsImportNoTests,
+  buildsImportWhatTheyDeclare,
+  timeAndChanceAreArguments,
+  onlyCliReadsTheEnvironment,
+  bunStaysInTwoFiles,
+  filesAreNamedAfterWhatTheyHold,
+  fileNamesSaySomething,
+  declaredNamesSaySomething,
+  noBarrels,
+  filesAreShort,
+  functionsAreShort,
+  fewPositionalParameters,
+  shallowNesting,
+  noSilentSkips,
+];
