@@ -1,0 +1,154 @@
+import type { Connector, Route } from "../core/accounts.ts";
+import { type Clock, type Random, sleep } from "../core/clock.ts";
+import type { ChannelName } from "../core/message.ts";
+import type { PartOutcome } from "../core/outcome.ts";
+import type { Queue, Records, RecordTypes } from "../store/store.ts";
+import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
+import { createSender } from "./send-message.ts";
+import { type FindDkim, toOutgoing } from "./to-outgoing.ts";
+import { createWorker } from "./worker.ts";
+import { createWorkers, type Workers } from "./workers.ts";
+
+/** How often the configuration's version is looked at where no one says that it has changed. */
+const RECONCILE_MS = 1_000;
+
+/** How long `stop` waits for answers before it asks the channels to give up on them. */
+const PATIENCE_MS = 15_000;
+
+/** Connectors and routes loaded at once. */
+const PAGE = 1_000;
+
+export interface DeliveryLog {
+  isDebug(): boolean;
+  debug(fields: Record<string, unknown>, message: string): void;
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}
+
+/** Where the numbers go. */
+export interface Observe {
+  attempt(attempt: {
+    channel: ChannelName;
+    connector: string;
+    kinds: readonly PartOutcome["kind"][];
+    ms: number;
+  }): void;
+  unconfirmed(channel: ChannelName): void;
+}
+
+export interface EngineDeps {
+  readonly queue: Queue;
+  readonly records: Records;
+  readonly open: OpenChannel;
+  readonly findDkim: FindDkim;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: DeliveryLog;
+  readonly observe: Observe;
+  /** Connectors and routes that exist without being configured: the simulator's. */
+  readonly builtIn: { readonly connectors: readonly Connector[]; readonly routes: readonly Route[] };
+}
+
+/** Everything between the queue and the channels: a worker per route, an outlet per connector. */
+export interface Engine {
+  start(): Promise<void>;
+  /** Looks at the configuration now. */
+  reconcile(): Promise<void>;
+  /** Names of the loops that have not turned within `ms`. */
+  stalled(ms: number): readonly string[];
+  connectorStatus(connectorId: string): { state: string; since: number; reason?: string } | undefined;
+  /** Finishes what is in hand, within 20 s. */
+  stop(): Promise<void>;
+}
+
+export function createEngine(deps: EngineDeps): Engine {
+  const { clock } = deps;
+  const stopping = new AbortController();
+  const givingUp = new AbortController();
+  const outlets = createOutlets({ ...deps, onSlots: () => workers.wakeAll() });
+  const workers: Workers = createWorkersOf(deps, outlets, givingUp.signal);
+  let watching: Promise<void> | undefined;
+  let unsubscribe = () => {};
+
+  const reconcile = createReconcile(deps, async (connectors, routes) => {
+    outlets.reconcile(connectors);
+    await workers.reconcile(routes);
+    workers.wakeAll();
+  });
+
+  const watch = async () => {
+    while (!stopping.signal.aborted) {
+      await reconcile().catch((error) =>
+        deps.log.warn({ err: error }, "the configuration could not be read"),
+      );
+      await sleep(clock, RECONCILE_MS, stopping.signal);
+    }
+  };
+
+  return {
+    async start() {
+      unsubscribe = deps.queue.onReady(workers.wake);
+      await reconcile();
+      watching = watch();
+    },
+    reconcile,
+    stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
+    connectorStatus: (connectorId) => outlets.get(connectorId)?.channel.status(),
+    async stop() {
+      stopping.abort();
+      unsubscribe();
+      const cancel = clock.after(PATIENCE_MS, () => givingUp.abort());
+      await workers.stop();
+      cancel();
+      await watching;
+      await outlets.stop();
+    },
+  };
+}
+
+function createWorkersOf(deps: EngineDeps, outlets: Outlets, signal: AbortSignal): Workers {
+  const send = createSender({
+    ...deps,
+    toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findDkim),
+    signal,
+  });
+  return createWorkers((route) =>
+    createWorker({
+      ...deps,
+      queueName: route().id,
+      send,
+      outlets: () => route().connectorIds.flatMap((id) => outlets.get(id) ?? []),
+    }),
+  );
+}
+
+type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => Promise<void>;
+
+/** Loads the configuration and applies it, when its version has changed since the last time. One run at a time. */
+function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
+  let seenVersion = -1;
+  let running: Promise<void> = Promise.resolve();
+  const run = async () => {
+    const version = await deps.records.version();
+    if (version === seenVersion) return;
+    const connectors = await all(deps.records, "connectors");
+    const routes = await all(deps.records, "routes");
+    await apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
+    seenVersion = version;
+  };
+  return () => {
+    running = running.catch(() => {}).then(run);
+    return running;
+  };
+}
+
+async function all<K extends "connectors" | "routes">(records: Records, kind: K): Promise<RecordTypes[K][]> {
+  const found: RecordTypes[K][] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await records.list(kind, {}, { ...(after !== undefined && { after }), limit: PAGE });
+    found.push(...page);
+    if (page.length < PAGE) return found;
+    after = page.at(-1)?.id;
+  }
+}

@@ -1,0 +1,114 @@
+import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
+import { isOpen } from "../core/part.ts";
+import type { NextStep } from "../core/progress.ts";
+import { nextAttemptAt, RETRY_POLICIES } from "../core/retry-policy.ts";
+import type { ClaimedJob, Settlement } from "../store/store.ts";
+
+export interface Verdict {
+  readonly now: number;
+  readonly connectorId: string;
+  /** In [0, 1). */
+  readonly jitter: number;
+}
+
+/** What an attempt came to, turned into what shall be stored: which parts are done, and whether and when to try again. */
+export function judge(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): Settlement {
+  return {
+    ...settlementOf(job, verdict.now),
+    connectorId: verdict.connectorId,
+    countsAsAttempt: outcome.countsAsAttempt,
+    outcomes: outcome.parts,
+    ...(outcome.detail && { detail: outcome.detail }),
+    next: nextStep(job, outcome, verdict),
+  };
+}
+
+/** The job's window is over before anything was handed over. */
+export function judgeExpired(job: ClaimedJob, now: number): Settlement {
+  return { ...settlementOf(job, now), next: { kind: "done", end: "window_over" } };
+}
+
+/** Nothing is left to do: its message was settled in another way. */
+export function judgeSettled(job: ClaimedJob, now: number): Settlement {
+  return { ...settlementOf(job, now), next: { kind: "done" } };
+}
+
+/** An earlier lease ran out in mid-attempt, or no answer came, and the account wants no second sending on suspicion. */
+export function judgeHeld(job: ClaimedJob, now: number): Settlement {
+  const held: PartOutcome = {
+    kind: "unconfirmed",
+    error: { code: "unconfirmed", message: "it may have been sent before the process stopped" },
+  };
+  const parts = job.progress.parts.length > 0 ? job.progress.parts : [{ status: "pending" as const }];
+  return {
+    ...settlementOf(job, now),
+    outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),
+    next: { kind: "held", dueAt: job.expiresAt },
+  };
+}
+
+export function holdsUnconfirmed(job: ClaimedJob): boolean {
+  return job.settings.on_unconfirmed === "hold";
+}
+
+export function covers(job: ClaimedJob, index: number): boolean {
+  return job.parts === undefined || job.parts.includes(index);
+}
+
+function settlementOf(job: ClaimedJob, now: number) {
+  return {
+    jobId: job.jobId,
+    claim: job.claim,
+    messageId: job.messageId,
+    at: now,
+    countsAsAttempt: false,
+    outcomes: [],
+    keepsContent: job.settings.keep_bodies === "true",
+  };
+}
+
+function nextStep(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): NextStep {
+  const unsettled = stillOpen(job, outcome);
+  const isHeld = (kind: string) => kind === "unconfirmed" && holdsUnconfirmed(job);
+  if (unsettled.length === 0) return { kind: "done" };
+  if (unsettled.every((part) => isHeld(part.kind))) return { kind: "held", dueAt: job.expiresAt };
+  const retryAfterMs = longestWait(unsettled);
+  const dueAt = nextAttemptAt(RETRY_POLICIES[job.progress.channel], {
+    attempt: job.attempt + (outcome.countsAsAttempt ? 1 : 0),
+    counted: outcome.countsAsAttempt,
+    now: verdict.now,
+    expiresAt: job.expiresAt,
+    jitter: verdict.jitter,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+  return dueAt === undefined ? { kind: "done", end: "attempts_spent" } : { kind: "again", dueAt };
+}
+
+type Unsettled = Exclude<PartOutcome, { kind: "sent" | "rejected" }> | { readonly kind: "untried" };
+
+/** The parts of the job that this attempt did not settle, by what it said of them. */
+function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] {
+  const length = Math.max(job.progress.parts.length, outcome.parts.length);
+  const unsettled: Unsettled[] = [];
+  for (let index = 0; index < length; index++) {
+    if (!covers(job, index)) continue;
+    const said = outcome.parts[index];
+    if (said?.kind === "deferred" || said?.kind === "unconfirmed") unsettled.push(said);
+    const before = job.progress.parts[index];
+    if (!said && before && isOpen(before)) unsettled.push(leftAlone(before.status));
+  }
+  return unsettled;
+}
+
+function leftAlone(status: string): Unsettled {
+  return status === "unconfirmed"
+    ? { kind: "unconfirmed", error: { code: "unconfirmed", message: "no answer came" } }
+    : { kind: "untried" };
+}
+
+function longestWait(unsettled: readonly Unsettled[]): number | undefined {
+  const waits = unsettled.flatMap((part) =>
+    part.kind === "deferred" && part.retryAfterMs ? [part.retryAfterMs] : [],
+  );
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}

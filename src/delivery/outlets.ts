@@ -1,0 +1,92 @@
+import type { Channel, ChannelStatus } from "../channels/channel.ts";
+import type { Connector } from "../core/accounts.ts";
+import type { Clock } from "../core/clock.ts";
+import type { DeliveryLog } from "./engine.ts";
+import { createOutlet, type Outlet } from "./outlet.ts";
+import { createThrottle } from "./throttle.ts";
+
+/** Opens the channel of a connector; `undefined` for a kind this program does not know. */
+export type OpenChannel = (
+  connector: Connector,
+  listeners: { readonly onSlots: () => void; readonly onStatus: (status: ChannelStatus) => void },
+) => Channel | undefined;
+
+export interface OutletsDeps {
+  readonly open: OpenChannel;
+  readonly clock: Clock;
+  readonly log: DeliveryLog;
+  /** Slots may have become free, or a channel came up. */
+  readonly onSlots: () => void;
+}
+
+/** The open channels, kept in step with the configured connectors. */
+export interface Outlets {
+  /** Opens what is new, reopens what has changed, stops what is gone or disabled. */
+  reconcile(connectors: readonly Connector[]): void;
+  get(connectorId: string): Outlet | undefined;
+  all(): readonly Outlet[];
+  stop(): Promise<void>;
+}
+
+export function createOutlets(deps: OutletsDeps): Outlets {
+  const open = new Map<string, { readonly outlet: Outlet; readonly fingerprint: string }>();
+  const closing = new Set<Promise<void>>();
+
+  const close = (id: string) => {
+    const entry = open.get(id);
+    open.delete(id);
+    const stopped = entry?.outlet.channel.stop().finally(() => closing.delete(stopped as Promise<void>));
+    if (stopped) closing.add(stopped);
+  };
+
+  const openOne = (connector: Connector, fingerprint: string) => {
+    const channel = deps.open(connector, {
+      onSlots: deps.onSlots,
+      onStatus: (status) => onStatus(connector, status),
+    });
+    if (!channel)
+      return deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
+    open.set(connector.id, {
+      outlet: createOutlet(channel, createThrottle(deps.clock, rateOf(connector))),
+      fingerprint,
+    });
+    channel.start();
+  };
+
+  const onStatus = (connector: Connector, status: ChannelStatus) => {
+    const fields = {
+      connector: connector.id,
+      name: connector.name,
+      state: status.state,
+      reason: status.reason,
+    };
+    if (status.state === "down") deps.log.warn(fields, "connector is down");
+    else deps.log.info(fields, `connector is ${status.state}`);
+    deps.onSlots();
+  };
+
+  return {
+    reconcile(connectors) {
+      const wanted = new Map(connectors.filter((each) => each.isEnabled).map((each) => [each.id, each]));
+      for (const id of [...open.keys()]) if (!wanted.has(id)) close(id);
+      for (const connector of wanted.values()) {
+        const fingerprint = JSON.stringify([connector.kind, connector.config, connector.secrets]);
+        if (open.get(connector.id)?.fingerprint === fingerprint) continue;
+        close(connector.id);
+        openOne(connector, fingerprint);
+      }
+    },
+    get: (connectorId) => open.get(connectorId)?.outlet,
+    all: () => [...open.values()].map((entry) => entry.outlet),
+    async stop() {
+      for (const id of [...open.keys()]) close(id);
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** Segments (SMS) or emails a second, whatever the connector's kind. */
+function rateOf(connector: Connector): number | undefined {
+  const rate = connector.config.max_per_second;
+  return typeof rate === "number" && rate > 0 ? rate : undefined;
+}

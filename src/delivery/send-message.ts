@@ -1,0 +1,151 @@
+import type { OutgoingMessage } from "../channels/channel.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
+import type { SendOutcome } from "../core/outcome.ts";
+import { isSettled } from "../core/progress.ts";
+import { type ClaimedJob, type Queue, type Settlement, StoreUnavailable } from "../store/store.ts";
+import type { DeliveryLog, Observe } from "./engine.ts";
+import { holdsUnconfirmed, judge, judgeExpired, judgeHeld, judgeSettled } from "./judge.ts";
+import type { Outlet } from "./outlet.ts";
+import type { Outgoing } from "./to-outgoing.ts";
+
+/** What is left of the lease before the first byte must outlast the slowest answer by this much. */
+const LEASE_MARGIN_MS = 5_000;
+
+/** Between tries to store a verdict while the database is away. */
+const SETTLE_RETRY_MS = 250;
+
+export interface SenderDeps {
+  readonly queue: Queue;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: DeliveryLog;
+  readonly observe: Observe;
+  /** Renders the job's message, or says why it can never be sent. */
+  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Promise<Outgoing>;
+  /** Aborts when the process has waited long enough for answers. */
+  readonly signal: AbortSignal;
+}
+
+/** One claimed job from lease to verdict. Never throws. `leaseEndsMs` is on the monotonic clock. */
+export type Sender = (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => Promise<void>;
+
+export function createSender(deps: SenderDeps): Sender {
+  return async (job, outlet, leaseEndsMs) => {
+    try {
+      const settlement = await attempt(deps, job, { outlet, leaseEndsMs });
+      if (settlement) await settle(deps, settlement);
+      else await deps.queue.release([{ jobId: job.jobId, claim: job.claim }], deps.clock.now());
+    } catch (error) {
+      // The lease runs out and the job is found again; nothing is lost, but it is ours to mend.
+      deps.log.error({ err: error, message_id: job.messageId }, "a job could not be worked");
+    }
+  };
+}
+
+interface Lease {
+  readonly outlet: Outlet;
+  readonly leaseEndsMs: number;
+}
+
+/** The verdict; `undefined` where the job was not touched and shall go back in line. */
+async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
+  const { clock } = deps;
+  const { outlet } = lease;
+  let handedOver = false;
+  try {
+    if (isSettled(job.progress)) return judgeSettled(job, clock.now());
+    if (clock.now() >= job.expiresAt) return judgeExpired(job, clock.now());
+    if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
+    if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
+    if (deps.signal.aborted || !outlasts(clock, lease)) return undefined;
+    const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
+    if (outgoing.kind === "held") return judgeHeld(job, clock.now());
+    if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
+    outlet.spend(1);
+    outlet.unreserve(1);
+    handedOver = true;
+    return await send(deps, job, { outlet, message: outgoing.message });
+  } finally {
+    if (!handedOver) outlet.unreserve(1);
+  }
+}
+
+function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {
+  return clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS <= leaseEndsMs;
+}
+
+async function send(
+  deps: SenderDeps,
+  job: ClaimedJob,
+  handover: { readonly outlet: Outlet; readonly message: OutgoingMessage },
+): Promise<Settlement> {
+  const { channel } = handover.outlet;
+  const startedMs = deps.clock.monotonicMs();
+  const outcome = await channel.send(handover.message, deps.signal);
+  const settlement = judge(job, outcome, {
+    now: deps.clock.now(),
+    connectorId: channel.connectorId,
+    jitter: deps.random(),
+  });
+  note(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  return settlement;
+}
+
+function judgeImpossible(
+  deps: SenderDeps,
+  job: ClaimedJob,
+  outgoing: Extract<Outgoing, { kind: "impossible" }>,
+): Settlement {
+  const length = Math.max(1, job.progress.parts.length);
+  const rejected = { kind: "rejected", error: outgoing.error } as const;
+  const outcome: SendOutcome = {
+    parts: Array.from({ length }, (_, index) =>
+      outgoing.only?.includes(index) === false ? undefined : rejected,
+    ),
+    countsAsAttempt: false,
+  };
+  const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
+  note(deps, job, { outcome, settlement, ms: 0 });
+  return settlement;
+}
+
+function note(
+  deps: SenderDeps,
+  job: ClaimedJob,
+  attempt: { readonly outcome: SendOutcome; readonly settlement: Settlement; readonly ms: number },
+): void {
+  const kinds = attempt.outcome.parts.flatMap((part) => (part ? [part.kind] : []));
+  const connector = attempt.settlement.connectorId ?? "";
+  deps.observe.attempt({ channel: job.progress.channel, connector, kinds, ms: attempt.ms });
+  if (!deps.log.isDebug()) return;
+  deps.log.debug(
+    {
+      message_id: job.messageId,
+      connector,
+      attempt: job.attempt + 1,
+      outcomes: kinds,
+      next: attempt.settlement.next.kind,
+      ms: Math.round(attempt.ms),
+    },
+    "attempt",
+  );
+}
+
+/** Keeps at it while the database is away: what a provider said is not thrown away for a full disk. */
+async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
+  for (;;) {
+    try {
+      const [isOurs] = await deps.queue.settle([settlement]);
+      if (!isOurs)
+        deps.log.warn(
+          { message_id: settlement.messageId, claim: settlement.claim },
+          "a lease was lost before its attempt was recorded",
+        );
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || deps.signal.aborted) throw error;
+      await sleep(deps.clock, SETTLE_RETRY_MS, deps.signal);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
+import type { MessageError } from "../core/message.ts";
+import { isOpen } from "../core/part.ts";
+import { renderTemplate } from "../core/template.ts";
+import type { ClaimedJob } from "../store/store.ts";
+import { covers, holdsUnconfirmed } from "./judge.ts";
+
+export type Outgoing =
+  | { readonly kind: "ready"; readonly message: OutgoingMessage }
+  /** It can never be sent: `only` of its parts, or (absent) all. */
+  | { readonly kind: "impossible"; readonly error: MessageError; readonly only?: readonly number[] }
+  /** All that is open may have left us already, and the account wants none of it sent again. */
+  | { readonly kind: "held" };
+
+/** The signing key of a sender's domain. */
+export type FindDkim = (accountId: string, domain: string) => Promise<OutgoingEmail["dkim"]>;
+
+/** Turns a claimed job into what a channel is given. */
+export async function toOutgoing(
+  job: ClaimedJob,
+  remainingMs: number,
+  findDkim: FindDkim,
+): Promise<Outgoing> {
+  const { content, progress } = job;
+  const only = partsToSend(job);
+  if (only?.length === 0) return { kind: "held" };
+  const shared = {
+    messageId: job.messageId,
+    accountId: job.accountId,
+    parts: progress.parts,
+    ...(only && { only }),
+    attempt: job.attempt + 1,
+    remainingMs,
+    createdAt: job.createdAt,
+  };
+  if (content.channel === "email") {
+    const domain = content.from.email.slice(content.from.email.lastIndexOf("@") + 1).toLowerCase();
+    const dkim = await findDkim(job.accountId, domain);
+    return { kind: "ready", message: { ...shared, channel: "email", content, ...(dkim && { dkim }) } };
+  }
+  return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) });
+}
+
+/** Indexes of the open parts that may be sent; `undefined` before an SMS's segments have been counted. */
+function partsToSend(job: ClaimedJob): readonly number[] | undefined {
+  if (job.progress.parts.length === 0) return undefined;
+  const holds = holdsUnconfirmed(job);
+  return job.progress.parts.flatMap((part, index) =>
+    isOpen(part) && covers(job, index) && !(holds && part.status === "unconfirmed") ? [index] : [],
+  );
+}
+
+function senderOf(content: OutgoingSms["content"]): { from?: string } {
+  const from = content.resolved?.from ?? content.from;
+  return from === undefined ? {} : { from };
+}
+
+function withText(message: OutgoingSms): Outgoing {
+  const { text, variables } = message.content;
+  if (text === undefined) return { kind: "ready", message };
+  const rendered = renderTemplate(text, variables ?? {});
+  if ("missing" in rendered) {
+    const error = {
+      code: "template",
+      message: `the template needs variables ${rendered.missing.join(", ")}`,
+    };
+    return { kind: "impossible", error };
+  }
+  return { kind: "ready", message: { ...message, text: rendered.text } };
+}

@@ -1,0 +1,129 @@
+import type { Clock } from "../core/clock.ts";
+import type { ClaimedJob, Queue } from "../store/store.ts";
+import type { DeliveryLog } from "./engine.ts";
+import type { Outlet } from "./outlet.ts";
+import type { Sender } from "./send-message.ts";
+
+/** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
+const MAX_CLAIM = 500;
+
+/** On top of the slowest answer. */
+const LEASE_SLACK_MS = 30_000;
+
+/** Without any signal a worker looks at its queue this often. */
+const POLL_MS = 1_000;
+
+export interface WorkerDeps {
+  /** The queue's name: a route's id, or a sandbox queue. */
+  readonly queueName: string;
+  /** The route's connectors, in order of preference. */
+  readonly outlets: () => readonly Outlet[];
+  readonly queue: Queue;
+  readonly send: Sender;
+  readonly clock: Clock;
+  readonly log: DeliveryLog;
+}
+
+/**
+ * Moves one queue: claims no more than the first connector that is up can take, hands the jobs over, and sleeps
+ * until a signal (jobs became ready, slots became free) or a second has passed. A connector that is up but full is
+ * waited for; one that is down is passed over.
+ *
+ * States: idle → turning (one claim under way) → idle. A signal during a turn makes another turn follow at once.
+ */
+export interface Worker {
+  /** Something may have become possible: a turn follows. */
+  wake(): void;
+  /** When the loop last turned, on the monotonic clock. */
+  lastTurnMs(): number;
+  /** Claims no more and resolves when every job in hand has its verdict. */
+  stop(): Promise<void>;
+}
+
+export function createWorker(deps: WorkerDeps): Worker {
+  const { clock } = deps;
+  const inHand = new Set<Promise<void>>();
+  let turning: Promise<void> | undefined;
+  let isWoken = false;
+  let isStopped = false;
+  let lastTurnMs = clock.monotonicMs();
+  let cancelTimer = () => {};
+
+  const wake = () => {
+    isWoken = true;
+    if (!turning && !isStopped) turning = turns().finally(rest);
+  };
+
+  const rest = () => {
+    turning = undefined;
+    if (isStopped) return;
+    if (isWoken) return wake();
+    cancelTimer();
+    cancelTimer = clock.after(Math.min(POLL_MS, rateWaitMs(deps.outlets())), wake);
+  };
+
+  const turns = async () => {
+    while (isWoken && !isStopped) {
+      isWoken = false;
+      lastTurnMs = clock.monotonicMs();
+      await turn(deps, hold).catch((error) =>
+        deps.log.warn({ err: error, queue: deps.queueName }, "a claim failed"),
+      );
+    }
+  };
+
+  const hold = (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => {
+    const work = deps.send(job, outlet, leaseEndsMs).finally(() => inHand.delete(work));
+    inHand.add(work);
+  };
+
+  return {
+    wake,
+    lastTurnMs: () => lastTurnMs,
+    async stop() {
+      isStopped = true;
+      cancelTimer();
+      await turning;
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
+async function turn(
+  deps: WorkerDeps,
+  hold: (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => void,
+): Promise<void> {
+  for (;;) {
+    const outlet = deps.outlets().find((each) => each.isUp());
+    const limit = Math.min(MAX_CLAIM, outlet?.available() ?? 0);
+    if (!outlet || limit <= 0) return;
+    const leaseMs = outlet.channel.sendTimeoutMs + LEASE_SLACK_MS;
+    const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
+    const jobs = await claim(deps, outlet, { limit, leaseMs });
+    for (const job of jobs) hold(job, outlet, leaseEndsMs);
+    if (jobs.length < limit) return;
+  }
+}
+
+async function claim(
+  deps: WorkerDeps,
+  outlet: Outlet,
+  request: { limit: number; leaseMs: number },
+): Promise<readonly ClaimedJob[]> {
+  outlet.reserve(request.limit);
+  let claimed = 0;
+  try {
+    const jobs = await deps.queue.claim({ queue: deps.queueName, now: deps.clock.now(), ...request });
+    claimed = jobs.length;
+    return jobs;
+  } finally {
+    outlet.unreserve(request.limit - claimed);
+  }
+}
+
+function rateWaitMs(outlets: readonly Outlet[]): number {
+  const waits = outlets.filter((outlet) => outlet.isUp()).map((outlet) => outlet.waitMs());
+  const shortest = Math.min(...waits);
+  return Number.isFinite(shortest) && shortest > 0 ? shortest : POLL_MS;
+}

@@ -1,0 +1,49 @@
+import type { Route } from "../core/accounts.ts";
+import type { Worker } from "./worker.ts";
+
+/** A worker per route, kept in step with the configured routes. */
+export interface Workers {
+  /** Starts workers for new routes, stops those of routes that are gone. */
+  reconcile(routes: readonly Route[]): Promise<void>;
+  wake(queue: string): void;
+  wakeAll(): void;
+  /** Names of the workers whose loop has not turned since `sinceMs` (monotonic). */
+  idleSince(sinceMs: number): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** @param create makes the worker of a route; the route is read anew at every turn, since its connectors may change */
+export function createWorkers(create: (route: () => Route) => Worker): Workers {
+  const open = new Map<string, { route: Route; readonly worker: Worker }>();
+
+  const add = (route: Route) => {
+    const known = open.get(route.id);
+    if (known) {
+      known.route = route;
+      return;
+    }
+    const current = (): Route => open.get(route.id)?.route ?? route;
+    open.set(route.id, { route, worker: create(current) });
+  };
+
+  return {
+    async reconcile(routes) {
+      const kept = new Set(routes.map((route) => route.id));
+      for (const route of routes) add(route);
+      for (const [id, { worker }] of open) {
+        if (kept.has(id)) continue;
+        open.delete(id);
+        await worker.stop();
+      }
+    },
+    wake: (queue) => open.get(queue)?.worker.wake(),
+    wakeAll() {
+      for (const { worker } of open.values()) worker.wake();
+    },
+    idleSince: (sinceMs) =>
+      [...open].flatMap(([id, { worker }]) => (worker.lastTurnMs() < sinceMs ? [`worker ${id}`] : [])),
+    async stop() {
+      await Promise.all([...open.values()].map(({ worker }) => worker.stop()));
+    },
+  };
+}
