@@ -1,0 +1,255 @@
+import { expect, test } from "bun:test";
+import { createHash, createVerify, generateKeyPairSync } from "node:crypto";
+import fc from "fast-check";
+import PostalMime from "postal-mime";
+import type { EmailContent } from "../../../core/message.ts";
+import { composeMail, type MailToCompose } from "./compose-mail.ts";
+
+const CONTENT: EmailContent = {
+  channel: "email",
+  from: { email: "shop@acme.test", name: "Acme, Inc." },
+  to: [{ email: "ann@example.test", name: "Ann Ö" }],
+  subject: "Your order",
+  bodyText: "Hello",
+};
+
+function mail(changes: Partial<EmailContent> = {}, dkim?: MailToCompose["dkim"]): MailToCompose {
+  return {
+    messageId: "01927a3e-0000-7000-8000-000000000001",
+    createdAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+    content: { ...CONTENT, ...changes },
+    ...(dkim && { dkim }),
+  };
+}
+
+async function compose(changes: Partial<EmailContent> = {}, dkim?: MailToCompose["dkim"]): Promise<Buffer> {
+  const composed = await composeMail(mail(changes, dkim));
+  if (composed.kind !== "composed") throw new Error(composed.error.message);
+  return composed.raw;
+}
+
+async function parse(changes: Partial<EmailContent> = {}) {
+  return PostalMime.parse(await compose(changes));
+}
+
+function isWireSafe(raw: Buffer): boolean {
+  const text = raw.toString("latin1");
+  const lines = text.split("\r\n");
+  return !/[\r\n]/.test(lines.join("")) && lines.every((line) => line.length <= 998) && text.endsWith("\r\n");
+}
+
+test("Message-ID and Date come from the message, and composing twice gives the same octets", async () => {
+  const changes = { bodyHtml: "<p>Hello</p>" };
+  const parsed = await parse(changes);
+  expect(parsed.messageId).toBe("<01927a3e-0000-7000-8000-000000000001@acme.test>");
+  expect(parsed.date).toBe("2026-01-02T03:04:05.000Z");
+  expect((await compose(changes)).equals(await compose(changes))).toBe(true);
+});
+
+test("names, reply-to and custom headers arrive as they were given", async () => {
+  const parsed = await parse({
+    replyTo: "help@acme.test",
+    cc: [{ email: "c1@x.test" }, { email: "c2@x.test", name: 'Quote " me' }],
+    headers: { "X-Order-iD": "42", "List-Unsubscribe": "<https://acme.test/u>", "X-Note": "über" },
+  });
+  expect(parsed.from).toEqual({ address: "shop@acme.test", name: "Acme, Inc." });
+  expect(parsed.to).toEqual([{ address: "ann@example.test", name: "Ann Ö" }]);
+  expect(parsed.cc?.map(({ address }) => address)).toEqual(["c1@x.test", "c2@x.test"]);
+  expect(parsed.cc?.[1]?.name).toBe('Quote " me');
+  expect(parsed.replyTo?.[0]?.address).toBe("help@acme.test");
+  const header = (name: string) => parsed.headers.find(({ key }) => key === name)?.value;
+  expect([header("x-order-id"), header("list-unsubscribe"), header("x-note")]).toEqual([
+    "42",
+    "<https://acme.test/u>",
+    "=?UTF-8?Q?=C3=BCber?=",
+  ]);
+  expect((await compose({ headers: { "X-Order-iD": "42" } })).toString()).toContain("\r\nX-Order-iD: 42\r\n");
+});
+
+test("text comes before HTML in a multipart/alternative", async () => {
+  const raw = (await compose({ bodyHtml: "<p>Hëllo</p>" })).toString();
+  expect(raw).toMatch(/Content-Type: multipart\/alternative;/);
+  expect(raw.indexOf("text/plain")).toBeGreaterThan(0);
+  expect(raw.indexOf("text/html")).toBeGreaterThan(raw.indexOf("text/plain"));
+  const parsed = await parse({ bodyHtml: "<p>Hëllo</p>" });
+  expect([parsed.text?.trim(), parsed.html?.trim()]).toEqual(["Hello", "<p>Hëllo</p>"]);
+});
+
+test("Bcc is nowhere in the message", async () => {
+  const raw = (await compose({ bcc: [{ email: "secret@x.test", name: "Secret" }] })).toString();
+  expect(raw).not.toMatch(/bcc|secret/i);
+});
+
+test("CR, LF and NUL are refused in every header value, and so are names that are not ours to give", async () => {
+  for (const evil of ["a\r\nBcc: x@y.test", "a\rb", "a\nb", "a\0b"]) {
+    for (const changes of [
+      { subject: evil },
+      { from: { email: "shop@acme.test", name: evil } },
+      { from: { email: `shop@acme.test${evil}` } },
+      { to: [{ email: "a@b.test", name: evil }] },
+      { cc: [{ email: evil }] },
+      { bcc: [{ email: `a@b.test${evil}` }] },
+      { replyTo: `a@b.test${evil}` },
+      { headers: { "X-A": evil } },
+      { headers: { [`X-A${evil}`]: "1" } },
+    ]) {
+      expect((await composeMail(mail(changes))).kind).toBe("refused");
+    }
+  }
+  for (const name of ["Bcc", "from", "Content-Type", "DKIM-Signature", "Resent-To", "X A", "X:A", "", "Ü"]) {
+    expect((await composeMail(mail({ headers: { [name]: "1" } }))).kind).toBe("refused");
+  }
+});
+
+test("the longest subjects arrive whole, in lines that servers take", async () => {
+  for (const subject of [
+    "x".repeat(998),
+    "é".repeat(998),
+    "😀".repeat(499),
+    "ab ".repeat(332),
+    "=?utf-8?Q?trap?=",
+  ]) {
+    const raw = await compose({ subject });
+    expect(isWireSafe(raw)).toBe(true);
+    expect((await PostalMime.parse(raw)).subject).toBe(subject.trim());
+  }
+});
+
+test("a header that cannot be folded is refused, not sent as an overlong line", async () => {
+  expect((await composeMail(mail({ headers: { "X-Long": "x".repeat(1_000) } }))).kind).toBe("refused");
+});
+
+test("any text arrives as it was, and only CRLF ends a line on the wire", async () => {
+  const anyText = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        "\r",
+        "\n",
+        "\r\n",
+        ".",
+        "..",
+        "\t",
+        " ",
+        "=",
+        "€",
+        "\n.\r",
+        "From ",
+        "x".repeat(1_100),
+      ),
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+    ),
+    { maxLength: 30 },
+  );
+  const property = fc.asyncProperty(anyText, async (pieces) => {
+    const bodyText = `${pieces.join("")}|`;
+    const raw = await compose({ bodyText });
+    expect(isWireSafe(raw)).toBe(true);
+    const parsed = await PostalMime.parse(raw);
+    expect(parsed.text?.replace(/\r\n/g, "\n").replace(/\n$/, "")).toBe(
+      bodyText.replace(/\r\n|\r|\n/g, "\n"),
+    );
+  });
+  await fc.assert(property, { numRuns: 60 });
+});
+
+test("a body that is cut into pieces is not changed by the cuts", async () => {
+  for (const unit of ["😀\r\n", "é\r", "a😀", "\r\n", "plain words here "]) {
+    for (const lead of ["", "x", "xy"]) {
+      const bodyText = `${lead}${unit.repeat(Math.ceil(150_000 / unit.length))}|`;
+      const { text } = await parse({ bodyText });
+      expect(text?.trimEnd().replace(/\r\n/g, "\n") === bodyText.replace(/\r\n|\r|\n/g, "\n")).toBe(true);
+    }
+  }
+});
+
+test("10 MiB do not hold up the loop", async () => {
+  let turns = 0;
+  let isDone = false;
+  const turn = () => {
+    turns++;
+    if (!isDone) setImmediate(turn);
+  };
+  turn();
+  const raw = await compose({ bodyText: "Grüße an alle. ".repeat(700_000) });
+  isDone = true;
+  expect(raw.length).toBeGreaterThan(10 * 1024 * 1024);
+  expect(turns).toBeGreaterThan(100);
+});
+
+test("an international domain is written in ASCII; an international local part needs SMTPUTF8", async () => {
+  const domain = await composeMail(mail({ to: [{ email: "ann@bücher.test" }] }));
+  expect(domain).toMatchObject({ kind: "composed", needsSmtpUtf8: false });
+  const local = await composeMail(mail({ to: [{ email: "jürgen@bücher.test" }] }));
+  expect(local).toMatchObject({ kind: "composed", needsSmtpUtf8: true });
+});
+
+test("a DKIM signature covers the message as it is on the wire", async () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+  const raw = await compose(
+    {
+      bodyText: "tabs\t \r\n\n\nlone\rreturns  \n\n",
+      headers: { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
+    },
+    { domain: "acme.test", selector: "pr1", privateKey },
+  );
+  expect(isWireSafe(raw)).toBe(true);
+  const { isBodyIntact, isSignatureValid, tags } = verifyDkim(raw.toString("latin1"), publicKey);
+  expect({ isBodyIntact, isSignatureValid }).toEqual({ isBodyIntact: true, isSignatureValid: true });
+  expect(tags).toMatchObject({ d: "acme.test", s: "pr1", a: "rsa-sha256", c: "relaxed/relaxed" });
+  expect(tags.h?.split(":")).toEqual(
+    expect.arrayContaining(["from", "to", "subject", "date", "message-id", "list-unsubscribe-post"]),
+  );
+  expect(
+    verifyDkim(raw.toString("latin1").replace("Your order", "Your money"), publicKey).isSignatureValid,
+  ).toBe(false);
+});
+
+test("a key that cannot sign stops the message: it is never sent unsigned", async () => {
+  const dkim = { domain: "acme.test", selector: "pr1", privateKey: "no key" };
+  expect(await composeMail(mail({}, dkim))).toMatchObject({ kind: "refused", error: { code: "smtp.dkim" } });
+});
+
+/** RFC 6376 §3.4, relaxed/relaxed, written from the standard to check what the library writes. */
+function verifyDkim(raw: string, publicKey: string) {
+  const [head = "", ...rest] = raw.split("\r\n\r\n");
+  const fields = head.split(/\r\n(?![ \t])/);
+  const relaxed = (field: string) => {
+    const colon = field.indexOf(":");
+    const value = field
+      .slice(colon + 1)
+      .replace(/\r\n/g, "")
+      .replace(/[ \t]+/g, " ")
+      .trim();
+    return `${field.slice(0, colon).trim().toLowerCase()}:${value}`;
+  };
+  const signature = fields.find((field) => /^dkim-signature:/i.test(field)) ?? "";
+  const tags: Record<string, string> = Object.fromEntries(
+    relaxed(signature)
+      .slice("dkim-signature:".length)
+      .split(";")
+      .map((tag) => {
+        const at = tag.indexOf("=");
+        return [tag.slice(0, at).trim(), tag.slice(at + 1).replace(/\s/g, "")];
+      }),
+  );
+  const body = rest
+    .join("\r\n\r\n")
+    .split("\r\n")
+    .map((line) => line.replace(/[ \t]+/g, " ").replace(/ $/, ""));
+  const bodyHash = createHash("sha256").update(`${body.join("\r\n").replace(/(\r\n)*$/, "")}\r\n`, "latin1");
+  const signed = (tags.h ?? "")
+    .split(":")
+    .map((name) => relaxed(fields.find((f) => f.toLowerCase().startsWith(`${name}:`)) ?? ""));
+  const own = relaxed(signature).replace(/b=[^;]*$/, "b=");
+  return {
+    tags,
+    isBodyIntact: bodyHash.digest("base64") === tags.bh,
+    isSignatureValid: createVerify("RSA-SHA256")
+      .update([...signed, own].join("\r\n"), "latin1")
+      .verify(publicKey, tags.b ?? "", "base64"),
+  };
+}

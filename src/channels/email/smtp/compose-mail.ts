@@ -1,0 +1,106 @@
+import MailComposer from "nodemailer/lib/mail-composer";
+import { encodeWord } from "nodemailer/lib/mime-funcs";
+import type { EmailContent, MessageError, Recipient } from "../../../core/message.ts";
+import { asciiDomainOf, isAscii, toEnvelopeAddress } from "./mail-address.ts";
+import { toMailBody } from "./mail-body.ts";
+import { type DkimKey, signMail } from "./sign-mail.ts";
+
+export interface MailToCompose {
+  readonly messageId: string;
+  /** Unix milliseconds; the Date. */
+  readonly createdAt: number;
+  readonly content: EmailContent;
+  readonly dkim?: DkimKey;
+}
+
+export type ComposedMail =
+  | {
+      readonly kind: "composed";
+      /** RFC 5322, CRLF throughout, no line over 998 octets. */
+      readonly raw: Buffer;
+      /** The header holds an address that only SMTPUTF8 can carry. */
+      readonly needsSmtpUtf8: boolean;
+    }
+  | { readonly kind: "refused"; readonly error: MessageError };
+
+/**
+ * The message as it goes over the wire, the same octets every time. Bcc is not in it. What could forge a header
+ * is refused here again, although the API has refused it already: no library is the only guard.
+ */
+export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
+  const fault = findFault(mail.content);
+  if (fault !== undefined) return refused("smtp.invalid_message", fault);
+  const plain = await new MailComposer(toComposerOptions(mail)).compile().build();
+  const header = plain.subarray(0, plain.indexOf("\r\n\r\n"));
+  if (hasLongLine(header)) return refused("smtp.invalid_message", "a header line is longer than 998 octets");
+  const raw = mail.dkim ? await signMail(plain, mail.dkim) : plain;
+  if (!raw) return refused("smtp.dkim", "the domain's DKIM key cannot sign");
+  return { kind: "composed", raw, needsSmtpUtf8: !isAscii(header.toString("latin1")) };
+}
+
+function refused(code: string, message: string): ComposedMail {
+  return { kind: "refused", error: { code, message } };
+}
+
+function findFault(content: EmailContent): string | undefined {
+  const { from, to, cc = [], bcc = [], replyTo, subject, headers = {} } = content;
+  const people = [from, ...to, ...cc, ...bcc, ...(replyTo === undefined ? [] : [{ email: replyTo }])];
+  if (people.some(({ email }) => toEnvelopeAddress(email) === undefined)) return "an address is not valid";
+  const texts = [subject, ...people.map(({ name }) => name ?? ""), ...Object.values(headers)];
+  if (texts.some((text) => BREAKS_LINES.test(text))) return "CR, LF or NUL in a header value";
+  const badName = Object.keys(headers).find((name) => !FIELD_NAME.test(name) || OWNED_FIELDS.test(name));
+  if (badName !== undefined) return "a custom header has a name that cannot be used";
+  if (content.bodyText === undefined && content.bodyHtml === undefined) return "the message has no body";
+  return undefined;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is one of the three
+const BREAKS_LINES = /[\r\n\u0000]/;
+
+/** RFC 5322 §2.2: printable ASCII without the colon. */
+const FIELD_NAME = /^[!-9;-~]{1,256}$/;
+
+/** Fields that only this program writes, or that only servers may. */
+const OWNED_FIELDS =
+  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
+
+function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
+  const headers = Object.entries(content.headers ?? {}).map(([key, value]) => ({ key, value }));
+  const spelling = new Map(headers.map(({ key }) => [key.toLowerCase(), key]));
+  return {
+    from: toMailbox(content.from),
+    to: content.to.map(toMailbox),
+    ...(content.cc?.length && { cc: content.cc.map(toMailbox) }),
+    ...(content.replyTo !== undefined && { replyTo: toMailbox({ email: content.replyTo }) }),
+    subject: toSubject(content.subject),
+    messageId: `<${messageId}@${asciiDomainOf(content.from.email)}>`,
+    date: new Date(createdAt),
+    ...(content.bodyText && { text: toMailBody(content.bodyText) }),
+    ...(content.bodyHtml && { html: toMailBody(content.bodyHtml) }),
+    headers,
+    normalizeHeaderKey: (key: string) => spelling.get(key.toLowerCase()) ?? key,
+    // `=_` cannot occur in quoted-printable, and nobody knows the id before the body is written.
+    boundaryPrefix: "=_postrider",
+    baseBoundary: messageId,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** As an object: a string would be given to a parser, and parsers have been fooled. */
+function toMailbox({ email, name }: Recipient): { name: string; address: string } {
+  return { name: name ?? "", address: email };
+}
+
+/** Folding needs blanks to fold at; and what only looks encoded must not be decoded. */
+function toSubject(subject: string): string {
+  const needsWords = isAscii(subject) && /=\?|\S{71}/.test(subject);
+  return needsWords ? encodeWord(subject, "Q", 52) : subject;
+}
+
+function hasLongLine(header: Buffer): boolean {
+  return header
+    .toString("latin1")
+    .split("\r\n")
+    .some((line) => line.length > 998);
+}

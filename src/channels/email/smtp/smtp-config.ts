@@ -1,0 +1,134 @@
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/schema";
+import type { Connector } from "../../../core/accounts.ts";
+
+/**
+ * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
+ * certificate that proves the host. `implicit`: TLS from the first octet (port 465), proven likewise. `none`: never.
+ */
+export const TLS_MODES = ["opportunistic", "required", "implicit", "none"] as const;
+
+export type TlsMode = (typeof TLS_MODES)[number];
+
+const DEFAULTS = {
+  port: 25,
+  max_connections: 5,
+  max_messages_per_connection: 100,
+  connect_timeout_ms: 30_000,
+  greeting_timeout_ms: 30_000,
+  response_timeout_ms: 120_000,
+  send_timeout_ms: 300_000,
+  idle_timeout_ms: 30_000,
+} as const;
+
+export const smtpConfigSchema = Type.Object({
+  host: Type.String({ minLength: 1, maxLength: 255, description: "Name or address of the server." }),
+  port: number(
+    "port",
+    [1, 65_535],
+    "25 is for relays that know us by address, 587 for ones that want a password, 465 for `implicit` TLS.",
+  ),
+  tls: Type.Optional(
+    Type.Enum(TLS_MODES, {
+      type: "string",
+      description: "Absent: `required` where a `username` is set, else `opportunistic`.",
+    }),
+  ),
+  ca: Type.Optional(
+    Type.String({ maxLength: 65_536, description: "PEM certificates to trust in place of the system's." }),
+  ),
+  username: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "AUTH with this name and the secret `password`.",
+    }),
+  ),
+  ehlo_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "What we call ourselves; absent: the machine's name.",
+    }),
+  ),
+  max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at a time."),
+  max_messages_per_connection: number(
+    "max_messages_per_connection",
+    [1, 100_000],
+    "Then a new connection is made.",
+  ),
+  connect_timeout_ms: number(
+    "connect_timeout_ms",
+    [100, 600_000],
+    "For the name, the connection, the greeting and TLS together.",
+  ),
+  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "For the server's first words."),
+  response_timeout_ms: number(
+    "response_timeout_ms",
+    [100, 1_800_000],
+    "Longest silence of the server, the reply to the message included.",
+  ),
+  send_timeout_ms: number(
+    "send_timeout_ms",
+    [1_000, 3_600_000],
+    "Longest time for one message, everything included.",
+  ),
+  idle_timeout_ms: number(
+    "idle_timeout_ms",
+    [100, 3_600_000],
+    "A connection that has nothing to do is closed after this time.",
+  ),
+});
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsMode;
+  readonly ca?: string;
+  readonly auth?: { readonly username: string; readonly password: string };
+  readonly ehloName?: string;
+  readonly maxConnections: number;
+  readonly maxMessagesPerConnection: number;
+  readonly connectTimeoutMs: number;
+  readonly greetingTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** Throws on a configuration that the schema refuses: nothing stores such a one. */
+export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "secrets">): SmtpSettings {
+  if (!isSmtpConfig(config)) throw new Error("not an SMTP connector's configuration");
+  const given = { ...DEFAULTS, ...config };
+  return {
+    host: given.host,
+    port: given.port,
+    tls: given.tls ?? (given.username === undefined ? "opportunistic" : "required"),
+    ...(given.ca !== undefined && { ca: given.ca }),
+    ...(given.username !== undefined && {
+      auth: { username: given.username, password: secrets.password ?? "" },
+    }),
+    ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
+    maxConnections: given.max_connections,
+    maxMessagesPerConnection: given.max_messages_per_connection,
+    connectTimeoutMs: given.connect_timeout_ms,
+    greetingTimeoutMs: given.greeting_timeout_ms,
+    responseTimeoutMs: given.response_timeout_ms,
+    sendTimeoutMs: given.send_timeout_ms,
+    idleTimeoutMs: given.idle_timeout_ms,
+  };
+}
+
+function number(
+  name: keyof typeof DEFAULTS,
+  [minimum, maximum]: readonly [number, number],
+  description: string,
+) {
+  return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
+}
+
+const validator = Compile(smtpConfigSchema);
+
+function isSmtpConfig(config: unknown): config is Static<typeof smtpConfigSchema> {
+  return validator.Check(config);
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { type TransactionReport, toMessageError, toPartOutcome, toQueueId } from "./smtp-replies.ts";
+
+const LOST = { kind: "lost", reason: "gone", wasContentSent: false, wasUnanswered: false } as const;
+const TAKEN = { kind: "taken", reply: "250 2.0.0 Ok: queued as 4F1C2" } as const;
+
+function outcome(answer: string | undefined, end: TransactionReport["end"]) {
+  const entry = answer === "accepted" ? "accepted" : { refusal: answer ?? "" };
+  const recipients = new Map(answer === undefined ? [] : [["a@b.test", entry] as const]);
+  return toPartOutcome({ recipients, end }, "a@b.test", []);
+}
+
+test("5yz to a recipient bounces it, 4yz defers it, whatever became of the others", () => {
+  for (const end of [TAKEN, { kind: "recipients_refused" } as const, LOST]) {
+    expect(outcome("550 5.1.1 no such user", end)).toMatchObject({ kind: "rejected", bounced: true });
+    expect(outcome("450 4.2.1 greylisted", end)).toMatchObject({
+      kind: "deferred",
+      error: { code: "4.2.1" },
+    });
+  }
+});
+
+test("5yz to the sender or the message rejects without a bounce, 4yz defers", () => {
+  for (const kind of ["sender_refused", "message_refused"] as const) {
+    const rejected = outcome("accepted", { kind, reply: "554 5.7.1 no" });
+    expect(rejected).toEqual({ kind: "rejected", error: { code: "5.7.1", message: "554 no" } });
+    expect(outcome("accepted", { kind, reply: "451 try later" })).toEqual({
+      kind: "deferred",
+      error: { code: "smtp.451", message: "451 try later" },
+    });
+  }
+});
+
+test("a refused sender outweighs the replies to recipients that came with it", () => {
+  expect(outcome("503 need MAIL first", { kind: "sender_refused", reply: "451 busy" }).kind).toBe("deferred");
+  expect(outcome("550 need MAIL first", { kind: "sender_refused", reply: "451 busy" }).kind).toBe("deferred");
+});
+
+test("replies about the session reject nothing: the message is not to blame", () => {
+  for (const code of ["503", "530", "534", "535", "538"]) {
+    expect(outcome(`${code} 5.7.0 no`, { kind: "recipients_refused" }).kind).toBe("deferred");
+  }
+});
+
+test("a connection lost after the final dot leaves accepted recipients unconfirmed and no others", () => {
+  const end = { ...LOST, wasContentSent: true };
+  expect(outcome("accepted", end).kind).toBe("unconfirmed");
+  expect(outcome(undefined, end).kind).toBe("deferred");
+  expect(outcome("accepted", LOST).kind).toBe("deferred");
+});
+
+test("the error is one line of at most 200 characters, without addresses", () => {
+  const reply =
+    "550-5.1.1 <bob.smith@example.com>: Recipient address rejected\r\n550 5.1.1 ask bob@example.com\tnow";
+  expect(toMessageError(reply)).toEqual({
+    code: "5.1.1",
+    message: "550 <address>: Recipient address rejected ask <address> now",
+  });
+  expect(toMessageError(`550 ${"é".repeat(5_000)}`).message).toHaveLength(200);
+  expect(toMessageError(`550 ${"a".repeat(100_000)}@${"b".repeat(100_000)}`).message.length).toBe(200);
+  expect(toMessageError("??").code).toBe("smtp.reply");
+});
+
+test("the queue id is read from the replies of Postfix, Exim and smtp-server, and not invented", () => {
+  expect(toQueueId("250 2.0.0 Ok: queued as 4bXyZ12")).toBe("4bXyZ12");
+  expect(toQueueId("250 OK id=1tAbCd-0000Ab-Cd")).toBe("1tAbCd-0000Ab-Cd");
+  expect(toQueueId("250 OK: message queued as abc123")).toBe("abc123");
+  expect(toQueueId("250 OK")).toBeUndefined();
+});

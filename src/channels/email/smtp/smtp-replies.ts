@@ -1,0 +1,114 @@
+/** What a server's replies mean for each recipient of an envelope (RFC 5321 §4.2, enhanced codes RFC 3463). Pure. */
+import type { MessageError } from "../../../core/message.ts";
+import type { PartOutcome } from "../../../core/outcome.ts";
+
+/** What became of one envelope. */
+export interface TransactionReport {
+  /** The replies to RCPT TO, by address: `accepted`, or the refusal. An address without a reply is absent. */
+  readonly recipients: ReadonlyMap<string, "accepted" | { readonly refusal: string }>;
+  readonly end: TransactionEnd;
+}
+
+export type TransactionEnd =
+  /** 2yz after the final dot. */
+  | { readonly kind: "taken"; readonly reply: string }
+  /** 4yz or 5yz to MAIL FROM: the replies to RCPT TO mean nothing. */
+  | { readonly kind: "sender_refused"; readonly reply: string }
+  /** 4yz or 5yz to every RCPT TO. */
+  | { readonly kind: "recipients_refused" }
+  /** 4yz or 5yz to DATA or to the message. */
+  | { readonly kind: "message_refused"; readonly reply: string }
+  /** The connection ended, or the time did. */
+  | {
+      readonly kind: "lost";
+      readonly reason: string;
+      /** The final dot may have reached the server. */
+      readonly wasContentSent: boolean;
+      /** Not one reply came, so the server cannot have begun with the message. */
+      readonly wasUnanswered: boolean;
+    };
+
+/** What the report says of one recipient. `ids` are what a `sent` carries. */
+export function toPartOutcome(
+  { recipients, end }: TransactionReport,
+  address: string,
+  ids: readonly string[],
+): PartOutcome {
+  if (end.kind === "sender_refused") return refusalOutcome(end.reply, { isRecipient: false });
+  const answer = recipients.get(address);
+  if (answer !== undefined && answer !== "accepted") {
+    return refusalOutcome(answer.refusal, { isRecipient: true });
+  }
+  if (end.kind === "taken") return { kind: "sent", providerMessageIds: ids, delivered: false };
+  if (end.kind === "message_refused") return refusalOutcome(end.reply, { isRecipient: false });
+  const reason = end.kind === "lost" ? end.reason : "the server did not answer for this recipient";
+  const error: MessageError = { code: "smtp.connection_lost", message: reason };
+  const isDoubtful = end.kind === "lost" && end.wasContentSent && answer === "accepted";
+  return isDoubtful ? { kind: "unconfirmed", error } : { kind: "deferred", error };
+}
+
+/** 5yz is never, all else is later; a recipient that is refused for good has bounced. */
+function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }): PartOutcome {
+  const error = toMessageError(reply);
+  if (!isPermanent(reply)) return { kind: "deferred", error };
+  return isRecipient ? { kind: "rejected", error, bounced: true } : { kind: "rejected", error };
+}
+
+/** Replies that speak of the session and not of the message, although they begin with 5: RFC 5321 §4.2.4, RFC 4954 §6. */
+const SESSION_CODES = new Set([503, 530, 534, 535, 538]);
+
+function isPermanent(reply: string): boolean {
+  return /^5/.test(reply) && !isSessionFault(reply);
+}
+
+/** True where the server wants something of the connection: a password, TLS, another order of commands. */
+export function isSessionFault(reply: string): boolean {
+  return SESSION_CODES.has(Number(reply.slice(0, 3)));
+}
+
+/** True where the server is about to close the connection, whatever it was asked (RFC 5321 §3.8). */
+export function isServiceClosing(reply: string): boolean {
+  return /^421\b/.test(reply);
+}
+
+/** `code` is the enhanced status code, else `smtp.550`; `message` is one line of at most 200 characters without addresses. */
+export function toMessageError(reply: string): MessageError {
+  const enhanced = ENHANCED.exec(reply)?.[1];
+  const basic = /^\d{3}/.exec(reply)?.[0];
+  return { code: enhanced ?? (basic ? `smtp.${basic}` : "smtp.reply"), message: toReplyLine(reply) };
+}
+
+const ENHANCED = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
+
+/** Longer replies are cut before they are looked at. */
+const MAX_REPLY_READ = 2_000;
+const MAX_LINE = 200;
+
+/** A reply as one line for people: the basic code once, no enhanced codes, no addresses. */
+export function toReplyLine(reply: string): string {
+  const lines = reply.slice(0, MAX_REPLY_READ).split(/\r?\n/);
+  const texts = lines.map((line) =>
+    line.replace(/^\d{3}(?:[ -]|$)/, "").replace(/^[245]\.\d{1,3}\.\d{1,3}\s?/, ""),
+  );
+  const code = /^\d{3}/.exec(reply)?.[0];
+  return toOneLine(`${code ?? ""} ${texts.join(" ")}`);
+}
+
+/** One line of at most 200 characters, without addresses and control characters. */
+export function toOneLine(text: string): string {
+  const masked = text
+    .slice(0, MAX_REPLY_READ)
+    .replace(/<?[^\s<>"]{1,256}@[^\s<>"]{1,256}>?/g, "<address>")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ")
+    .trim();
+  return masked.length > MAX_LINE ? `${masked.slice(0, MAX_LINE - 1)}…` : masked;
+}
+
+/** Postfix, smtp-server and many others: `queued as X`. Exim: `id=X`. */
+const QUEUE_ID = /\b(?:queued as|id=)\s*<?([A-Za-z0-9][A-Za-z0-9._-]{0,127})/i;
+
+/** The id under which the server queued the message, if its last reply names one. */
+export function toQueueId(reply: string): string | undefined {
+  return QUEUE_ID.exec(reply.slice(0, MAX_REPLY_READ))?.[1];
+}
