@@ -1,0 +1,61 @@
+/**
+ * Files that are made from the program itself. `npm run generate` writes them; with `--check` nothing is
+ * written, and a file that differs from what its source makes of it is an error.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { EMAIL_MOVES } from "../src/core/email-status.ts";
+import { SMS_MOVES } from "../src/core/sms-status.ts";
+import { lifeCyclesPage } from "./life-cycles.ts";
+
+interface GeneratedFile {
+  readonly file: string;
+  /** The whole text. The same source always makes the same text. */
+  make(): string | Promise<string>;
+}
+
+/** A new generated file is a new row. */
+const GENERATED: readonly GeneratedFile[] = [{ file: "docs/statuses.md", make: statusesPage }];
+
+const STARTS = ["queued", "scheduled"];
+
+async function main(isCheck: boolean): Promise<void> {
+  for (const { file, make } of GENERATED) {
+    const made = await make();
+    const stored = read(file);
+    if (stored === made) continue;
+    if (isCheck) complain(file, made, stored);
+    else writeFileSync(file, made);
+  }
+}
+
+function statusesPage(): string {
+  return lifeCyclesPage("Statuses of a message", [
+    { title: "SMS", source: "src/core/sms-status.ts", moves: SMS_MOVES, starts: STARTS },
+    { title: "Email", source: "src/core/email-status.ts", moves: EMAIL_MOVES, starts: STARTS },
+  ]);
+}
+
+function complain(file: string, made: string, stored: string | undefined): void {
+  process.exitCode = 1;
+  if (stored === undefined) {
+    console.log(`${file}:1 is missing; run \`npm run generate\``);
+    return;
+  }
+  const madeLines = made.split("\n");
+  const storedLines = stored.split("\n");
+  const length = Math.max(madeLines.length, storedLines.length);
+  const at = Array.from({ length }, (_, index) => index).find((i) => madeLines[i] !== storedLines[i]) ?? 0;
+  console.log(`${file}:${at + 1} is not what its source makes of it; run \`npm run generate\``);
+  console.log(`  is:        ${storedLines[at] ?? "(nothing)"}\n  should be: ${madeLines[at] ?? "(nothing)"}`);
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+await main(process.argv.includes("--check"));

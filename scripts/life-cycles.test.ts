@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { lifeCyclesPage } from "./life-cycles.ts";
+
+test("a life cycle is drawn with its starts, its moves and its ends", () => {
+  const moves = { queued: ["sent"], sent: [] };
+  const cycle = { title: "SMS", source: "src/core/x.ts", moves, starts: ["queued"] };
+  expect(lifeCyclesPage("Statuses", [cycle])).toBe(`# Statuses
+
+## SMS
+
+Drawn from \`src/core/x.ts\`.
+
+\`\`\`mermaid
+stateDiagram-v2
+  [*] --> queued
+  queued --> sent
+  sent --> [*]
+\`\`\`
+
+| Status | May become |
+|---|---|
+| \`queued\` (start) | \`sent\` |
+| \`sent\` | final |
+`);
+});
