@@ -1,0 +1,22 @@
+/** Rules of text that bodies share. */
+
+/** Text every database and wire here can hold: no NUL, no half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
+export const NOT_STORABLE = "must not contain NUL or unpaired surrogates";
+
+/** True for text with any C0 or C1 control character, DEL, or a line or paragraph separator. */
+export function hasControls(text: string): boolean {
+  return CONTROLS.test(text);
+}
+
+/** Printable ASCII without space, at least one character. */
+export function isVisibleAscii(text: string): boolean {
+  return VISIBLE_ASCII.test(text);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const VISIBLE_ASCII = /^[!-~]+$/;

@@ -1,0 +1,79 @@
+import type { Clock } from "./clock.ts";
+
+/** Unpredictable octets, like `crypto.randomBytes`. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+/**
+ * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that only ever ascend, as text and as octets, within one process:
+ * 48 bits of Unix milliseconds, a 26-bit counter that starts at random in its lower half with every millisecond,
+ * and 48 random bits. When the clock stands still or steps back the last time is kept and the counter goes on;
+ * when the counter is used up, the time in the ids runs a millisecond ahead.
+ */
+export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): () => string {
+  const random = pooled(randomBytes);
+  let timeMs = -1;
+  let time = "";
+  let counter = COUNTER_END;
+
+  const turnTo = (ms: number) => {
+    timeMs = ms;
+    time = timePrefix(ms);
+    counter = ((random() & 1) << 24) | (random() << 16) | (random() << 8) | random();
+  };
+
+  return () => {
+    const now = clock.now();
+    if (now > timeMs) turnTo(now);
+    else if (counter >= COUNTER_END) turnTo(timeMs + 1);
+    else counter++;
+    const high = HEX[(counter >> 22) & 0xf] as string;
+    const middle = HEX[(counter >> 14) & 0xff] as string;
+    const variant = HEX[0x80 | ((counter >> 8) & 0x3f)] as string;
+    const low = HEX[counter & 0xff] as string;
+    const tail = pair(random) + pair(random) + pair(random);
+    return `${time}-7${high.charAt(1)}${middle}-${variant}${low}-${tail}`;
+  };
+}
+
+/** Unix milliseconds of a UUIDv7; `undefined` for any other text. */
+export function uuidTime(id: string): number | undefined {
+  return UUID_V7.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}
+
+/** Any version, either case. */
+export function isUuid(text: string): boolean {
+  return text.length === 36 && UUID.test(text);
+}
+
+/** The lowest UUIDv7 of that millisecond: `id >= firstUuidAt(a) && id < firstUuidAt(b)` is made in [a, b). */
+export function firstUuidAt(ms: number): string {
+  return `${timePrefix(Math.max(0, Math.trunc(ms)))}-7000-8000-000000000000`;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const COUNTER_END = 2 ** 26 - 1;
+const POOL_OCTETS = 4096;
+const HEX = Array.from({ length: 256 }, (_, octet) => octet.toString(16).padStart(2, "0"));
+
+function timePrefix(ms: number): string {
+  const hex = ms.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+function pair(random: () => number): string {
+  return (HEX[random()] as string) + HEX[random()];
+}
+
+/** One octet at a time from a source that is cheap only in bulk. */
+function pooled(randomBytes: RandomBytes): () => number {
+  let pool = new Uint8Array(0);
+  let next = 0;
+  return () => {
+    if (next >= pool.length) {
+      pool = Uint8Array.from(randomBytes(POOL_OCTETS));
+      next = 0;
+    }
+    return pool[next++] as number;
+  };
+}
