@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readConfig } from "./config.ts";
+
+test("an empty environment gives the documented defaults", () => {
+  const result = readConfig({});
+  if (!("config" in result)) throw new Error("refused");
+  expect(result.config).toMatchObject({ host: "127.0.0.1", port: 8080, logLevel: "info" });
+  expect(result.config.dataFolder.endsWith("/data")).toBe(true);
+  expect([...result.config.roles]).toEqual(["api", "delivery", "webhooks", "upkeep"]);
+});
+
+test("all problems of a configuration are reported at once", () => {
+  const result = readConfig(
+    {
+      PORT: "http",
+      LOG_LEVEL: "loud",
+      TRUSTED_PROXIES: "10.0.0.0/33",
+      TLS_CERT: "/nowhere/cert.pem",
+      POSTRIDER_SECRET: "short",
+      DATABASE_URL: "postgres://localhost/x",
+    },
+    "api,nothing",
+  );
+  if (!("problems" in result)) throw new Error("accepted");
+  const names = result.problems.map((problem) => problem.split(/[: ]/)[0]);
+  expect(names.sort()).toEqual([
+    "--roles",
+    "DATABASE_URL",
+    "LOG_LEVEL",
+    "PORT",
+    "POSTRIDER_SECRET",
+    "TLS_CERT",
+    "TRUSTED_PROXIES",
+  ]);
+});
+
+test("--roles names the parts that run", () => {
+  const result = readConfig({}, "api,upkeep");
+  expect("config" in result && [...result.config.roles]).toEqual(["api", "upkeep"]);
+});

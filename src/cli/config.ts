@@ -1,0 +1,143 @@
+/** The only reader of the environment. Every problem is reported at once, in words that say what to do. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
+
+export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
+export type Role = (typeof ROLES)[number];
+
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Absolute path of the data folder. */
+  readonly dataFolder: string;
+  /** The master key's text; absent: a file in the data folder. */
+  readonly secret?: string;
+  readonly logLevel: LogLevel;
+  /** Whose `X-Forwarded-For` counts. */
+  readonly trustedProxies: readonly Cidr[];
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly roles: ReadonlySet<Role>;
+}
+
+export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type ConfigResult = { readonly config: Config } | { readonly problems: readonly string[] };
+
+/** @param roles the value of `--roles`, comma separated; absent: all */
+export function readConfig(env: Environment, roles?: string): ConfigResult {
+  const problems: string[] = [];
+  const report = (problem: string) => void problems.push(problem);
+  const tls = readTls(env, report);
+  const config: Config = {
+    host: env.HOST || "127.0.0.1",
+    port: readPort(env.PORT, report),
+    dataFolder: readDataFolder(env),
+    ...(env.POSTRIDER_SECRET && { secret: readSecret(env.POSTRIDER_SECRET, report) }),
+    logLevel: readLogLevel(env.LOG_LEVEL, report),
+    trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
+    ...(tls && { tls }),
+    roles: readRoles(roles, report),
+  };
+  if (env.DATABASE_URL)
+    report("DATABASE_URL: this version stores in SQLite only; unset DATABASE_URL and set POSTRIDER_DATA");
+  return problems.length > 0 ? { problems } : { config };
+}
+
+/** Where the data folder is; the command line looks there for a server to talk to. */
+export function readDataFolder(env: Environment): string {
+  return resolve(env.POSTRIDER_DATA || "./data");
+}
+
+/** Where the administration finds its server, if the environment says so. */
+export function readAdminTarget(env: Environment): {
+  readonly url?: string;
+  readonly token?: string;
+  readonly dataFolder: string;
+} {
+  return {
+    ...(env.POSTRIDER_URL && { url: env.POSTRIDER_URL }),
+    ...(env.POSTRIDER_ADMIN_TOKEN && { token: env.POSTRIDER_ADMIN_TOKEN }),
+    dataFolder: readDataFolder(env),
+  };
+}
+
+type Report = (problem: string) => void;
+
+function readPort(text: string | undefined, report: Report): number {
+  if (!text) return 8080;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    report(`PORT: expected a number from 0 to 65535, got "${text}"`);
+  return port;
+}
+
+function readSecret(text: string, report: Report): string {
+  if (text.length < 16)
+    report("POSTRIDER_SECRET: expected at least 16 characters; `openssl rand -hex 32` makes a good one");
+  return text;
+}
+
+function readLogLevel(text: string | undefined, report: Report): LogLevel {
+  const level = LOG_LEVELS.find((each) => each === (text || "info"));
+  if (!level) report(`LOG_LEVEL: expected one of ${LOG_LEVELS.join(", ")}, got "${text}"`);
+  return level ?? "info";
+}
+
+function readProxies(text: string | undefined, report: Report): readonly Cidr[] {
+  const entries = (text ?? "")
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+  return entries.flatMap((entry) => {
+    try {
+      return [ipaddr.parseCIDR(entry.includes("/") ? entry : `${entry}/${entry.includes(":") ? 128 : 32}`)];
+    } catch {
+      report(`TRUSTED_PROXIES: expected addresses or CIDR ranges separated by commas, got "${entry}"`);
+      return [];
+    }
+  });
+}
+
+function readTls(env: Environment, report: Report): Config["tls"] {
+  if (!env.TLS_CERT && !env.TLS_KEY) return undefined;
+  if (!env.TLS_CERT || !env.TLS_KEY) {
+    report("TLS_CERT and TLS_KEY: set both to the paths of PEM files, or neither");
+    return undefined;
+  }
+  const cert = readPem("TLS_CERT", env.TLS_CERT, report);
+  const key = readPem("TLS_KEY", env.TLS_KEY, report);
+  return cert !== undefined && key !== undefined ? { cert, key } : undefined;
+}
+
+function readPem(name: string, path: string, report: Report): string | undefined {
+  try {
+    const text = readFileSync(path, "utf8");
+    if (text.includes("-----BEGIN ")) return text;
+    report(`${name}: ${path} holds no PEM block`);
+  } catch (error) {
+    report(`${name}: ${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+  }
+  return undefined;
+}
+
+function readRoles(text: string | undefined, report: Report): ReadonlySet<Role> {
+  if (text === undefined) return new Set(ROLES);
+  const names = text
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+  const unknown = names.filter((name) => !ROLES.some((role) => role === name));
+  if (names.length === 0 || unknown.length > 0) {
+    report(
+      `--roles: expected some of ${ROLES.join(", ")}${unknown.length > 0 ? `, got "${unknown.join(", ")}"` : ""}`,
+    );
+  }
+  return new Set(ROLES.filter((role) => names.includes(role)));
+}
