@@ -66,6 +66,7 @@ const FINE: readonly (readonly [path: string, text: string])[] = [
   ],
   ["src/delivery/a.ts", `import type { Channel } from "../channels/channel.ts";`],
   ["src/channels/sms/a.ts", `import { connect } from "node:net";\nsocket.setTimeout(5000);`],
+  ["src/channels/sms/a.ts", `import { setImmediate } from "node:timers/promises";`],
   ["src/store/sqlite/driver.ts", `import { Database } from "bun:sqlite";`],
   ["src/store/sqlite/claim.ts", "const q = `SELECT id FROM jobs WHERE queue = ?`;"],
   ["src/cli/listen.ts", `export const listen = () => Bun.serve({ port: Number(process.env["PORT"]) });`],
