@@ -93,16 +93,28 @@ export function applyReceipt(
     ...(receipt.error && { error: receipt.error }),
   };
   const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
-  const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
-  const error = isFailure(status) ? (receipt.error ?? before.error) : undefined;
-  const after: Progress = { ...withoutError(before), parts, status, ...(error && { error }) };
-  const step = record(before, after, {
+  const proven = proveSent(before, parts, receipt.receivedAt);
+  const step = record(proven.progress, withReceipt(proven.progress, parts, receipt), {
     at: receipt.receivedAt,
     kind: "receipt",
     detail: receiptDetail(receipt),
     error: receipt.error,
   });
-  return { ...step, isLate: false };
+  return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
+}
+
+function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt): Progress {
+  const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
+  const error = isFailure(status) ? (receipt.error ?? before.error) : undefined;
+  return { ...withoutError(before), parts, status, ...(error && { error }) };
+}
+
+/** A receipt for an SMS whose attempt was never confirmed says that it was sent: the life cycle skips nothing. */
+function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
+  const isProof = before.channel === "sms" && !isSettled(before) && !parts.some(isOpen);
+  return isProof
+    ? record(before, { ...before, status: "sent" }, { at, kind: "status" })
+    : { progress: before, entries: [] };
 }
 
 /** Notes what a lease holder brought home after it had lost its lease: kept for the operator, moves nothing. */
@@ -144,10 +156,11 @@ function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt
 
 function statusAfter(before: Progress, parts: readonly Part[], next: NextStep): MessageStatus {
   if (isSettled(before)) return before.status;
+  if (parts.length > 0 && !parts.some(isOpen)) return fold(before, parts);
   if (next.kind === "again") return "queued";
   if (next.kind === "held") return "sending";
   if (parts.length === 0) return next.end === "window_over" ? "expired" : "failed";
-  return parts.some(isOpen) ? before.status : fold(before, parts);
+  return before.status;
 }
 
 function fold(before: Progress, parts: readonly Part[]): MessageStatus {
