@@ -1,0 +1,57 @@
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** Everything the HTTP interface is given by the composition root. */
+export interface AppDeps {
+  readonly store: Pick<Store, "intake" | "push" | "records" | "adminTokenDigest">;
+  readonly clock: Clock;
+  /** Ascending UUIDv7, as text. */
+  readonly ids: () => string;
+  readonly log: ApiLog;
+  readonly adminEndpoints: readonly Endpoint[];
+  /** The text of `/metrics`, in the Prometheus exposition format. */
+  readonly metrics: () => Promise<string>;
+  /** What keeps this process from serving, in words; empty when it is ready. */
+  readonly readiness: () => Promise<readonly string[]>;
+  /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
+  readonly docsAsset: (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
+  readonly version: string;
+  /** As clients see it, without a slash at the end. For `/openapi.json`. */
+  readonly baseUrl: string;
+  /** True once the process has been told to stop: every request but those of the probes is refused. */
+  readonly isDraining: () => boolean;
+  readonly onRequest: (request: ObservedRequest) => void;
+  /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
+  readonly isTrustedProxy?: (address: string) => boolean;
+  readonly limits?: Partial<ApiLimits>;
+}
+
+export interface ObservedRequest {
+  /** `Endpoint.operation`, or `none` where no endpoint was found. */
+  readonly operation: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+export interface ApiLimits {
+  /** Requests at work at one time; more are refused with 503. */
+  readonly maxInFlight: number;
+  /** Octets of request bodies held at one time; more are refused with 503. */
+  readonly maxBodyBytesInFlight: number;
+  /** Longest time a body may take to arrive, milliseconds. */
+  readonly bodyTimeoutMs: number;
+}
+
+export const DEFAULT_LIMITS: ApiLimits = {
+  maxInFlight: 10_000,
+  maxBodyBytesInFlight: 128 * 1024 * 1024,
+  bodyTimeoutMs: 30_000,
+};
+
+export interface ApiLog {
+  /** Asked before the fields of a line per request are put together. */
+  isDebug(): boolean;
+  debug(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}

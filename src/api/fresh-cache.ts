@@ -1,0 +1,59 @@
+import type { Clock } from "../core/clock.ts";
+
+/** What was read a short while ago, so that a busy account does not read the same row for every request. */
+export interface FreshCache<Value> {
+  /**
+   * The value of `key`, by `load` if the last reading began `maxAgeMs` ago or longer. Those who want the same key
+   * at the same time share one reading; a failed reading is not kept.
+   */
+  get(key: string, load: () => Promise<Value>): Value | Promise<Value>;
+}
+
+export interface FreshCacheOptions<Value> {
+  readonly clock: Clock;
+  /** The oldest readings go when there are more. */
+  readonly maxEntries: number;
+  /** Whether a value is worth keeping; all are where this is absent. */
+  readonly keeps?: (value: Value) => boolean;
+  readonly maxAgeMs?: number;
+}
+
+/** Within this time of a change, every process acts on it. */
+const MAX_AGE_MS = 1000;
+
+export function createFreshCache<Value>(options: FreshCacheOptions<Value>): FreshCache<Value> {
+  const { clock, maxEntries, keeps = () => true, maxAgeMs = MAX_AGE_MS } = options;
+  const known = new Map<string, { readonly value: Value; readonly readAt: number }>();
+  const loading = new Map<string, { readonly promise: Promise<Value>; readonly readAt: number }>();
+
+  const keep = (key: string, entry: { readonly value: Value; readonly readAt: number }) => {
+    known.delete(key);
+    if (!keeps(entry.value)) return;
+    known.set(key, entry);
+    if (known.size > maxEntries) known.delete(known.keys().next().value ?? key);
+  };
+
+  const read = async (key: string, load: () => Promise<Value>, readAt: number) => {
+    try {
+      const value = await load();
+      keep(key, { value, readAt });
+      return value;
+    } finally {
+      if (loading.get(key)?.readAt === readAt) loading.delete(key);
+    }
+  };
+
+  return {
+    get(key, load) {
+      const now = clock.monotonicMs();
+      const entry = known.get(key);
+      if (entry && now - entry.readAt < maxAgeMs) return entry.value;
+      // A reading that began too long ago may have missed what a caller of now must see.
+      const shared = loading.get(key);
+      if (shared && now - shared.readAt < maxAgeMs) return shared.promise;
+      const promise = read(key, load, now);
+      loading.set(key, { promise, readAt: now });
+      return promise;
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Clock } from "../core/clock.ts";
+import type { ApiLimits } from "./app-deps.ts";
+import { payloadTooLarge, requestTimeout, serviceUnavailable, unsupportedMediaType, validationFailed } from "./errors.ts";
+
+export interface BodyReader {
+  /**
+   * The text of a JSON body of at most `maxBytes`. Refuses what is too large (before reading, where
+   * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
+   */
+  read(request: Request, maxBytes: number): Promise<string>;
+}
+
+export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
+  const deadlines = createDeadlines(clock, limits.bodyTimeoutMs);
+  let held = 0;
+
+  const reserve = (bytes: number) => {
+    if (held + bytes > limits.maxBodyBytesInFlight) throw serviceUnavailable();
+    held += bytes;
+  };
+
+  return {
+    async read(request, maxBytes) {
+      const { headers } = request;
+      if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding"))) {
+        throw unsupportedMediaType();
+      }
+      const length = declaredLength(headers.get("content-length"));
+      if (length !== undefined && length > maxBytes) throw payloadTooLarge();
+      const reserved = length ?? maxBytes;
+      reserve(reserved);
+      try {
+        const bytes = await deadlines.within(
+          length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer(),
+        );
+        return decode(bytes);
+      } finally {
+        held -= reserved;
+      }
+    },
+  };
+}
+
+const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
+
+/** No Content-Type at all is taken for JSON. */
+function isJson(type: string | null): boolean {
+  return type === null || type === "application/json" || JSON_TYPE.test(type);
+}
+
+function isPlain(encoding: string | null): boolean {
+  return encoding === null || encoding.toLowerCase() === "identity";
+}
+
+function declaredLength(value: string | null): number | undefined {
+  return value === null ? undefined : Number(value);
+}
+
+/** A body of unknown length, counted while it arrives. */
+async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array(0);
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (let step = await reader.read(); !step.done; step = await reader.read()) {
+    size += step.value.byteLength;
+    if (size > maxBytes) {
+      reader.cancel().catch(() => {});
+      throw payloadTooLarge();
+    }
+    chunks.push(step.value);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(bytes: ArrayBuffer | Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw validationFailed({ body: "must be UTF-8" });
+  }
+}
+
+interface Deadlines {
+  /** What `work` gives, or a refusal when it takes too long; what it still does then is of no interest. */
+  within<T>(work: Promise<T>): Promise<T>;
+}
+
+/** One timer for all who wait, since one per request would cost more than reading a small body. */
+function createDeadlines(clock: Clock, timeoutMs: number): Deadlines {
+  const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
+  let isTicking = false;
+
+  const tick = () => {
+    const latest = clock.monotonicMs() - timeoutMs;
+    for (const one of waiting) if (one.since <= latest) one.giveUp();
+    isTicking = waiting.size > 0;
+    if (isTicking) clock.after(timeoutMs / 4, tick);
+  };
+
+  return {
+    within: (work) =>
+      new Promise((resolve, reject) => {
+        const entry = {
+          since: clock.monotonicMs(),
+          giveUp() {
+            waiting.delete(entry);
+            reject(requestTimeout());
+          },
+        };
+        waiting.add(entry);
+        if (!isTicking) {
+          isTicking = true;
+          clock.after(timeoutMs / 4, tick);
+        }
+        work.then(
+          (value) => {
+            waiting.delete(entry);
+            resolve(value);
+          },
+          (error) => {
+            waiting.delete(entry);
+            reject(error);
+          },
+        );
+      }),
+  };
+}
