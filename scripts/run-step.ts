@@ -19,14 +19,14 @@ export interface StepResult {
 const MAX_OUTPUT = 4_000_000;
 
 /**
- * Runs a command to its end, or kills it when its time is over. Never rejects. `onOutput` sees what it prints
- * as it comes.
+ * Runs a command to its end, or kills it when its time is over; whatever it started ends with it. Never rejects.
+ * `onOutput` sees what it prints as it comes.
  */
 export function runStep(step: Step, onOutput: (text: string) => void = () => {}): Promise<StepResult> {
   const started = performance.now();
   const [program, ...args] = step.command;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
     let output = "";
     const take = (text: string) => {
       output = (output + text).slice(-MAX_OUTPUT);
@@ -37,7 +37,7 @@ export function runStep(step: Step, onOutput: (text: string) => void = () => {})
       process.off("exit", kill);
       resolve({ name: step.name, ok, output, seconds: (performance.now() - started) / 1000 });
     };
-    const kill = () => void child.kill("SIGKILL");
+    const kill = () => killGroup(child.pid);
     const timer = setTimeout(() => {
       take(`\nnot done after ${step.timeoutMs / 1000} s, killed\n`);
       kill();
@@ -48,6 +48,18 @@ export function runStep(step: Step, onOutput: (text: string) => void = () => {})
       take(`${error.message}\n`);
       finish(false);
     });
+    // What it left running would hold the pipes open, and `close` would never come.
+    child.once("exit", kill);
     child.once("close", (code) => finish(code === 0));
   });
+}
+
+/** A detached child leads a process group of its own. No such group any more: nothing is left to end. */
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }
