@@ -1,0 +1,111 @@
+import * as net from "node:net";
+import * as tls from "node:tls";
+import type { Clock } from "../../../core/clock.ts";
+import { createFrameReader } from "./frame-reader.ts";
+import type { Pdu } from "./pdu.ts";
+
+export interface ConnectionTarget {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: clear text. */
+  readonly tls?: {
+    /** PEM; absent: the authorities the runtime trusts. */
+    readonly ca?: string;
+    /** Name the certificate must be for; absent: `host`. */
+    readonly serverName?: string;
+    /** False: any certificate will do. */
+    readonly isVerified: boolean;
+  };
+  /** How long connecting, TLS included, may take. */
+  readonly connectTimeoutMs: number;
+}
+
+export interface ConnectionEvents {
+  onOpen(): void;
+  onPdu(pdu: Pdu): void;
+  /** A command_length was impossible. Nothing more will be read. */
+  onBrokenFrame(): void;
+  /** Once, whatever ended it; in words for the operator. */
+  onClosed(reason: string): void;
+}
+
+export interface Connection {
+  /** `onWritten` is called once all octets have left this process, and never if they did not. */
+  write(frame: Buffer, onWritten?: () => void): void;
+  /** Lets what was written go out, then closes; within a second. */
+  end(reason: string): void;
+  /** Closes now. */
+  destroy(reason: string): void;
+}
+
+/** A peer that does not read may make us hold this much; then the connection is closed. */
+const MAX_UNREAD_OCTETS = 1024 * 1024;
+
+const END_GRACE_MS = 1000;
+
+/** Connects over TCP, or TLS, and reads PDUs. */
+export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
+  const socket = target.tls
+    ? tls.connect(tlsOptions(target, target.tls))
+    : net.connect({ host: target.host, port: target.port });
+  let timer = clock.after(target.connectTimeoutMs, () => destroy("connecting took too long"));
+  let isClosed = false;
+  const close = (reason: string) => {
+    if (isClosed) return;
+    isClosed = true;
+    timer();
+    events.onClosed(reason);
+  };
+  const destroy = (reason: string) => {
+    socket.destroy();
+    close(reason);
+  };
+  const frames = createFrameReader((pdu) => {
+    if (!isClosed) events.onPdu(pdu);
+  });
+
+  socket.setNoDelay(true);
+  socket.on(target.tls ? "secureConnect" : "connect", () => {
+    timer();
+    if (!isClosed) events.onOpen();
+  });
+  let isReadable = true;
+  socket.on("data", (chunk: Buffer) => {
+    if (isClosed || !isReadable) return;
+    isReadable = frames.push(chunk);
+    if (!isReadable && !isClosed) events.onBrokenFrame();
+  });
+  socket.on("error", (error) => destroy(error.message));
+  socket.on("close", () => close("the SMSC closed the connection"));
+
+  return {
+    write(frame, onWritten) {
+      if (isClosed) return;
+      if (socket.writableLength > MAX_UNREAD_OCTETS) return destroy("the SMSC does not read what it is sent");
+      socket.write(frame, (error) => {
+        if (!error) onWritten?.();
+      });
+    },
+    end(reason) {
+      if (isClosed) return;
+      timer();
+      timer = clock.after(END_GRACE_MS, () => destroy(reason));
+      socket.once("close", () => close(reason));
+      socket.end();
+    },
+    destroy,
+  };
+}
+
+function tlsOptions(
+  target: ConnectionTarget,
+  options: NonNullable<ConnectionTarget["tls"]>,
+): tls.ConnectionOptions {
+  return {
+    host: target.host,
+    port: target.port,
+    rejectUnauthorized: options.isVerified,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.serverName === undefined ? {} : { servername: options.serverName }),
+  };
+}

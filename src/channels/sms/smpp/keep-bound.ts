@@ -1,0 +1,170 @@
+import type { Clock, Random } from "../../../core/clock.ts";
+import type { ChannelStatus } from "../../channel.ts";
+import type { Session, SessionEnd, SessionEvents } from "./session.ts";
+
+/** Keeps one session bound: opens it, and opens the next when it ends. */
+export interface BoundLink {
+  /** Connects, and stays connected. Only the first call counts. */
+  start(): void;
+  /** The session, while it is bound and not being left. */
+  session(): Session | undefined;
+  /** Lets go of the session once what is under way has been answered, or after a while; then the next is opened. */
+  replace(reason: string): void;
+  /** Lets go of the session likewise, for good. */
+  stop(): Promise<void>;
+  status(): ChannelStatus;
+}
+
+export interface LinkDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
+  readonly onStatus: (status: ChannelStatus) => void;
+  /** How long answers under way are waited for when a session is left. */
+  readonly drainMs: number;
+  /** Resolves when no receipt waits to be stored, and so to be acknowledged. */
+  readonly receiptsStored: () => Promise<void>;
+}
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 60_000;
+
+/** A wrong password does not mend itself, and an SMSC locks out those who insist. */
+const CREDENTIAL_DELAY_MS = 5 * 60_000;
+
+/** A session that held this long was a good one: the next failure is the first again. */
+const STABLE_MS = 60_000;
+
+/** How long the receipts in hand may take to be stored before a session is left. */
+const RECEIPTS_MS = 2000;
+
+interface State {
+  readonly deps: LinkDeps;
+  status: ChannelStatus;
+  phase: "new" | "running" | "stopping";
+  /** The session there is, bound or not. */
+  opened: Session | undefined;
+  /** The same while it takes work. */
+  usable: Session | undefined;
+  boundAt: number | undefined;
+  failures: number;
+  cancelRetry: () => void;
+  /** Resolves when the session there is has ended. */
+  ended: PromiseWithResolvers<void>;
+  stopped: Promise<void> | undefined;
+}
+
+export function keepBound(deps: LinkDeps): BoundLink {
+  const state: State = {
+    deps,
+    status: { state: "stopped", since: deps.clock.now() },
+    phase: "new",
+    opened: undefined,
+    usable: undefined,
+    boundAt: undefined,
+    failures: 0,
+    cancelRetry: () => {},
+    ended: Promise.withResolvers(),
+    stopped: undefined,
+  };
+  return {
+    start() {
+      if (state.phase !== "new") return;
+      state.phase = "running";
+      connect(state);
+    },
+    session: () => state.usable,
+    replace(reason) {
+      if (state.phase === "running" && state.usable) void leaveSession(state, reason);
+    },
+    stop() {
+      state.stopped ??= stop(state);
+      return state.stopped;
+    },
+    status: () => state.status,
+  };
+}
+
+function connect(state: State): void {
+  setStatus(state, "connecting", state.status.reason);
+  state.ended = Promise.withResolvers();
+  try {
+    state.opened = state.deps.open({
+      onBound: (session) => bound(state, session),
+      onEnd: (end) => ended(state, end),
+    });
+  } catch (error) {
+    // Only a setting can throw here: a certificate that is none, a host that cannot be one.
+    ended(state, { reason: error instanceof Error ? error.message : String(error), isCredentialFault: true });
+  }
+}
+
+function bound(state: State, session: Session): void {
+  state.usable = session;
+  state.boundAt = state.deps.clock.monotonicMs();
+  setStatus(state, "up", undefined);
+}
+
+function ended(state: State, end: SessionEnd): void {
+  const heldMs = state.boundAt === undefined ? 0 : state.deps.clock.monotonicMs() - state.boundAt;
+  state.opened = undefined;
+  state.usable = undefined;
+  state.boundAt = undefined;
+  state.ended.resolve();
+  if (state.phase === "stopping") return;
+  state.failures = heldMs >= STABLE_MS ? 1 : state.failures + 1;
+  const delayMs = end.isCredentialFault
+    ? CREDENTIAL_DELAY_MS
+    : backoffMs(state.failures, state.deps.random());
+  const hint = end.isCredentialFault ? "; next try in 5 minutes" : "";
+  setStatus(state, "down", end.reason + hint);
+  state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
+}
+
+/** 1 s doubling to 60 s, of which a random half is taken off, so that many do not come back at once. */
+function backoffMs(failures: number, chance: number): number {
+  const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 6));
+  return delay * (0.5 + chance / 2);
+}
+
+/** Takes no more work, waits for what is under way, says goodbye. */
+async function leaveSession(state: State, reason: string): Promise<void> {
+  const { opened: session, deps } = state;
+  if (!session) return;
+  state.usable = undefined;
+  session.slots.close();
+  await within(deps.clock, deps.drainMs, session.slots.drained());
+  await within(deps.clock, RECEIPTS_MS, deps.receiptsStored());
+  await session.unbind(reason);
+}
+
+async function stop(state: State): Promise<void> {
+  const wasRunning = state.phase === "running";
+  state.phase = "stopping";
+  state.cancelRetry();
+  if (wasRunning && state.opened) {
+    if (state.boundAt === undefined) state.opened.destroy("stopped");
+    else await leaveSession(state, "stopped");
+    await state.ended.promise;
+  }
+  setStatus(state, "stopped", undefined);
+}
+
+function setStatus(state: State, to: ChannelStatus["state"], reason: string | undefined): void {
+  const isChange = state.status.state !== to;
+  const since = isChange ? state.deps.clock.now() : state.status.since;
+  state.status = { state: to, since, ...(reason === undefined ? {} : { reason }) };
+  if (isChange) state.deps.onStatus(state.status);
+}
+
+/** Resolves with the promise, or after the limit. */
+function within(clock: Clock, limitMs: number, promise: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(limitMs, resolve);
+    const done = () => {
+      cancel();
+      resolve();
+    };
+    promise.then(done, done);
+  });
+}

@@ -1,0 +1,73 @@
+/** Optional parameters by tag (SMPP 3.4 §3.2.4). Of a tag sent twice the last counts. */
+export type Tlvs = ReadonlyMap<number, Uint8Array>;
+
+/**
+ * Reads the fields of a PDU body in order. It never throws: past the end every field is 0 or empty, and
+ * `isShort` says that the body was too small for what was asked of it.
+ */
+export interface OctetReader {
+  u8(): number;
+  /** C-octet string (§3.1); without a NUL it reaches to the end of the body, as some SMSCs write it. */
+  cString(): string;
+  octets(count: number): Buffer;
+  /** All that is left, as TLVs; a last one that is cut off is dropped. */
+  tlvs(): Tlvs;
+  isShort(): boolean;
+}
+
+export function createOctetReader(body: Buffer): OctetReader {
+  let at = 0;
+  let short = false;
+  const octets = (count: number) => {
+    if (at + count > body.length) short = true;
+    const field = body.subarray(at, at + count);
+    at += field.length;
+    return field;
+  };
+  return {
+    u8: () => octets(1)[0] ?? 0,
+    octets,
+    cString() {
+      if (at >= body.length) short = true;
+      const nul = body.indexOf(0, at);
+      const end = nul < 0 ? body.length : nul;
+      const text = body.toString("latin1", at, end);
+      at = Math.min(body.length, end + 1);
+      return text;
+    },
+    tlvs() {
+      const tlvs = readTlvs(body.subarray(at));
+      at = body.length;
+      return tlvs;
+    },
+    isShort: () => short,
+  };
+}
+
+function readTlvs(octets: Buffer): Tlvs {
+  const tlvs = new Map<number, Uint8Array>();
+  let at = 0;
+  while (at + 4 <= octets.length) {
+    const end = at + 4 + octets.readUInt16BE(at + 2);
+    if (end > octets.length) break;
+    tlvs.set(octets.readUInt16BE(at), octets.subarray(at + 4, end));
+    at = end;
+  }
+  return tlvs;
+}
+
+/** A C-octet string: Latin-1 and a NUL. A NUL within would end it early, so it is left out. */
+export function cString(text: string): Buffer {
+  return Buffer.from(`${text.replaceAll("\0", "")}\0`, "latin1");
+}
+
+export function encodeTlvs(tlvs: Tlvs): Buffer {
+  const pieces: Uint8Array[] = [];
+  for (const [tag, value] of tlvs) {
+    const head = Buffer.alloc(4);
+    head.writeUInt16BE(tag, 0);
+    head.writeUInt16BE(value.length, 2);
+    pieces.push(head, value);
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,174 @@
+/** The PDUs of SMPP 3.4 issue 1.2, as octets and as values. */
+import { createOctetReader, cString, encodeTlvs, type Tlvs } from "./octets.ts";
+
+/** command_id (§5.1.2.1). A response has the top bit of its request set. */
+export const COMMAND = {
+  submitSm: 0x00000004,
+  deliverSm: 0x00000005,
+  unbind: 0x00000006,
+  bindTransceiver: 0x00000009,
+  enquireLink: 0x00000015,
+  alertNotification: 0x00000102,
+  dataSm: 0x00000103,
+  genericNack: 0x80000000,
+} as const;
+
+/** Tags of optional parameters (§5.3.2). */
+export const TAG = {
+  receiptedMessageId: 0x001e,
+  networkErrorCode: 0x0423,
+  messagePayload: 0x0424,
+  messageState: 0x0427,
+} as const;
+
+/** esm_class (§5.2.12): the message starts with a user data header. */
+export const ESM_UDHI = 0x40;
+
+/** Size of the header: four numbers of four octets. */
+export const HEADER_OCTETS = 16;
+
+export interface Pdu {
+  readonly commandId: number;
+  /** command_status; 0 in requests. */
+  readonly status: number;
+  /** 1 to 0x7FFFFFFF. */
+  readonly sequence: number;
+  /** What follows the header, TLVs included. */
+  readonly body: Buffer;
+}
+
+export interface Address {
+  readonly ton: number;
+  readonly npi: number;
+  readonly address: string;
+}
+
+/** What submit_sm, deliver_sm and data_sm carry (§4.4.1, §4.6.1, §4.7.1). */
+export interface ShortMessage {
+  readonly source: Address;
+  readonly destination: Address;
+  readonly esmClass: number;
+  /** "" or the 16 characters of §7.1.1. */
+  readonly validityPeriod: string;
+  readonly registeredDelivery: number;
+  readonly dataCoding: number;
+  /** short_message; at most 254 octets. */
+  readonly shortMessage: Uint8Array;
+  readonly tlvs: Tlvs;
+}
+
+export function isResponse(pdu: Pdu): boolean {
+  return pdu.commandId >= 0x80000000;
+}
+
+export function responseTo(commandId: number): number {
+  return (commandId | 0x80000000) >>> 0;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** The whole PDU, header included. */
+export function encodePdu(pdu: {
+  commandId: number;
+  status?: number;
+  sequence: number;
+  body?: Uint8Array;
+}): Buffer {
+  const body = pdu.body ?? NOTHING;
+  const frame = Buffer.allocUnsafe(HEADER_OCTETS + body.length);
+  frame.writeUInt32BE(frame.length, 0);
+  frame.writeUInt32BE(pdu.commandId, 4);
+  frame.writeUInt32BE(pdu.status ?? 0, 8);
+  frame.writeUInt32BE(pdu.sequence, 12);
+  frame.set(body, HEADER_OCTETS);
+  return frame;
+}
+
+/** Body of bind_transceiver (§4.1.5), at interface version 3.4: below it an SMSC ignores or refuses TLVs. */
+export function encodeBind(bind: {
+  systemId: string;
+  password: string;
+  systemType: string;
+  address: Address;
+}): Buffer {
+  return Buffer.concat([
+    cString(bind.systemId),
+    cString(bind.password),
+    cString(bind.systemType),
+    Uint8Array.of(0x34),
+    encodeAddress(bind.address),
+  ]);
+}
+
+/** Body of submit_sm and deliver_sm. */
+export function encodeShortMessage(message: ShortMessage): Buffer {
+  return Buffer.concat([
+    cString(""), // service_type
+    encodeAddress(message.source),
+    encodeAddress(message.destination),
+    Uint8Array.of(message.esmClass, 0, 0), // protocol_id, priority_flag
+    cString(""), // schedule_delivery_time: we schedule ourselves
+    cString(message.validityPeriod),
+    // then replace_if_present_flag, data_coding, sm_default_msg_id
+    Uint8Array.of(message.registeredDelivery, 0, message.dataCoding, 0, message.shortMessage.length),
+    message.shortMessage,
+    encodeTlvs(message.tlvs),
+  ]);
+}
+
+/** Body of submit_sm or deliver_sm as a value; `undefined` if it is too short for its own fields. */
+export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
+  const reader = createOctetReader(body);
+  reader.cString();
+  const source = readAddress(reader);
+  const destination = readAddress(reader);
+  const esmClass = reader.u8();
+  reader.octets(2);
+  reader.cString();
+  const validityPeriod = reader.cString();
+  const registeredDelivery = reader.u8();
+  reader.u8();
+  const dataCoding = reader.u8();
+  reader.u8();
+  const shortMessage = reader.octets(reader.u8());
+  const tlvs = reader.tlvs();
+  if (reader.isShort()) return undefined;
+  return {
+    source,
+    destination,
+    esmClass,
+    validityPeriod,
+    registeredDelivery,
+    dataCoding,
+    shortMessage,
+    tlvs,
+  };
+}
+
+/** Body of data_sm, which some SMSCs send receipts in; its text can only be in message_payload. */
+export function decodeDataSm(body: Buffer): ShortMessage | undefined {
+  const reader = createOctetReader(body);
+  reader.cString();
+  const source = readAddress(reader);
+  const destination = readAddress(reader);
+  const esmClass = reader.u8();
+  const registeredDelivery = reader.u8();
+  const dataCoding = reader.u8();
+  const tlvs = reader.tlvs();
+  if (reader.isShort()) return undefined;
+  const fixed = { validityPeriod: "", shortMessage: NOTHING };
+  return { source, destination, esmClass, registeredDelivery, dataCoding, tlvs, ...fixed };
+}
+
+/** message_id of a submit_sm_resp, as the SMSC wrote it; "" where there is none. Opaque, at most 64 characters (§5.2.23). */
+export function decodeMessageId(body: Buffer): string {
+  return createOctetReader(body).cString().slice(0, 255);
+}
+
+function encodeAddress({ ton, npi, address }: Address): Buffer {
+  return Buffer.concat([Uint8Array.of(ton, npi), cString(address)]);
+}
+
+function readAddress(reader: { u8(): number; cString(): string }): Address {
+  return { ton: reader.u8(), npi: reader.u8(), address: reader.cString() };
+}

@@ -1,0 +1,260 @@
+/**
+ * One SMPP session: a connection, bound as a transceiver, from its first octet to its last. It binds, keeps
+ * itself alive, submits within its window, and answers what the SMSC asks. It is opened once and never reused.
+ */
+import type { Clock } from "../../../core/clock.ts";
+import { type Connection, type ConnectionTarget, openConnection } from "./connection.ts";
+import { cString } from "./octets.ts";
+import {
+  type Address,
+  COMMAND,
+  decodeDataSm,
+  decodeMessageId,
+  decodeShortMessage,
+  encodeBind,
+  encodePdu,
+  isResponse,
+  type Pdu,
+  responseTo,
+  type ShortMessage,
+} from "./pdu.ts";
+import { createRequests, type Requests } from "./requests.ts";
+import {
+  ESME_RINVBNDSTS,
+  ESME_RINVCMDID,
+  ESME_RINVCMDLEN,
+  ESME_RINVPARLEN,
+  isCredentialFault,
+  STATUS_OK,
+  statusWord,
+} from "./status-words.ts";
+import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
+
+export interface SessionOptions extends ConnectionTarget {
+  readonly systemId: string;
+  readonly password: string;
+  readonly systemType: string;
+  readonly addressRange: Address;
+  /** submit_sm that may be unanswered at a time. */
+  readonly window: number;
+  readonly bindTimeoutMs: number;
+  /** How long an answer to submit_sm or enquire_link may take. */
+  readonly responseTimeoutMs: number;
+  /** Silence of the SMSC after which it is asked whether it is still there. */
+  readonly enquireLinkMs: number;
+}
+
+export interface SessionEvents {
+  onBound(session: Session): void;
+  /** A deliver_sm or data_sm. `acknowledge` sends its response; once, whenever the time has come. */
+  onMessage(message: ShortMessage, acknowledge: (status: number) => void): void;
+  /** Slots may have come free. */
+  onSlots(): void;
+  /** Once, last, also for a session that was never bound. */
+  onEnd(end: SessionEnd): void;
+}
+
+export interface SessionEnd {
+  /** In words for the operator. */
+  readonly reason: string;
+  /** The SMSC refused who we are: asking again soon cannot help. */
+  readonly isCredentialFault: boolean;
+}
+
+export interface Session {
+  readonly slots: SubmitWindow;
+  /** Sends one submit_sm, for which the caller has taken a slot; it is given back when the answer is in. Never rejects. */
+  submit(body: Uint8Array): Promise<SubmitAnswer>;
+  /** Says goodbye and closes. Resolves when closed, after a few seconds at most. */
+  unbind(reason: string): Promise<void>;
+  /** Closes now. */
+  destroy(reason: string): void;
+}
+
+export type SubmitAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly messageId: string }
+  /** generic_nack: the SMSC could not make out what we sent. */
+  | { readonly kind: "nacked"; readonly status: number }
+  | { readonly kind: "silent" }
+  | { readonly kind: "lost"; readonly reason: string; readonly wasWritten: boolean };
+
+interface State {
+  readonly options: SessionOptions;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  readonly connection: Connection;
+  readonly requests: Requests;
+  readonly session: Session;
+  phase: "opening" | "bound" | "ended";
+  isCredentialFault: boolean;
+  lastHeardAt: number;
+  cancelWatch: () => void;
+}
+
+const UNBIND_TIMEOUT_MS = 2000;
+
+/** Connects and binds; `onBound` or `onEnd` tells how it went. */
+export function openSession(options: SessionOptions, clock: Clock, events: SessionEvents): Session {
+  const connection = openConnection(options, clock, {
+    onOpen: () => void bind(state),
+    onPdu: (pdu) => receive(state, pdu),
+    onBrokenFrame: () => refuseBrokenFrame(state),
+    onClosed: (reason) => end(state, reason),
+  });
+  const session: Session = {
+    slots: createSubmitWindow(options.window, clock, events.onSlots),
+    submit: (body) => submit(state, body),
+    unbind: (reason) => unbind(state, reason),
+    destroy: connection.destroy,
+  };
+  const state: State = {
+    options,
+    events,
+    clock,
+    connection,
+    session,
+    requests: createRequests(clock),
+    phase: "opening",
+    isCredentialFault: false,
+    lastHeardAt: clock.monotonicMs(),
+    cancelWatch: () => {},
+  };
+  return session;
+}
+
+// ---------------------------------------------------------------- life
+
+async function bind(state: State): Promise<void> {
+  const { options, connection } = state;
+  const { systemId, password, systemType, addressRange: address } = options;
+  const body = encodeBind({ systemId, password, systemType, address });
+  const answer = await request(state, COMMAND.bindTransceiver, { body, limitMs: options.bindTimeoutMs });
+  if (answer.kind === "lost") return;
+  if (answer.kind === "silent") return connection.destroy("the SMSC did not answer the bind");
+  const { status } = answer.pdu;
+  if (answer.pdu.commandId === COMMAND.genericNack || status !== STATUS_OK) {
+    state.isCredentialFault = isCredentialFault(status);
+    const word = statusWord(status);
+    return connection.destroy(`the SMSC refused the bind: ${word.words} (${word.name})`);
+  }
+  state.phase = "bound";
+  watch(state);
+  state.events.onBound(state.session);
+}
+
+/** Asks a silent SMSC whether it is there, and gives the session up if it does not say so. */
+async function watch(state: State): Promise<void> {
+  if (state.phase !== "bound") return;
+  const { enquireLinkMs, responseTimeoutMs } = state.options;
+  const silentMs = state.clock.monotonicMs() - state.lastHeardAt;
+  if (silentMs < enquireLinkMs) {
+    state.cancelWatch = state.clock.after(enquireLinkMs - silentMs, () => void watch(state));
+    return;
+  }
+  const answer = await request(state, COMMAND.enquireLink, { limitMs: responseTimeoutMs });
+  if (answer.kind === "silent") state.connection.destroy("the SMSC did not answer enquire_link");
+  if (answer.kind === "answered") await watch(state);
+}
+
+async function unbind(state: State, reason: string): Promise<void> {
+  if (state.phase === "bound") await request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
+  state.connection.destroy(reason);
+}
+
+function end(state: State, reason: string): void {
+  if (state.phase === "ended") return;
+  state.phase = "ended";
+  state.cancelWatch();
+  state.session.slots.close();
+  state.requests.lose(reason);
+  state.events.onEnd({ reason, isCredentialFault: state.isCredentialFault });
+}
+
+// ---------------------------------------------------------------- what we ask
+
+function request(
+  state: State,
+  commandId: number,
+  { body, limitMs, onWritten }: { body?: Uint8Array; limitMs: number; onWritten?: () => void },
+) {
+  const { sequence, answer } = state.requests.begin(commandId, limitMs);
+  state.connection.write(encodePdu({ commandId, sequence, ...(body ? { body } : {}) }), onWritten);
+  return answer;
+}
+
+async function submit(state: State, body: Uint8Array): Promise<SubmitAnswer> {
+  let wasWritten = false;
+  const onWritten = () => {
+    wasWritten = true;
+  };
+  const limitMs = state.options.responseTimeoutMs;
+  const answer = await request(state, COMMAND.submitSm, { body, limitMs, onWritten });
+  state.session.slots.giveBack();
+  if (answer.kind === "silent") return { kind: "silent" };
+  if (answer.kind === "lost") return { ...answer, wasWritten };
+  const { commandId, status, body: answerBody } = answer.pdu;
+  if (commandId === COMMAND.genericNack) return { kind: "nacked", status };
+  return { kind: "answered", status, messageId: status === STATUS_OK ? decodeMessageId(answerBody) : "" };
+}
+
+// ---------------------------------------------------------------- what the SMSC says
+
+function receive(state: State, pdu: Pdu): void {
+  state.lastHeardAt = state.clock.monotonicMs();
+  if (isResponse(pdu)) return receiveResponse(state, pdu);
+  switch (pdu.commandId) {
+    case COMMAND.enquireLink:
+      return respond(state, pdu, { status: STATUS_OK });
+    case COMMAND.deliverSm:
+      return receiveMessage(state, pdu, decodeShortMessage);
+    case COMMAND.dataSm:
+      return receiveMessage(state, pdu, decodeDataSm);
+    case COMMAND.unbind:
+      respond(state, pdu, { status: STATUS_OK });
+      return leave(state, "the SMSC unbound");
+    case COMMAND.alertNotification:
+      return; // It has no response (§4.12), and nothing here waits for a handset to come back.
+    default:
+      return nack(state, { status: ESME_RINVCMDID, sequence: pdu.sequence });
+  }
+}
+
+function receiveResponse(state: State, pdu: Pdu): void {
+  if (state.requests.answer(pdu) || pdu.commandId !== COMMAND.genericNack) return;
+  // A nack for nothing we remember, or for sequence 0: the SMSC has lost its place in our stream.
+  if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
+}
+
+function receiveMessage(state: State, pdu: Pdu, decode: (body: Buffer) => ShortMessage | undefined): void {
+  const acknowledge = (status: number) => respond(state, pdu, { status, body: EMPTY_MESSAGE_ID });
+  if (state.phase !== "bound") return acknowledge(ESME_RINVBNDSTS);
+  const message = decode(pdu.body);
+  if (!message) return acknowledge(ESME_RINVPARLEN);
+  state.events.onMessage(message, acknowledge);
+}
+
+/** deliver_sm_resp and data_sm_resp carry a message_id that is always empty from our side (§4.6.2). */
+const EMPTY_MESSAGE_ID = cString("");
+
+function respond(state: State, pdu: Pdu, { status, body }: { status: number; body?: Uint8Array }): void {
+  if (state.phase === "ended") return;
+  const { commandId, sequence } = pdu;
+  const frame = encodePdu({ commandId: responseTo(commandId), status, sequence, ...(body ? { body } : {}) });
+  state.connection.write(frame);
+}
+
+function nack(state: State, { status, sequence }: { status: number; sequence: number }): void {
+  state.connection.write(encodePdu({ commandId: COMMAND.genericNack, status, sequence }));
+}
+
+/** §4.3: the sequence number of a PDU that could not be read is given as 0. */
+function refuseBrokenFrame(state: State): void {
+  nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
+  leave(state, "the SMSC sent a PDU of impossible length");
+}
+
+/** Submits nothing more; what was written still goes out. */
+function leave(state: State, reason: string): void {
+  state.session.slots.close();
+  state.connection.end(reason);
+}

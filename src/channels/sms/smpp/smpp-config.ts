@@ -1,0 +1,114 @@
+import Type, { type Static } from "typebox";
+import { Value } from "typebox/value";
+import type { Connector } from "../../../core/accounts.ts";
+import type { SessionOptions } from "./session.ts";
+import type { StatusClass } from "./status-words.ts";
+
+const tag = (value: number, description: string) =>
+  Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });
+const octet = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description }));
+const milliseconds = (value: number, range: { minimum: number; maximum: number }, description: string) =>
+  Type.Integer({ default: value, ...range, description });
+
+const STATUS_CLASSES = [
+  "throttled",
+  "transient",
+  "session",
+  "framing",
+  "permanent",
+] as const satisfies StatusClass[];
+
+/** `Connector.config` of kind `smpp`, as the admin API shows it. */
+export const smppConfigSchema = Type.Object({
+  host: Type.String({ minLength: 1, maxLength: 253, description: "Name or address of the SMSC" }),
+  port: Type.Integer({ default: 2775, minimum: 1, maximum: 65_535 }),
+  system_id: Type.String({ minLength: 1, maxLength: 64 }),
+  system_type: Type.String({ default: "", maxLength: 12 }),
+  address_range: Type.String({ default: "", maxLength: 40, description: "address_range of the bind" }),
+  tls: Type.Boolean({ default: false }),
+  tls_verify: Type.Boolean({ default: true, description: "False accepts any certificate" }),
+  tls_ca: Type.Optional(Type.String({ description: "PEM of the authority, where it is not a public one" })),
+  tls_server_name: Type.Optional(
+    Type.String({ description: "Name in the certificate, where it is not the host" }),
+  ),
+  window: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 1000,
+    description: "submit_sm without an answer",
+  }),
+  response_timeout_ms: milliseconds(60_000, { minimum: 1000, maximum: 300_000 }, "For an answer of the SMSC"),
+  enquire_link_ms: milliseconds(30_000, { minimum: 1000, maximum: 600_000 }, "Silence before enquire_link"),
+  source_addr: Type.Optional(
+    Type.String({ maxLength: 20, description: "Sender of messages that name none" }),
+  ),
+  source_ton: octet("Instead of the one that fits the sender"),
+  source_npi: octet("Instead of the one that fits the sender"),
+  dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
+  dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
+  dest_plus: Type.Boolean({ default: false, description: "Writes numbers with their +" }),
+  concat: Type.Union([Type.Literal("udh8"), Type.Literal("udh16")], {
+    default: "udh8",
+    description: "Reference of the header that ties long messages together: 8 or 16 bits",
+  }),
+  gsm7_data_coding: Type.Integer({ default: 0, minimum: 0, maximum: 255 }),
+  ucs2_data_coding: Type.Integer({ default: 8, minimum: 0, maximum: 255 }),
+  registered_delivery: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
+  validity_period: Type.Boolean({
+    default: true,
+    description: "Tells the SMSC how long the message is good for",
+  }),
+  dlt_entity_tag: tag(0x1400, "TLV of the DLT entity id"),
+  dlt_template_tag: tag(0x1401, "TLV of the DLT template id"),
+  dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
+  status_classes: Type.Record(
+    Type.String({ pattern: "^0x[0-9a-fA-F]{1,8}$" }),
+    Type.Union(STATUS_CLASSES.map((name) => Type.Literal(name))),
+    {
+      default: {},
+      description: "What this SMSC means by a command_status, for example 0x00000401: transient",
+    },
+  ),
+});
+
+export type SmppConfig = Static<typeof smppConfigSchema>;
+
+/** Longest time for TCP and TLS. */
+const CONNECT_TIMEOUT_MS = 10_000;
+const BIND_TIMEOUT_MS = 30_000;
+
+/** The connector's configuration, defaults filled in; an error in words where it does not fit the schema. */
+export function readSmppConfig(connector: Connector): SmppConfig | Error {
+  const config = Value.Clean(
+    smppConfigSchema,
+    Value.Default(smppConfigSchema, Value.Clone(connector.config)),
+  );
+  if (Value.Check(smppConfigSchema, config)) return config;
+  const problems = Value.Errors(smppConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
+  return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
+}
+
+export function sessionOptions(config: SmppConfig, secrets: Connector["secrets"]): SessionOptions {
+  return {
+    host: config.host,
+    port: config.port,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    bindTimeoutMs: BIND_TIMEOUT_MS,
+    responseTimeoutMs: config.response_timeout_ms,
+    enquireLinkMs: config.enquire_link_ms,
+    window: config.window,
+    systemId: config.system_id,
+    password: secrets["password"] ?? "",
+    systemType: config.system_type,
+    addressRange: { ton: 0, npi: 0, address: config.address_range },
+    ...(config.tls ? { tls: tlsSettings(config) } : {}),
+  };
+}
+
+function tlsSettings(config: SmppConfig): NonNullable<SessionOptions["tls"]> {
+  return {
+    isVerified: config.tls_verify,
+    ...(config.tls_ca === undefined ? {} : { ca: config.tls_ca }),
+    ...(config.tls_server_name === undefined ? {} : { serverName: config.tls_server_name }),
+  };
+}

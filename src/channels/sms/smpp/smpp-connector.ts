@@ -1,0 +1,56 @@
+import type { Connector } from "../../../core/accounts.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { ConnectorKind } from "../../channel.ts";
+import { openSession } from "./session.ts";
+import { openSmppChannel } from "./smpp-channel.ts";
+import { readSmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
+import { ESME_RX_T_APPN } from "./status-words.ts";
+
+/** Leaves time for the goodbye within the 15 s a check may take. */
+const CHECK_TIMEOUT_MS = 12_000;
+
+export const smppConnectorKind: ConnectorKind = {
+  kind: "smpp",
+  channel: "sms",
+  config: smppConfigSchema,
+  secrets: ["password"],
+  open: openSmppChannel,
+  check,
+};
+
+/** Binds and unbinds; in `detail`, in words, how that went. */
+async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean; detail: string }> {
+  const config = readSmppConfig(connector);
+  if (config instanceof Error) return { ok: false, detail: config.message };
+  try {
+    return await bindOnce(sessionOptions(config, connector.secrets), clock);
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function bindOnce(
+  options: Parameters<typeof openSession>[0],
+  clock: Clock,
+): Promise<{ ok: boolean; detail: string }> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(CHECK_TIMEOUT_MS, () => session.destroy("the SMSC did not answer in time"));
+    let isBound = false;
+    const session = openSession(options, clock, {
+      onBound() {
+        isBound = true;
+        void session.unbind("checked");
+      },
+      onMessage: (_message, acknowledge) => acknowledge(ESME_RX_T_APPN),
+      onSlots() {},
+      onEnd({ reason }) {
+        cancel();
+        resolve(
+          isBound
+            ? { ok: true, detail: `bound as ${options.systemId}, and unbound` }
+            : { ok: false, detail: reason },
+        );
+      },
+    });
+  });
+}

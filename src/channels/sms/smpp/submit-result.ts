@@ -1,0 +1,77 @@
+import type { PartOutcome } from "../../../core/outcome.ts";
+import type { SubmitAnswer } from "./session.ts";
+import { STATUS_OK, type StatusClass, statusCode, statusWord } from "./status-words.ts";
+
+/** What one submit_sm came to. */
+export interface SubmitResult {
+  readonly outcome: PartOutcome;
+  /** False where it shall not use up the retry budget. */
+  readonly counts: boolean;
+  /** What the session has to do about it: rest for a while, or be replaced. */
+  readonly reaction?: "rest" | "replace";
+}
+
+/** How soon to come back where the message was not at fault. */
+const SOON_MS = 1000;
+
+/** Reads the answer to a submit_sm; `overrides` are the connector's own classes of command_status. */
+export function toSubmitResult(
+  answer: SubmitAnswer,
+  overrides: ReadonlyMap<number, StatusClass>,
+): SubmitResult {
+  switch (answer.kind) {
+    case "silent":
+      return unconfirmed("smpp.no_answer", "the SMSC did not answer submit_sm in time");
+    case "lost":
+      return answer.wasWritten
+        ? unconfirmed("smpp.session_lost", `the session ended before the answer: ${answer.reason}`)
+        : notTried("smpp.session_lost", answer.reason);
+    case "nacked":
+      return fromNack(answer.status, overrides);
+    case "answered":
+      return answer.status === STATUS_OK ? sent(answer.messageId) : fromStatus(answer.status, overrides);
+  }
+}
+
+/** It never reached the wire, for a reason that is not its own. */
+export function notTried(code: string, message: string): SubmitResult {
+  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
+}
+
+/** It left us, or may have, and there is no answer. */
+export function unconfirmed(code: string, message: string): SubmitResult {
+  return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
+}
+
+function sent(messageId: string): SubmitResult {
+  return { outcome: { kind: "sent", providerMessageIds: messageId === "" ? [] : [messageId] }, counts: true };
+}
+
+/** A nack says that our PDU was unreadable, whatever its status, unless that says to come back later. */
+function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
+  const { class: statusClass } = statusWord(status, overrides);
+  if (statusClass === "throttled" || statusClass === "transient") return fromStatus(status, overrides);
+  return fromStatus(status, new Map([[status, "framing"]]));
+}
+
+function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
+  const word = statusWord(status, overrides);
+  const error = { code: statusCode(status), message: `${word.words} (${word.name})` };
+  const deferred = (retryAfterMs?: number): PartOutcome => ({
+    kind: "deferred",
+    error,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+  switch (word.class) {
+    case "throttled":
+      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "rest" };
+    case "transient":
+      return { outcome: deferred(word.retryAfterMs), counts: true };
+    case "session":
+      return { outcome: deferred(SOON_MS), counts: false, reaction: "replace" };
+    case "framing":
+      return { outcome: deferred(), counts: true, reaction: "replace" };
+    case "permanent":
+      return { outcome: { kind: "rejected", error }, counts: true };
+  }
+}
