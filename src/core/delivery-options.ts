@@ -39,14 +39,16 @@ export const deliveryOptionFields = {
     }),
   ),
   metadata: Type.Optional(
-    Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          "Custom key-value pairs, passed through to delivery webhooks; at most 16384 characters of JSON.",
-        examples: [{ order_id: "A-1001" }],
-      },
+    Type.Unsafe<Record<string, unknown>>(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            "Custom key-value pairs, passed through to delivery webhooks; at most 16384 characters of JSON.",
+          examples: [{ order_id: "A-1001" }],
+        },
+      ),
     ),
   ),
 };
@@ -55,7 +57,7 @@ interface SoundOptions {
   readonly callback_url?: string | undefined;
   readonly schedule_at?: string | undefined;
   readonly tags?: readonly (string | undefined)[] | undefined;
-  readonly metadata?: object | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Judges what the schema cannot; the value counts only if nothing was reported. */
@@ -70,7 +72,7 @@ export function parseDeliveryOptions(
     callbackUrl,
     scheduleAt: scheduleAt === undefined ? undefined : parseSchedule(scheduleAt, { errors, now }),
     tags: sound.tags && parseTags(sound.tags, errors),
-    metadata: metadata as Record<string, unknown> | undefined,
+    metadata,
   });
 }
 

@@ -69,14 +69,16 @@ export const SendSmsBody = Type.Object(
       }),
     ),
     variables: Type.Optional(
-      Type.Object(
-        {},
-        {
-          additionalProperties: Type.Union([Type.String(), Type.Number()]),
-          maxProperties: 20,
-          description: 'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20.',
-          examples: [{ "1": "Asha", "2": 4821 }],
-        },
+      Type.Unsafe<Record<string, string | number>>(
+        Type.Object(
+          {},
+          {
+            additionalProperties: Type.Union([Type.String(), Type.Number()]),
+            maxProperties: 20,
+            description: 'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20.',
+            examples: [{ "1": "Asha", "2": 4821 }],
+          },
+        ),
       ),
     ),
     expire_after_seconds: Type.Optional(
