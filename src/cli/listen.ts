@@ -1,4 +1,3 @@
-import { clientAddress } from "./client-address.ts";
 import type { Config } from "./config.ts";
 
 /** A connection that says nothing for so long is closed, in mid-request too. */
@@ -17,10 +16,7 @@ export interface Listener {
 }
 
 /** The one place that knows which HTTP server this is. */
-export function listen(
-  config: Pick<Config, "host" | "port" | "tls" | "trustedProxies">,
-  fetch: Fetch,
-): Listener {
+export function listen(config: Pick<Config, "host" | "port" | "tls">, fetch: Fetch): Listener {
   const server = Bun.serve({
     hostname: config.host,
     port: config.port,
@@ -32,16 +28,21 @@ export function listen(
       return fetch(request, {
         // Asked for by few operations, and not free.
         get address() {
-          const peer = self.requestIP(request)?.address ?? "";
-          return clientAddress(peer, request.headers.get("x-forwarded-for"), config.trustedProxies);
+          return self.requestIP(request)?.address ?? "";
         },
       });
     },
   });
   const scheme = config.tls ? "https" : "http";
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   return {
-    url: `${scheme}://${host}:${server.port}`,
+    url: `${scheme}://${reachable(config.host)}:${server.port}`,
     stop: () => server.stop(false),
   };
+}
+
+/** A wildcard is no address to connect to. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,3 +1,4 @@
+import type { ChannelStatus } from "../channels/channel.ts";
 import type { Connector, Route } from "../core/accounts.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
@@ -57,7 +58,7 @@ export interface Engine {
   reconcile(): Promise<void>;
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
-  connectorStatus(connectorId: string): { state: string; since: number; reason?: string } | undefined;
+  connectorStatus(connectorId: string): ChannelStatus | undefined;
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
 }

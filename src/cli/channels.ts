@@ -1,0 +1,49 @@
+import type { Channel, ChannelDeps, ConnectorKind } from "../channels/channel.ts";
+import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
+import { createSimulator } from "../channels/simulator/simulator.ts";
+import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
+import type { Connector, Route } from "../core/accounts.ts";
+import { SANDBOX_QUEUES } from "../core/routes.ts";
+import type { SandboxLedger } from "../store/store.ts";
+
+/** The kinds an operator can configure. */
+export const CONNECTOR_KINDS: readonly ConnectorKind[] = [smppConnectorKind, smtpConnectorKind];
+
+const SIMULATOR = "simulator";
+
+/** What serves sandbox accounts: there without being configured. */
+export const BUILT_IN = {
+  connectors: (["sms", "email"] as const).map(
+    (channel): Connector => ({
+      id: SANDBOX_QUEUES[channel],
+      name: `sandbox ${channel}`,
+      kind: SIMULATOR,
+      config: { channel },
+      secrets: {},
+      isEnabled: true,
+      createdAt: 0,
+    }),
+  ),
+  routes: (["sms", "email"] as const).map(
+    (channel): Route => ({
+      id: SANDBOX_QUEUES[channel],
+      channel,
+      match: "",
+      connectorIds: [SANDBOX_QUEUES[channel]],
+      createdAt: 0,
+    }),
+  ),
+};
+
+/** Opens the channel of a connector; `undefined` for an unknown kind. */
+export function openChannel(
+  connector: Connector,
+  deps: ChannelDeps,
+  ledger: SandboxLedger,
+): Channel | undefined {
+  if (connector.kind === SIMULATOR) {
+    const channel = connector.config.channel === "email" ? "email" : "sms";
+    return createSimulator({ ...deps, channel, connectorId: connector.id, ledger });
+  }
+  return CONNECTOR_KINDS.find((each) => each.kind === connector.kind)?.open(connector, deps);
+}

@@ -1,0 +1,214 @@
+/** The composition root: makes every part, starts them in order and stops them in reverse. */
+import { randomBytes } from "node:crypto";
+import { Resolver } from "node:dns/promises";
+import type { Logger } from "pino";
+import packageJson from "../../package.json" with { type: "json" };
+import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
+import { createApp } from "../api/app.ts";
+import type { ConnectorKind } from "../channels/channel.ts";
+import type { Clock } from "../core/clock.ts";
+import { createIds } from "../core/uuid.ts";
+import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
+import type { FindDkim } from "../delivery/to-outgoing.ts";
+import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
+import { openStore } from "../store/open-store.ts";
+import type { Store } from "../store/store.ts";
+import { createVault } from "../store/vault.ts";
+import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
+import type { Config } from "./config.ts";
+import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
+import { docsAsset } from "./docs-asset.ts";
+import { firstStart, type Sandbox } from "./first-start.ts";
+import { type Fetch, listen } from "./listen.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { isTrustedProxy } from "./trusted-proxies.ts";
+
+/** A loop that has not turned for so long is stuck, and the process not ready. */
+const STALLED_MS = 10_000;
+
+export interface Service {
+  /** Where it listens. */
+  readonly url: string;
+  /** Set on the first start on an empty database. */
+  readonly sandbox?: Sandbox;
+  /** Stops accepting, finishes what is in flight, closes the database; within 20 s. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service. Rejects, with nothing left running, when a part cannot start. */
+export async function startService(config: Config, clock: Clock, log: Logger): Promise<Service> {
+  ensureDataFolder(config.dataFolder);
+  const masterKey = readMasterKey(config.dataFolder, config.secret);
+  const vault = createVault({ masterKey, randomBytes });
+  const store = await openStore({ dataFolder: config.dataFolder, vault });
+  const parts: Parts = {
+    config,
+    clock,
+    log,
+    store,
+    metrics: createMetrics(),
+    ids: createIds(clock, randomBytes),
+  };
+  const gate = createGate();
+  try {
+    const listener = listen(config, gate.fetch);
+    const sandbox = await firstStart({
+      ...parts,
+      randomBytes,
+      now: clock.now(),
+      baseUrl: listener.url,
+      dataFolder: config.dataFolder,
+    });
+    const engine = createDelivery(parts);
+    const upkeep = createUpkeep({ store: store.upkeep, clock, log: deliveryLog(log) });
+    gate.open(createHttp(parts, { engine, upkeep, baseUrl: listener.url, isDraining: gate.isDraining }));
+    if (config.roles.has("delivery")) await engine.start();
+    if (config.roles.has("upkeep")) upkeep.start();
+    const stop = async () => {
+      gate.drain();
+      await listener.stop();
+      await engine.stop();
+      await upkeep.stop();
+      await store.close();
+    };
+    return { url: listener.url, ...(sandbox && { sandbox }), stop };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly ids: () => string;
+}
+
+function createDelivery({ clock, log, store, metrics }: Parts): Engine {
+  const findDkim: FindDkim = async (accountId, domain) => {
+    const found = await store.records.find("domains", { accountId, domain });
+    return found && { domain, selector: found.dkimSelector, privateKey: found.dkimPrivateKey };
+  };
+  return createEngine({
+    queue: store.queue,
+    records: store.records,
+    open: (connector, listeners) =>
+      openChannel(
+        connector,
+        {
+          clock,
+          random: Math.random,
+          log,
+          ...listeners,
+          onReceipts: async (receipts) => void (await store.queue.recordReceipts(receipts)),
+        },
+        store.sandbox,
+      ),
+    findDkim,
+    clock,
+    random: Math.random,
+    log: deliveryLog(log),
+    observe: metrics.observe,
+    builtIn: BUILT_IN,
+  });
+}
+
+interface HttpParts {
+  readonly engine: Engine;
+  readonly upkeep: Upkeep;
+  readonly baseUrl: string;
+  readonly isDraining: () => boolean;
+}
+
+function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpParts): Fetch {
+  const { config, clock, log, store, metrics, ids } = parts;
+  const resolver = new Resolver();
+  const stalled = () => [
+    ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
+    ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
+  ];
+  const connectors = () => [...BUILT_IN.connectors].flatMap(({ id }) => toGauge(id, engine));
+  const app = createApp({
+    store,
+    clock,
+    ids,
+    log: {
+      isDebug: () => log.isLevelEnabled("debug"),
+      debug: (...line) => log.debug(...line),
+      error: (...line) => log.error(...line),
+    },
+    adminEndpoints: adminEndpoints({
+      store,
+      clock,
+      newId: ids,
+      randomBytes,
+      connectorKinds: CONNECTOR_KINDS,
+      checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
+      connectorStatus: engine.connectorStatus,
+      resolveTxt: (name) => resolver.resolveTxt(name),
+      resolveMx: (name) => resolver.resolveMx(name),
+      resolveCname: (name) => resolver.resolveCname(name),
+      onConfigChanged: () =>
+        void engine
+          .reconcile()
+          .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
+    }),
+    metrics: () => metrics.text({ upkeep: store.upkeep, connectors, now: clock.now }),
+    readiness: async () => {
+      await store.ping();
+      return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
+    },
+    docsAsset,
+    version: packageJson.version,
+    baseUrl,
+    isDraining,
+    onRequest: metrics.request,
+    isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
+  });
+  return (request, peer) => app.fetch(request, peer);
+}
+
+function toGauge(id: string, engine: Engine): { id: string; isUp: boolean }[] {
+  const status = engine.connectorStatus(id);
+  return status ? [{ id, isUp: status.state === "up" }] : [];
+}
+
+function kindOf(kind: string): ConnectorKind {
+  const found = CONNECTOR_KINDS.find((each) => each.kind === kind);
+  if (!found) throw new Error(`there is no connector kind ${kind}`);
+  return found;
+}
+
+function deliveryLog(log: Logger): DeliveryLog {
+  return {
+    isDebug: () => log.isLevelEnabled("debug"),
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  };
+}
+
+/** Requests that come before the parts are ready, or while they stop, are told to come back. */
+function createGate() {
+  let open: Fetch | undefined;
+  let isDraining = false;
+  const closed = () =>
+    Response.json(
+      { code: 503, message: "service unavailable" },
+      { status: 503, headers: { "Retry-After": "1" } },
+    );
+  return {
+    fetch: (async (request, peer) => open?.(request, peer) ?? closed()) satisfies Fetch,
+    open(fetch: Fetch) {
+      open = fetch;
+    },
+    drain() {
+      isDraining = true;
+    },
+    isDraining: () => isDraining,
+  };
+}

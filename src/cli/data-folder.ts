@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What lies in the data folder. All of it is readable by its owner only. */
+export const DATABASE_FILE = "postrider.db";
+export const SANDBOX_FILE = "sandbox.json";
+const MASTER_KEY_FILE = "master.key";
+
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+
+/** Makes the folder if it is not there. */
+export function ensureDataFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+}
+
+/** Writes a file that is complete and on disk when this returns, replacing one that is there. */
+export function writePrivateFile(path: string, text: string): void {
+  const file = openSync(path, "w", OWNER_ONLY_FILE);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  syncFolder(dirname(path));
+}
+
+/**
+ * The master key of secrets at rest: `POSTRIDER_SECRET`, or else a file made on first start. A database without
+ * its key file is refused, since a new key could open nothing in it.
+ */
+export function readMasterKey(dataFolder: string, secret: string | undefined): string {
+  if (secret !== undefined) return secret;
+  const path = join(dataFolder, MASTER_KEY_FILE);
+  if (existsSync(path)) return readFileSync(path, "utf8").trim();
+  if (existsSync(join(dataFolder, DATABASE_FILE))) {
+    throw new Error(
+      `${path} is missing, and without it the database's secrets cannot be read: restore it, or set POSTRIDER_SECRET`,
+    );
+  }
+  const key = randomBytes(32).toString("hex");
+  writePrivateFile(path, `${key}\n`);
+  return key;
+}
+
+/** A new file's name is durable only once its folder is. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

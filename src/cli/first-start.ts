@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { apiKeyPrefix, makeApiKey } from "../core/api-key.ts";
+import type { RandomBytes } from "../core/uuid.ts";
+import type { Store } from "../store/store.ts";
+import { SANDBOX_FILE, writePrivateFile } from "./data-folder.ts";
+
+/** What a newcomer needs to send the first message: the content of `sandbox.json`. */
+export interface Sandbox {
+  readonly base_url: string;
+  readonly account_id: string;
+  readonly api_key: string;
+  readonly push_app_id: string;
+  readonly admin_token: string;
+}
+
+export interface FirstStartDeps {
+  readonly store: Pick<Store, "bootstrap">;
+  readonly ids: () => string;
+  readonly randomBytes: RandomBytes;
+  readonly now: number;
+  readonly baseUrl: string;
+  readonly dataFolder: string;
+}
+
+/**
+ * On an empty database, makes the sandbox account with its key, push app and secrets, and writes `sandbox.json`
+ * before the commit; otherwise changes nothing. Returns what was made.
+ */
+export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefined> {
+  const { ids, now, randomBytes } = deps;
+  const sandbox: Sandbox = {
+    base_url: deps.baseUrl,
+    account_id: ids(),
+    api_key: makeApiKey(randomBytes),
+    push_app_id: ids(),
+    admin_token: `pr_admin_${Buffer.from(randomBytes(30)).toString("base64url")}`,
+  };
+  const isFirst = await deps.store.bootstrap({
+    account: { id: sandbox.account_id, name: "Sandbox", mode: "sandbox", createdAt: now },
+    apiKey: {
+      id: ids(),
+      accountId: sandbox.account_id,
+      name: "First key",
+      prefix: apiKeyPrefix(sandbox.api_key),
+      digest: sha256(sandbox.api_key),
+      createdAt: now,
+    },
+    pushApp: {
+      id: sandbox.push_app_id,
+      accountId: sandbox.account_id,
+      name: "Sandbox app",
+      platforms: ["apns", "fcm", "web"],
+      createdAt: now,
+    },
+    webhookSecret: `whsec_${Buffer.from(randomBytes(24)).toString("base64")}`,
+    adminTokenDigest: sha256(sandbox.admin_token),
+    beforeCommit: () =>
+      writePrivateFile(join(deps.dataFolder, SANDBOX_FILE), `${JSON.stringify(sandbox, null, 2)}\n`),
+  });
+  return isFirst ? sandbox : undefined;
+}
+
+/** The lines that a newcomer copies. */
+export function welcome(sandbox: Sandbox, dataFolder: string): string {
+  const sms = JSON.stringify({
+    to: "+919876543210",
+    dlt_template_id: "1107160000000000001",
+    variables: { "1": "123456" },
+  });
+  return `
+Postrider has made a sandbox account; nothing sent from it leaves this machine. Send a first SMS:
+
+  curl -s ${sandbox.base_url}/v1/sms/messages \\
+    -H 'Authorization: Bearer ${sandbox.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '${sms}'
+
+and look at it with the message_id of the answer:
+
+  curl -s ${sandbox.base_url}/v1/sms/messages/MESSAGE_ID -H 'Authorization: Bearer ${sandbox.api_key}'
+
+The keys are in ${join(dataFolder, SANDBOX_FILE)} (readable by you only). The interface: ${sandbox.base_url}/docs
+`;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

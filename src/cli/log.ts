@@ -1,0 +1,16 @@
+import pino, { type Logger } from "pino";
+import type { LogLevel } from "./config.ts";
+
+/** What must never reach a log, should a careless line ever carry it. */
+const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authorization", "text", "body"];
+
+/** Structured lines on standard output. */
+export function createLog(level: LogLevel): Logger {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
+  });
+}

@@ -1,0 +1,96 @@
+/** The service as an operator runs it: a process of its own, with its own data folder, on a free port. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dir, "../src/cli/main.ts");
+
+export interface Sandbox {
+  readonly base_url: string;
+  readonly account_id: string;
+  readonly api_key: string;
+  readonly push_app_id: string;
+  readonly admin_token: string;
+}
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly dataFolder: string;
+  readonly sandbox: Sandbox;
+  /** What it has printed so far. */
+  output(): string;
+  /** Resolves when a line of its output matches. */
+  line(pattern: RegExp): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, or the negative of nothing: `null` where a signal ended it. */
+  readonly exited: Promise<number | null>;
+}
+
+/** Starts `postrider serve` and resolves when it says that it is ready. Throws with its output when it exits instead. */
+export async function startService(
+  options: { dataFolder?: string; env?: Record<string, string>; args?: readonly string[] } = {},
+): Promise<ServiceProcess> {
+  const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
+  const child = Bun.spawn([process.execPath, MAIN, "serve", ...(options.args ?? [])], {
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: dataFolder,
+      POSTRIDER_DATA: dataFolder,
+      PORT: "0",
+      ...options.env,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = collect(child.stdout, child.stderr);
+  const exited = child.exited.then((code) => (child.signalCode ? null : code));
+  const gone = exited.then((code) => {
+    throw new Error(`the service ended with ${code}:\n${output.text()}`);
+  });
+  gone.catch(() => {});
+  const ready = await Promise.race([output.line(/"msg":"ready"/), gone]);
+  const { url } = JSON.parse(ready) as { url: string };
+  return {
+    url,
+    dataFolder,
+    sandbox: JSON.parse(readFileSync(join(dataFolder, "sandbox.json"), "utf8")) as Sandbox,
+    output: output.text,
+    line: output.line,
+    kill: (signal) => child.kill(signal),
+    exited,
+  };
+}
+
+/** A new data folder, and how to remove it. */
+export function makeDataFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "postrider-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+function collect(...streams: ReadableStream<Uint8Array>[]) {
+  let text = "";
+  const waiting = new Set<() => void>();
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      for (const look of waiting) look();
+    }
+  };
+  for (const stream of streams) void read(stream);
+  const line = (pattern: RegExp) =>
+    new Promise<string>((resolve) => {
+      const look = () => {
+        const found = text
+          .split("\n")
+          .slice(0, -1)
+          .find((each) => pattern.test(each));
+        if (found === undefined) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { text: () => text, line };
+}
