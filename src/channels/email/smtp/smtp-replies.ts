@@ -24,7 +24,7 @@ export type TransactionEnd =
       readonly reason: string;
       /** The final dot may have reached the server. */
       readonly wasContentSent: boolean;
-      /** Not one reply came, so the server cannot have begun with the message. */
+      /** No reply came but that the server is closing. */
       readonly wasUnanswered: boolean;
     };
 
@@ -64,6 +64,12 @@ function isPermanent(reply: string): boolean {
 /** True where the server wants something of the connection: a password, TLS, another order of commands. */
 export function isSessionFault(reply: string): boolean {
   return SESSION_CODES.has(Number(reply.slice(0, 3)));
+}
+
+/** Why the server takes no mail from us as we are, if that is what it says: no fault of the message (RFC 4954 §6). */
+export function missingCredentials({ end }: TransactionReport): MessageError | undefined {
+  if (!("reply" in end) || !isSessionFault(end.reply) || /^503/.test(end.reply)) return undefined;
+  return { code: "smtp.auth", message: toReplyLine(end.reply) };
 }
 
 /** True where the server is about to close the connection, whatever it was asked (RFC 5321 §3.8). */

@@ -1,0 +1,28 @@
+import type { Clock } from "../../../core/clock.ts";
+
+/** One signal for all reasons to stop waiting; `signal.reason` is a sentence. */
+export interface Cut {
+  readonly signal: AbortSignal;
+  /** Stops the timer and leaves the sources, which may outlive many cuts. */
+  readonly release: () => void;
+}
+
+export function openCut(clock: Clock, limitMs: number, sources: readonly AbortSignal[]): Cut {
+  const controller = new AbortController();
+  const end = (reason: unknown) =>
+    controller.abort(typeof reason === "string" ? reason : "the attempt was called off");
+  const cancel = clock.after(limitMs, () => end("it took too long"));
+  const watched = sources.map((source) => {
+    const onAbort = () => end(source.reason);
+    source.addEventListener("abort", onAbort);
+    if (source.aborted) onAbort();
+    return { source, onAbort };
+  });
+  return {
+    signal: controller.signal,
+    release() {
+      cancel();
+      for (const { source, onAbort } of watched) source.removeEventListener("abort", onAbort);
+    },
+  };
+}

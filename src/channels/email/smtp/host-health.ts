@@ -1,0 +1,68 @@
+import type { Clock, Random } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { ChannelStatus } from "../../channel.ts";
+
+/** Whether the host can be reached, and when to look again. */
+export interface HostHealth {
+  readonly status: () => ChannelStatus;
+  readonly isUp: () => boolean;
+  readonly start: () => void;
+  readonly markUp: () => void;
+  /** Looks again after a pause that doubles from 1 s to 60 s; a refused password waits from one minute to ten. */
+  readonly markDown: (fault: MessageError) => void;
+  readonly stop: () => void;
+}
+
+export function createHostHealth(deps: {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Tries the host, and ends in `markUp` or `markDown`. */
+  readonly probe: () => void;
+  readonly onStatus: (status: ChannelStatus) => void;
+}): HostHealth {
+  let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
+  let failures = 0;
+  let cancelProbe = () => {};
+
+  const enter = (state: ChannelStatus["state"], reason?: string) => {
+    const isChange = state !== status.state;
+    const since = isChange ? deps.clock.now() : status.since;
+    status = { state, since, ...(reason !== undefined && { reason }) };
+    if (isChange) deps.onStatus(status);
+  };
+  const probe = () => {
+    enter("connecting", status.reason);
+    deps.probe();
+  };
+
+  return {
+    status: () => status,
+    isUp: () => status.state === "up",
+    start: () => void (status.state === "stopped" && probe()),
+    markUp() {
+      if (status.state === "stopped") return;
+      failures = 0;
+      enter("up");
+    },
+    markDown(fault) {
+      // The messages under way fail one after the other when a host goes down: one failure, one pause.
+      if (status.state === "stopped" || status.state === "down") return;
+      enter("down", `${fault.code}: ${fault.message}`);
+      cancelProbe = deps.clock.after(pauseMs(fault, failures++, deps.random), probe);
+    },
+    stop() {
+      cancelProbe();
+      enter("stopped");
+    },
+  };
+}
+
+/** A server that is asked with a wrong password again and again locks the account. */
+const PAUSES = { password: { first: 60_000, longest: 600_000 }, other: { first: 1_000, longest: 60_000 } };
+
+/** Half of the pause is chance, so that many connectors do not come back at once. */
+function pauseMs(fault: MessageError, failures: number, random: Random): number {
+  const { first, longest } = fault.code === "smtp.auth" ? PAUSES.password : PAUSES.other;
+  const pause = Math.min(longest, first * 2 ** Math.min(failures, 20));
+  return pause * (0.5 + random() / 2);
+}

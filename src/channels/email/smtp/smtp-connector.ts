@@ -1,0 +1,28 @@
+import type { ConnectorKind } from "../../channel.ts";
+import { openCut } from "./cut.ts";
+import { openSmtpChannel } from "./smtp-channel.ts";
+import { smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
+import { openSmtpSession } from "./smtp-session.ts";
+
+/** An SMTP relay (smarthost). */
+export const smtpConnectorKind: ConnectorKind = {
+  kind: "smtp",
+  channel: "email",
+  config: smtpConfigSchema,
+  secrets: ["password"],
+  open: openSmtpChannel,
+  async check(connector, clock) {
+    const settings = toSmtpSettings(connector);
+    const cut = openCut(clock, CHECK_LIMIT_MS, []);
+    const opened = await openSmtpSession(settings, clock, cut.signal);
+    cut.release();
+    if ("fault" in opened) return { ok: false, detail: `${opened.fault.code}: ${opened.fault.message}` };
+    await opened.session.quit();
+    const security = opened.session.isSecure ? "over TLS" : "without TLS";
+    const identity = settings.auth ? `as ${settings.auth.username}` : "without a password";
+    return { ok: true, detail: `connected to ${settings.host}:${settings.port} ${security}, ${identity}` };
+  },
+};
+
+/** With the 2 s a goodbye may take, within the 15 s of `ConnectorKind.check`. */
+const CHECK_LIMIT_MS = 12_000;

@@ -1,0 +1,183 @@
+import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
+import type { Clock } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { SmtpSettings } from "./smtp-config.ts";
+import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
+import { type Envelope, runTransaction } from "./smtp-transaction.ts";
+
+/** One connection that is greeted, secured and authenticated. */
+export interface SmtpSession {
+  readonly isSecure: boolean;
+  readonly takesSmtpUtf8: boolean;
+  /** Messages handed over so far. */
+  readonly messages: () => number;
+  readonly isOpen: () => boolean;
+  /** Reports how far the envelope came; afterwards the session is open only if it can take another. */
+  readonly transact: (envelope: Envelope, cut: AbortSignal) => Promise<TransactionReport>;
+  /** Calls `listener` when the connection ends, whoever ended it. */
+  readonly onEnd: (listener: () => void) => void;
+  /** QUIT; resolves when the connection has ended, after at most 2 s. */
+  readonly quit: () => Promise<void>;
+}
+
+export type OpenedSession = { readonly session: SmtpSession } | { readonly fault: MessageError };
+
+/** Connects as the settings say. Bounded by their timeouts, and by `cut`, whose reason (a string) is the fault's. */
+export async function openSmtpSession(
+  settings: SmtpSettings,
+  clock: Clock,
+  cut: AbortSignal,
+): Promise<OpenedSession> {
+  const opened = await openOnce(settings, clock, cut);
+  // Whoever breaks our TLS could as well have hidden that it is offered: opportunistic TLS promises nothing.
+  const mayGoBare = settings.tls === "opportunistic" && !settings.auth && !cut.aborted;
+  if ("fault" in opened && opened.fault.code === "smtp.tls" && mayGoBare) {
+    return openOnce({ ...settings, tls: "none" }, clock, cut);
+  }
+  return opened;
+}
+
+async function openOnce(settings: SmtpSettings, clock: Clock, cut: AbortSignal): Promise<OpenedSession> {
+  const connection = new SmtpConnection(connectionOptions(settings));
+  // An `error` event without a listener would end the process. What it says also comes by other ways.
+  connection.on("error", () => {});
+  const connectFault = await settled(connection, cut, (done) => connection.connect(done));
+  if (connectFault) return { fault: connectFault };
+  const ehlo = connection.lastServerResponse || "";
+  const loginFault = await login(connection, settings, cut);
+  if (loginFault) {
+    connection.close();
+    return { fault: loginFault };
+  }
+  return { session: toSession(connection, clock, /^250[ -]SMTPUTF8\b/im.test(ehlo)) };
+}
+
+function connectionOptions(settings: SmtpSettings): SMTPConnectionOptions {
+  const { tls } = settings;
+  return {
+    host: settings.host,
+    port: settings.port,
+    secure: tls === "implicit",
+    requireTLS: tls === "required",
+    ignoreTLS: tls === "none",
+    opportunisticTLS: tls === "opportunistic",
+    tls: {
+      rejectUnauthorized: tls !== "opportunistic",
+      minVersion: "TLSv1.2",
+      ...(settings.ca !== undefined && { ca: settings.ca }),
+    },
+    ...(settings.ehloName !== undefined && { name: settings.ehloName }),
+    connectionTimeout: settings.connectTimeoutMs,
+    dnsTimeout: settings.connectTimeoutMs,
+    greetingTimeout: settings.greetingTimeoutMs,
+    socketTimeout: settings.responseTimeoutMs,
+    maxResponseSize: 65_536,
+    logger: false,
+  };
+}
+
+async function login(
+  connection: SmtpConnection,
+  { auth, tls }: SmtpSettings,
+  cut: AbortSignal,
+): Promise<MessageError | undefined> {
+  if (!auth) return undefined;
+  if (!connection.secure && tls !== "none") {
+    return {
+      code: "smtp.tls",
+      message: "the server offers no TLS, and the password is not sent in the clear",
+    };
+  }
+  if (!connection.allowsAuth) return { code: "smtp.auth", message: "the server offers no AUTH" };
+  const { username, password } = auth;
+  return settled(connection, cut, (done) => connection.login({ user: username, pass: password }, done));
+}
+
+interface ConnectionError extends Error {
+  readonly code?: string | undefined;
+  readonly originalCode?: string | undefined;
+  readonly response?: string | undefined;
+}
+
+/** Waits for one step of setting up: the fault it ended in, or `undefined`. */
+function settled(
+  connection: SmtpConnection,
+  cut: AbortSignal,
+  begin: (done: (error?: ConnectionError | null) => void) => void,
+): Promise<MessageError | undefined> {
+  return new Promise((resolve) => {
+    const finish = (fault?: MessageError) => {
+      cut.removeEventListener("abort", onCut);
+      connection.off("error", onError).off("end", onEnd);
+      resolve(fault);
+    };
+    const onError = (error: ConnectionError) => finish(toFault(error));
+    const onEnd = () => finish({ code: "smtp.connect", message: "the server closed the connection" });
+    const onCut = () => {
+      finish({ code: "smtp.timeout", message: String(cut.reason) });
+      connection.close();
+    };
+    if (cut.aborted) return onCut();
+    cut.addEventListener("abort", onCut);
+    connection.on("error", onError).on("end", onEnd);
+    begin((error) => finish(error ? toFault(error) : undefined));
+  });
+}
+
+function toFault({ code, originalCode = "", response, message }: ConnectionError): MessageError {
+  const isTls = code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
+  const text = response ? toReplyLine(response) : toOneLine(message);
+  if (isTls)
+    return { code: "smtp.tls", message: originalCode ? toOneLine(`${text} (${originalCode})`) : text };
+  return { code: FAULT_CODES[code ?? ""] ?? "smtp.connect", message: text };
+}
+
+const FAULT_CODES: Readonly<Record<string, string>> = {
+  EAUTH: "smtp.auth",
+  EDNS: "smtp.dns",
+  ETIMEDOUT: "smtp.timeout",
+};
+
+function toSession(connection: SmtpConnection, clock: Clock, takesSmtpUtf8: boolean): SmtpSession {
+  let messages = 0;
+  return {
+    isSecure: connection.secure,
+    takesSmtpUtf8,
+    messages: () => messages,
+    isOpen: () => !connection.destroyed,
+    async transact(envelope, cut) {
+      messages++;
+      const report = await runTransaction(connection, envelope, cut);
+      await makeReady(connection, report, cut);
+      return report;
+    },
+    onEnd: (listener) => void connection.once("end", listener),
+    quit: () => quit(connection, clock),
+  };
+}
+
+/** A refused envelope is still open on the server's side (RFC 5321 §4.1.1.5); a session it objects to is given up. */
+async function makeReady(
+  connection: SmtpConnection,
+  { end }: TransactionReport,
+  cut: AbortSignal,
+): Promise<void> {
+  if (end.kind === "taken" || connection.destroyed) return;
+  const isBad = "reply" in end && isSessionFault(end.reply);
+  const fault = isBad || (await settled(connection, cut, (done) => connection.reset(done)));
+  if (fault) connection.close();
+}
+
+const QUIT_LIMIT_MS = 2_000;
+
+function quit(connection: SmtpConnection, clock: Clock): Promise<void> {
+  if (connection.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const giveUp = clock.after(QUIT_LIMIT_MS, () => connection.close());
+    connection.once("end", () => {
+      giveUp();
+      resolve();
+    });
+    connection.quit();
+  });
+}

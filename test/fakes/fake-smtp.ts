@@ -1,0 +1,292 @@
+/**
+ * SMTP servers for tests, on 127.0.0.1 and a port of their own. `startFakeSmtp` is a whole server (`smtp-server`)
+ * with failure on a dial; `startRawSmtp` answers line by line as a script says, for what no real server does.
+ */
+import { createServer, type Socket } from "node:net";
+import PostalMime, { type Email } from "postal-mime";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import { testTls } from "./test-tls.ts";
+
+export interface ReceivedMail {
+  readonly from: string;
+  /** In the order of RCPT TO; those that were refused are not in it. */
+  readonly to: readonly string[];
+  /** As it came over the wire, dots unstuffed. */
+  readonly raw: string;
+  readonly parsed: Email;
+  /** Which connection of this server it came by, from 1. */
+  readonly connection: number;
+  readonly isSecure: boolean;
+  readonly user?: string;
+}
+
+export interface SmtpReply {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What goes wrong from now on; an absent member goes well. Change it at any time. */
+export interface SmtpDial {
+  greeting?: SmtpReply;
+  mail?: SmtpReply;
+  /** By recipient; `"*"` is everyone. */
+  rcpt?: Record<string, SmtpReply>;
+  /** The answer to the whole message. */
+  message?: SmtpReply;
+  /** `during`: the connection drops at the first octets of a message; `after`: once the final dot is in. */
+  drop?: "during" | "after";
+  /** The answer to the whole message does not come before the promise resolves. */
+  holdMessage?: Promise<void>;
+}
+
+export interface FakeSmtpOptions {
+  /** `starttls` (as offered), `implicit`, or `none` (the default). The certificate is that of `testTls`. */
+  readonly tls?: "none" | "starttls" | "implicit";
+  /** AUTH is required, and only this will do. */
+  readonly auth?: { readonly username: string; readonly password: string };
+  readonly maxOctets?: number;
+  /** SMTPUTF8 is offered unless false. */
+  readonly smtpUtf8?: boolean;
+  /** A port that was free before. */
+  readonly port?: number;
+}
+
+export interface FakeSmtp {
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  readonly dial: SmtpDial;
+  /** Everything that was answered 250, in order. */
+  readonly received: readonly ReceivedMail[];
+  /** Connections made so far. */
+  readonly connections: () => number;
+  /** Resolves with the mail number `index` (from 0) once it is in. */
+  readonly mail: (index: number) => Promise<ReceivedMail>;
+  /** Resolves when `count` connections are open. */
+  readonly openConnections: (count: number) => Promise<void>;
+  /** Closes every open connection, as a server does that has waited too long. */
+  readonly hangUp: () => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<FakeSmtp> {
+  const dial: SmtpDial = {};
+  const received: ReceivedMail[] = [];
+  const changes = createChanges();
+  const numbers = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  let connections = 0;
+
+  const server = new SMTPServer({
+    ...serverOptions(options),
+    onConnect(session, done) {
+      numbers.set(session.id, ++connections);
+      done(failure(dial.greeting));
+    },
+    onAuth(auth, _session, done) {
+      const isRight = auth.username === options.auth?.username && auth.password === options.auth?.password;
+      if (isRight) done(null, { user: auth.username });
+      else done(new Error("5.7.8 wrong name or password"));
+    },
+    onMailFrom: (_address, _session, done) => done(failure(dial.mail)),
+    onRcptTo: ({ address }, _session, done) => done(failure(dial.rcpt?.[address] ?? dial.rcpt?.["*"])),
+    onData(stream, session, done) {
+      // A connection that drops in the middle of a message ends the stream with an error.
+      receive(stream, session).then(
+        (refusal) => refusal !== "dropped" && done(refusal, `2.0.0 Ok: queued as Q${received.length}`),
+        () => {},
+      );
+    },
+  });
+  const receive = async (stream: AsyncIterable<unknown>, session: SMTPServerSession) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) {
+      if (dial.drop === "during") return hangUp();
+      chunks.push(chunk as Buffer);
+    }
+    if (dial.drop === "after") return hangUp();
+    await dial.holdMessage;
+    const refusal = failure(dial.message);
+    if (refusal) return refusal;
+    const raw = Buffer.concat(chunks).toString("utf8");
+    const mail = {
+      from: session.envelope.mailFrom ? session.envelope.mailFrom.address : "",
+      to: session.envelope.rcptTo.map(({ address }) => address),
+      raw,
+      parsed: await PostalMime.parse(raw),
+      connection: numbers.get(session.id) ?? 0,
+      isSecure: session.secure,
+    };
+    received.push(typeof session.user === "string" ? { ...mail, user: session.user } : mail);
+    changes.announce();
+    return null;
+  };
+  server.on("error", () => {});
+  const hangUp = () => {
+    for (const socket of sockets) socket.destroy();
+    return "dropped" as const;
+  };
+  server.server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    changes.announce();
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      sockets.delete(socket);
+      changes.announce();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+
+  return {
+    host: "127.0.0.1",
+    port: portOf(server.server.address()),
+    dial,
+    received,
+    connections: () => connections,
+    mail: (index) => changes.until(() => received[index]),
+    openConnections: async (count) => void (await changes.until(() => sockets.size === count || undefined)),
+    hangUp: () => void hangUp(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        hangUp();
+      }),
+  };
+}
+
+function serverOptions({
+  tls = "none",
+  auth,
+  maxOctets,
+  smtpUtf8 = true,
+}: FakeSmtpOptions): SMTPServerOptions {
+  return {
+    secure: tls === "implicit",
+    key: testTls.key,
+    cert: testTls.cert,
+    authOptional: !auth,
+    allowInsecureAuth: true,
+    disabledCommands: [...(tls === "starttls" ? [] : ["STARTTLS"]), ...(auth ? [] : ["AUTH"])],
+    hideSMTPUTF8: !smtpUtf8,
+    hideSize: maxOctets === undefined,
+    ...(maxOctets !== undefined && { size: maxOctets }),
+    disableReverseLookup: true,
+    logger: false,
+    closeTimeout: 100,
+  };
+}
+
+function failure(reply: SmtpReply | undefined): Error | null {
+  return reply ? Object.assign(new Error(reply.text), { responseCode: reply.code }) : null;
+}
+
+/** `drop`: the connection ends. `silence`: no answer, ever. `undefined`: the usual answer. */
+export type RawAnswer = string | "drop" | "silence" | undefined;
+
+/** `verb` is in capitals: GREETING, EHLO, MAIL, RCPT, DATA, DOT (the message is in), RSET, QUIT … */
+export type RawScript = (verb: string, line: string, connection: number) => RawAnswer | Promise<RawAnswer>;
+
+export interface RawSmtp {
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  /** Every line a client sent outside of messages. */
+  readonly lines: readonly string[];
+  readonly connections: () => number;
+  /** Resolves when a line that begins with `start` has come in. */
+  readonly heard: (start: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+export async function startRawSmtp(script: RawScript, port = 0): Promise<RawSmtp> {
+  const lines: string[] = [];
+  const sockets = new Set<Socket>();
+  const changes = createChanges();
+  let connections = 0;
+  const server = createServer((socket) => {
+    const connection = ++connections;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    const note = (line: string) => {
+      lines.push(line);
+      changes.announce();
+    };
+    void serveRaw(socket, (verb, line) => script(verb, line, connection), note);
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  return {
+    host: "127.0.0.1",
+    port: portOf(server.address()),
+    lines,
+    connections: () => connections,
+    heard: (start) => changes.until(() => lines.find((line) => line.startsWith(start))),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+const USUAL: Readonly<Record<string, string>> = {
+  GREETING: "220 raw.test ESMTP",
+  EHLO: "250 raw.test",
+  DATA: "354 go on",
+  DOT: "250 2.0.0 Ok: queued as RAW1",
+  QUIT: "221 bye",
+};
+
+async function serveRaw(
+  socket: Socket,
+  answer: (verb: string, line: string) => RawAnswer | Promise<RawAnswer>,
+  note: (line: string) => void,
+): Promise<void> {
+  const reply = async (verb: string, line: string): Promise<string | undefined> => {
+    const text = (await answer(verb, line)) ?? USUAL[verb] ?? "250 ok";
+    if (text === "drop") socket.destroy();
+    else if (text !== "silence") socket.write(`${text}\r\n`);
+    return text === "drop" || text === "silence" ? undefined : text;
+  };
+  await reply("GREETING", "");
+  let isMessage = false;
+  let rest = "";
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    rest += chunk.toString("latin1");
+    for (let end = rest.indexOf("\r\n"); end >= 0; end = rest.indexOf("\r\n")) {
+      const line = rest.slice(0, end);
+      rest = rest.slice(end + 2);
+      if (isMessage && line !== ".") continue;
+      if (!isMessage) note(line);
+      const verb: string = isMessage ? "DOT" : (line.split(/[ :]/)[0] ?? "").toUpperCase();
+      const text = await reply(verb, line);
+      isMessage = verb === "DATA" && text !== undefined && text.startsWith("3");
+      if (verb === "QUIT") socket.end();
+    }
+  }
+}
+
+function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  return address.port;
+}
+
+/** Lets tests wait for a state without polling. */
+function createChanges() {
+  const waiting = new Set<() => void>();
+  return {
+    announce() {
+      for (const look of [...waiting]) look();
+    },
+    until<T>(look: () => T | undefined): Promise<T> {
+      return new Promise((resolve) => {
+        const tryNow = () => {
+          const found = look();
+          if (found === undefined) return;
+          waiting.delete(tryNow);
+          resolve(found);
+        };
+        waiting.add(tryNow);
+        tryNow();
+      });
+    },
+  };
+}
