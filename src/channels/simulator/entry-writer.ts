@@ -1,0 +1,106 @@
+import type { Clock } from "../../core/clock.ts";
+import type { ChannelLog } from "../channel.ts";
+import type { SimulatorEntry, SimulatorLedger } from "./simulator-ledger.ts";
+
+/** `failed`: nothing was stored. `unanswered`: it may have been. */
+export type Written = "written" | "failed" | "unanswered";
+
+export interface EntryWriter {
+  /** Makes one message's entries durable, together or not at all. Never rejects. */
+  write(entries: readonly SimulatorEntry[]): Promise<Written>;
+}
+
+export interface EntryWriterDeps {
+  readonly ledger: Pick<SimulatorLedger, "record">;
+  readonly clock: Clock;
+  readonly log: ChannelLog;
+  /** Called with what has become durable. */
+  readonly onWritten: (entries: readonly SimulatorEntry[]) => void;
+}
+
+/** Milliseconds a write may take before its messages are given up as unconfirmed. */
+export const WRITE_LIMIT_MS = 4_000;
+
+const MAX_BATCH_ENTRIES = 500;
+
+/** Characters of rendered text in one write, beyond its first message. */
+const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
+
+interface Waiting {
+  readonly entries: readonly SimulatorEntry[];
+  readonly answer: (written: Written) => void;
+}
+
+/**
+ * Sends that come in one turn, or while a write is under way, share the next write: one commit for many messages.
+ * What waits is bounded by the channel's slots.
+ */
+export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
+  const waiting: Waiting[] = [];
+  let isWriting = false;
+
+  const writeAll = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchLength(waiting));
+      const written = await writeBatch(
+        deps,
+        batch.flatMap(({ entries }) => entries),
+      );
+      for (const { answer } of batch) answer(written);
+      // Those behind a write that hangs were not handed over: they may come again.
+      if (written === "unanswered") for (const { answer } of waiting.splice(0)) answer("failed");
+    }
+    isWriting = false;
+  };
+
+  return {
+    write(entries) {
+      return new Promise((answer) => {
+        waiting.push({ entries, answer });
+        if (isWriting) return;
+        isWriting = true;
+        queueMicrotask(() => void writeAll());
+      });
+    },
+  };
+}
+
+function writeBatch(deps: EntryWriterDeps, entries: readonly SimulatorEntry[]): Promise<Written> {
+  return new Promise((resolve) => {
+    const giveUp = () => {
+      deps.log.warn({ entries: entries.length }, "the sandbox ledger does not answer");
+      resolve("unanswered");
+    };
+    const cancel = deps.clock.after(WRITE_LIMIT_MS, giveUp);
+    const succeed = () => {
+      cancel();
+      // Also where it came too late to be waited for: the receipt is owed all the same.
+      deps.onWritten(entries);
+      resolve("written");
+    };
+    const fail = (error: unknown) => {
+      cancel();
+      deps.log.warn({ err: error, entries: entries.length }, "the sandbox ledger cannot be written");
+      resolve("failed");
+    };
+    deps.ledger.record(entries).then(succeed, fail);
+  });
+}
+
+/** At least one message; whole messages only. */
+function batchLength(waiting: readonly Waiting[]): number {
+  let entries = 0;
+  let characters = 0;
+  const end = waiting.findIndex((each) => {
+    entries += each.entries.length;
+    characters += each.entries.reduce((sum, entry) => sum + charactersOf(entry), 0);
+    return entries > MAX_BATCH_ENTRIES || characters > MAX_BATCH_CHARACTERS;
+  });
+  return end < 0 ? waiting.length : Math.max(1, end);
+}
+
+function charactersOf({ rendered }: SimulatorEntry): number {
+  let characters = 0;
+  for (const value of Object.values(rendered)) if (typeof value === "string") characters += value.length;
+  return characters;
+}

@@ -1,0 +1,131 @@
+import type { Clock } from "../../core/clock.ts";
+import { sleep } from "../../core/clock.ts";
+import type { ChannelName } from "../../core/message.ts";
+import type { Receipt } from "../../core/outcome.ts";
+import type { ChannelLog } from "../channel.ts";
+import type { OwedReceipt, SimulatorLedger } from "./simulator-ledger.ts";
+
+export interface ReceiptLoopDeps {
+  readonly channel: ChannelName;
+  readonly connectorId: string;
+  readonly ledger: Pick<SimulatorLedger, "dueReceipts" | "nextReceiptAt">;
+  readonly clock: Clock;
+  readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
+  readonly log: ChannelLog;
+}
+
+/** Tells what the ledger owes, when it is due. What it owes is read from the ledger only, so that a crash forgets nothing. */
+export interface ReceiptLoop {
+  start(): void;
+  /** A receipt is owed from `at` on, Unix milliseconds. */
+  wake(at: number): void;
+  /** Waits for receipts that are being stored, 5 seconds at the most. */
+  stop(): Promise<void>;
+}
+
+const BATCH = 500;
+
+/** Between turns, so that receipts gather and share a commit. */
+const REST_MS = 25;
+
+/** What is due is the other channel's: its own loop is about to take it. */
+const NOT_MINE_REST_MS = 100;
+
+/** After a fault, and where receipts that were taken are still owed. */
+const FAULT_REST_MS = 1_000;
+
+/** It looks again without a reason this often. */
+const LONGEST_REST_MS = 60_000;
+
+const STOP_LIMIT_MS = 5_000;
+
+/** States: stopped → resting (a timer runs) ⇄ turning. */
+export function createReceiptLoop(deps: ReceiptLoopDeps): ReceiptLoop {
+  const { clock } = deps;
+  const turn = createTurn(deps);
+  let isRunning = false;
+  let turning: Promise<void> | undefined;
+  let cancelTimer = () => {};
+  let nextTurnMs = Number.POSITIVE_INFINITY;
+
+  const turnAfter = (delayMs: number) => {
+    const atMs = clock.monotonicMs() + delayMs;
+    if (!isRunning || atMs >= nextTurnMs) return;
+    nextTurnMs = atMs;
+    cancelTimer();
+    cancelTimer = turning ? () => {} : clock.after(delayMs, begin);
+  };
+
+  const begin = () => {
+    nextTurnMs = Number.POSITIVE_INFINITY;
+    turning = turn().then((restMs) => {
+      const wokenMs = nextTurnMs - clock.monotonicMs();
+      nextTurnMs = Number.POSITIVE_INFINITY;
+      turning = undefined;
+      turnAfter(Math.min(restMs, Math.max(REST_MS, wokenMs)));
+    });
+  };
+
+  return {
+    start() {
+      isRunning = true;
+      turnAfter(0);
+    },
+    wake: (at) => turnAfter(Math.max(REST_MS, at - clock.now())),
+    async stop() {
+      isRunning = false;
+      cancelTimer();
+      nextTurnMs = Number.POSITIVE_INFINITY;
+      if (turning) await atMost(clock, turning);
+    },
+  };
+}
+
+async function atMost(clock: Clock, work: Promise<void>): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, sleep(clock, STOP_LIMIT_MS, done.signal)]);
+  done.abort();
+}
+
+/** One turn: emits at most a batch and says how long to rest, milliseconds. Never rejects. */
+function createTurn(deps: ReceiptLoopDeps): () => Promise<number> {
+  let lastFirstId: string | undefined;
+
+  const emit = async (): Promise<number> => {
+    const { ledger, clock, onReceipts } = deps;
+    const due = await ledger.dueReceipts(clock.now(), BATCH);
+    const receipts = due.flatMap((owed) => toReceipt(deps, owed));
+    const firstId = receipts[0]?.providerMessageId;
+    if (receipts.length > 0) await onReceipts(receipts);
+    if (firstId !== undefined && firstId === lastFirstId) return FAULT_REST_MS;
+    lastFirstId = firstId;
+    if (due.length > 0 && receipts.length === 0) return NOT_MINE_REST_MS;
+    if (due.length === BATCH) return 0;
+    const nextAt = await ledger.nextReceiptAt();
+    return nextAt === undefined ? LONGEST_REST_MS : inBounds(nextAt - clock.now());
+  };
+
+  return () =>
+    emit().catch((error) => {
+      deps.log.warn({ err: error }, "the simulator's receipts could not be told; trying again");
+      return FAULT_REST_MS;
+    });
+}
+
+function toReceipt(deps: ReceiptLoopDeps, { id, channel, receipt }: OwedReceipt): readonly Receipt[] {
+  if (channel !== deps.channel || !receipt) return [];
+  const { status, error } = receipt;
+  return [
+    {
+      connectorId: deps.connectorId,
+      providerMessageId: id,
+      status,
+      ...(error && { error }),
+      receivedAt: deps.clock.now(),
+    },
+  ];
+}
+
+function inBounds(restMs: number): number {
+  return Math.min(LONGEST_REST_MS, Math.max(REST_MS, restMs));
+}

@@ -1,0 +1,52 @@
+import type { MessageError } from "../../core/message.ts";
+import { MAX_SEGMENTS, segmentSms } from "../../core/sms-segments.ts";
+import type { OutgoingSms } from "../channel.ts";
+import { createCutter } from "./cutter.ts";
+import type { Rendering } from "./rendering.ts";
+
+/** Characters kept of one variable's value; texts are kept whole, as no more than 255 segments. */
+const MAX_VALUE = 4_096;
+
+/** The most septets there are in a segment: a text of more characters cannot fit, and is not split to find out. */
+const MAX_TEXT = MAX_SEGMENTS * 160;
+
+/** The message as the simulator takes it, whole. Without a text (only template ids are known) nothing is counted. */
+export function renderSms({ from, text, content }: OutgoingSms): Rendering {
+  const counted = text === undefined ? {} : countSegments(text);
+  if (counted === undefined) return { kind: "refused", error: TOO_LONG };
+  const cutter = createCutter();
+  const { templateId, variables, resolved } = content;
+  const dltTemplateId = resolved?.dltTemplateId ?? content.dltTemplateId;
+  const dltEntityId = resolved?.dltEntityId ?? content.dltEntityId;
+  const shown =
+    variables && mapValues(variables, (value) => cutter.cut("variables", String(value), MAX_VALUE));
+  const rendered = {
+    ...(from !== undefined && { from }),
+    ...(text !== undefined && { text }),
+    ...(templateId !== undefined && { template_id: templateId }),
+    ...(dltTemplateId !== undefined && { dlt_template_id: dltTemplateId }),
+    ...(dltEntityId !== undefined && { dlt_entity_id: dltEntityId }),
+    ...(shown && { variables: shown }),
+    ...counted,
+    ...cutter.note(),
+  };
+  return { kind: "rendered", rendered, detail: counted };
+}
+
+const TOO_LONG: MessageError = {
+  code: "too_long",
+  message: `the text needs more than ${MAX_SEGMENTS} segments`,
+};
+
+function countSegments(text: string): { segments: number; encoding: string } | undefined {
+  if (text.length > MAX_TEXT) return undefined;
+  const { encoding, parts } = segmentSms(text);
+  return parts.length > MAX_SEGMENTS ? undefined : { segments: parts.length, encoding };
+}
+
+function mapValues<V>(
+  record: Readonly<Record<string, V>>,
+  map: (value: V) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

@@ -1,0 +1,100 @@
+/** What the simulator does with a recipient. Pure; `docs/sandbox.md` is this table in words. */
+import type { ChannelName, MessageError } from "../../core/message.ts";
+import type { Receipt } from "../../core/outcome.ts";
+
+export interface Scenario {
+  /** Stable, for the timeline. */
+  readonly name: string;
+  /** How it answers. `defers` times a count: taken once it was put off so often. */
+  readonly answer: "takes" | "rejects" | "defers";
+  readonly times?: number;
+  /** The provider's words where it does not take the message. */
+  readonly error?: MessageError;
+  /** How long the answer takes, milliseconds. */
+  readonly answerMs?: number;
+  /** What is said later of a message it took; absent: nothing. */
+  readonly receipt?: { readonly status: Receipt["status"]; readonly error?: MessageError };
+}
+
+const DELIVERED = { status: "delivered" } as const;
+const EVERY_OTHER: Scenario = { name: "delivered", answer: "takes", receipt: DELIVERED };
+const SLOW: Scenario = { name: "slow", answer: "takes", answerMs: 5_000, receipt: DELIVERED };
+const NO_RECEIPT: Scenario = { name: "no_receipt", answer: "takes" };
+
+/** The rest of the number is one of these; numbers are compared whole. */
+const NUMBER_STEMS = ["+1500555000", "+91900000000"];
+
+/** By the last digit. Codes are those an SMSC would answer (SMPP 3.4 §5.1.3), so that a user's handling of them meets the real ones. */
+const NUMBERS: Readonly<Record<string, Scenario>> = {
+  "1": {
+    name: "undelivered",
+    answer: "takes",
+    receipt: { status: "undelivered", error: said("receipt.undeliv", "the SMSC reported UNDELIV") },
+  },
+  "2": {
+    name: "rejected",
+    answer: "rejects",
+    error: said("smpp.0x0000000b", "ESME_RINVDSTADR: destination address is invalid"),
+  },
+  "3": {
+    name: "throttled",
+    answer: "defers",
+    times: 3,
+    error: said("smpp.0x00000058", "ESME_RTHROTTLED: over the allowed rate"),
+    receipt: DELIVERED,
+  },
+  "4": NO_RECEIPT,
+  "5": {
+    name: "never_accepted",
+    answer: "defers",
+    error: said("smpp.0x00000008", "ESME_RSYSERR: system error"),
+  },
+  "6": SLOW,
+};
+
+/** By local part, at any domain. Enhanced status codes of RFC 3463. */
+const LOCAL_PARTS: Readonly<Record<string, Scenario>> = {
+  bounce: {
+    name: "bounced",
+    answer: "takes",
+    receipt: { status: "bounced", error: said("5.1.1", "the mailbox does not exist") },
+  },
+  reject: { name: "rejected", answer: "rejects", error: said("5.7.1", "550 the message is refused") },
+  defer: {
+    name: "deferred",
+    answer: "defers",
+    times: 3,
+    error: said("4.7.1", "451 try again later"),
+    receipt: DELIVERED,
+  },
+  noreceipt: NO_RECEIPT,
+  never: {
+    name: "never_accepted",
+    answer: "defers",
+    error: said("4.3.2", "451 the system is not accepting messages"),
+  },
+  slow: SLOW,
+};
+
+/** `recipient` is an E.164 number with `+`, or an address: its case and anything after a `+` in it do not count. */
+export function scenarioOf(channel: ChannelName, recipient: string): Scenario {
+  return (channel === "sms" ? ofNumber(recipient) : ofAddress(recipient)) ?? EVERY_OTHER;
+}
+
+function ofNumber(number: string): Scenario | undefined {
+  return NUMBER_STEMS.includes(number.slice(0, -1)) ? ownEntry(NUMBERS, number.slice(-1)) : undefined;
+}
+
+function ofAddress(address: string): Scenario | undefined {
+  const localPart = address.slice(0, Math.max(0, address.lastIndexOf("@")));
+  return ownEntry(LOCAL_PARTS, localPart.toLowerCase().replace(/\+.*$/s, ""));
+}
+
+/** `constructor@example.com` is an address like any other. */
+function ownEntry(table: Readonly<Record<string, Scenario>>, key: string): Scenario | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+function said(code: string, words: string): MessageError {
+  return { code, message: `${words} (simulated)` };
+}

@@ -1,0 +1,147 @@
+/**
+ * The channel of sandbox accounts: it takes SMS or email, keeps what it was given, and plays the provider's part,
+ * well-behaved for everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
+ */
+
+import type { ChannelName } from "../../core/message.ts";
+import type { SendOutcome } from "../../core/outcome.ts";
+import { createIds } from "../../core/uuid.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
+import { attempt, putOff } from "./attempt.ts";
+import { createEntryWriter, WRITE_LIMIT_MS } from "./entry-writer.ts";
+import { createReceiptLoop, type ReceiptLoop } from "./receipt-loop.ts";
+import { createRefusalCounts } from "./refusal-counts.ts";
+import type { SimulatorLedger } from "./simulator-ledger.ts";
+import { targetsOf } from "./targets.ts";
+
+export interface SimulatorDeps extends ChannelDeps {
+  readonly channel: ChannelName;
+  readonly connectorId: string;
+  readonly ledger: SimulatorLedger;
+  /** UUIDv7, ascending; by default made of `clock` and `random`. */
+  readonly newId?: () => string;
+}
+
+/** Messages in flight. An email may be 10 MiB. */
+const SLOTS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 250 };
+
+/** Of the slots, those that slow answers may hold: the others' traffic must not wait behind them. */
+const SLOW_SHARE = 0.25;
+
+/** The slowest answer, the write before the message's own, its own, and room for a busy machine. */
+const SEND_TIMEOUT_MS = 5_000 + 2 * WRITE_LIMIT_MS + 1_000;
+
+const NOT_RUNNING = { code: "simulator.stopped", message: "the simulator is not running" };
+const FULL = { code: "simulator.full", message: "the simulator has no free slot" };
+const FAULT = { code: "simulator.fault", message: "the simulator could not handle the message" };
+
+export function createSimulator(deps: SimulatorDeps): Channel {
+  const { clock, channel, connectorId } = deps;
+  const slots = createSlots(SLOTS[channel], deps.onSlots);
+  const loop = createReceiptLoop(deps);
+  const handle = createHandler(deps, loop);
+  let stopping = new AbortController();
+  let status: ChannelStatus = { state: "stopped", since: clock.now() };
+
+  const enter = (state: "up" | "stopped") => {
+    status = { state, since: clock.now() };
+    deps.onStatus(status);
+  };
+
+  return {
+    connectorId,
+    sendTimeoutMs: SEND_TIMEOUT_MS,
+    status: () => status,
+    freeSlots: () => (status.state === "up" ? slots.free() : 0),
+    start() {
+      if (status.state === "up") return;
+      stopping = new AbortController();
+      enter("up");
+      loop.start();
+      deps.onSlots();
+    },
+    async send(message, signal) {
+      if (status.state !== "up") return putOff(message, NOT_RUNNING);
+      const isSlow = targetsOf(message).some(({ scenario }) => scenario.answerMs !== undefined);
+      const work = slots.hold(isSlow, () => handle(message, signal, stopping.signal));
+      return work ?? putOff(message, FULL);
+    },
+    async stop() {
+      if (status.state === "stopped") return;
+      enter("stopped");
+      stopping.abort();
+      await Promise.all([slots.idle(), loop.stop()]);
+    },
+  };
+}
+
+type Handler = (message: OutgoingMessage, signal: AbortSignal, stopping: AbortSignal) => Promise<SendOutcome>;
+
+function createHandler(deps: SimulatorDeps, loop: ReceiptLoop): Handler {
+  const { clock, random, ledger, log } = deps;
+  const writer = createEntryWriter({
+    ledger,
+    clock,
+    log,
+    onWritten(entries) {
+      for (const { receipt } of entries) if (receipt) loop.wake(receipt.at);
+    },
+  });
+  const newId = deps.newId ?? createIds(clock, (count) => randomOctets(random, count));
+  const attemptDeps = { clock, random, newId, writer, counts: createRefusalCounts(clock) };
+  return async (message, signal, stopping) => {
+    try {
+      return await attempt(attemptDeps, message, { signal, stopping });
+    } catch (error) {
+      log.warn({ err: error, message_id: message.messageId }, "the simulator could not handle a message");
+      return { ...putOff(message, FAULT), countsAsAttempt: true };
+    }
+  };
+}
+
+function randomOctets(random: () => number, count: number): Uint8Array {
+  return Uint8Array.from({ length: count }, () => Math.floor(random() * 256));
+}
+
+interface Slots {
+  free(): number;
+  /** Runs `work` in a slot; `undefined` if there is none. */
+  hold<T>(isSlow: boolean, work: () => Promise<T>): Promise<T> | undefined;
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void>;
+}
+
+function createSlots(total: number, onFreed: () => void): Slots {
+  const inFlight = new Set<Promise<unknown>>();
+  const slowLimit = Math.floor(total * SLOW_SHARE);
+  let slow = 0;
+  let isTelling = false;
+
+  /** Many answers come with one write: they are told of once. */
+  const tell = () => {
+    if (isTelling) return;
+    isTelling = true;
+    queueMicrotask(() => {
+      isTelling = false;
+      onFreed();
+    });
+  };
+
+  return {
+    free: () => Math.max(0, total - inFlight.size),
+    hold(isSlow, work) {
+      if (inFlight.size >= total || (isSlow && slow >= slowLimit)) return undefined;
+      if (isSlow) slow++;
+      const held = work().finally(() => {
+        inFlight.delete(held);
+        if (isSlow) slow--;
+        tell();
+      });
+      inFlight.add(held);
+      return held;
+    },
+    async idle() {
+      await Promise.allSettled(inFlight);
+    },
+  };
+}

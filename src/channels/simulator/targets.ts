@@ -1,0 +1,36 @@
+import { isOpen } from "../../core/part.ts";
+import type { OutgoingMessage } from "../channel.ts";
+import { type Scenario, scenarioOf } from "./scenario.ts";
+
+/** One part that this attempt is about. */
+export interface Target {
+  /** Of the message's parts. */
+  readonly index: number;
+  /** Number or address. */
+  readonly to: string;
+  readonly scenario: Scenario;
+}
+
+/**
+ * The parts this attempt covers: an email's recipients, or the whole of an SMS, which the simulator takes as one
+ * part whatever its length.
+ */
+export function targetsOf(message: OutgoingMessage): readonly Target[] {
+  const addresses = addressesOf(message);
+  return addresses.flatMap((to, index) =>
+    covers(message, index) ? [{ index, to, scenario: scenarioOf(message.channel, to) }] : [],
+  );
+}
+
+function addressesOf(message: OutgoingMessage): readonly string[] {
+  if (message.channel === "sms")
+    return message.parts.length > 0 ? message.parts.map(() => message.to) : [message.to];
+  const { to, cc = [], bcc = [] } = message.content;
+  const recipients = [...to, ...cc, ...bcc];
+  return recipients.map(({ email }, index) => message.parts[index]?.address ?? email);
+}
+
+function covers({ only, parts }: OutgoingMessage, index: number): boolean {
+  const part = parts[index];
+  return (only?.includes(index) ?? true) && (part === undefined || isOpen(part));
+}

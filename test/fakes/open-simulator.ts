@@ -1,0 +1,125 @@
+/** A simulator on a clock the test holds, over a ledger in memory, and messages for it. */
+
+import type { OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
+import { createSimulator } from "../../src/channels/simulator/simulator.ts";
+import type { SimulatorEntry, SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
+import type { PartOutcome, Receipt } from "../../src/core/outcome.ts";
+import { createHeldClock } from "./held-clock.ts";
+
+/** A signal nobody aborts. */
+export const never = new AbortController().signal;
+const silent = { info() {}, warn() {}, debug() {} };
+
+/** What the store's ledger promises, in memory. `hold` keeps writes waiting, `fail` refuses them. */
+export function createMemoryLedger() {
+  const entries = new Map<string, SimulatorEntry>();
+  const cleared = new Set<string>();
+  const writes: number[] = [];
+  let fault: "none" | "fail" | "hold" = "none";
+  let release = () => {};
+  const owed = () =>
+    [...entries.values()]
+      .filter((entry) => entry.receipt && !cleared.has(entry.id))
+      .sort((a, b) => a.receipt!.at - b.receipt!.at);
+  const ledger: SimulatorLedger = {
+    async record(added) {
+      if (fault === "fail") throw new Error("disk full");
+      if (fault === "hold")
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      writes.push(added.length);
+      for (const entry of added) entries.set(entry.id, entry);
+    },
+    async dueReceipts(now, limit) {
+      return owed()
+        .filter((entry) => entry.receipt!.at <= now)
+        .slice(0, limit);
+    },
+    nextReceiptAt: async () => owed()[0]?.receipt?.at,
+  };
+  return {
+    ledger,
+    entries: () => [...entries.values()],
+    writes,
+    clear(ids: readonly string[]) {
+      for (const id of ids) cleared.add(id);
+    },
+    setFault(next: typeof fault) {
+      fault = next;
+    },
+    release: () => release(),
+  };
+}
+
+export function openSimulator(
+  channel: "sms" | "email",
+  memory = createMemoryLedger(),
+  clock = createHeldClock(),
+) {
+  const receipts: Receipt[] = [];
+  const slots = { told: 0 };
+  const states: string[] = [];
+  const storing = { fails: false };
+  const simulator = createSimulator({
+    channel,
+    connectorId: `simulator-${channel}`,
+    ledger: memory.ledger,
+    clock,
+    random: Math.random,
+    log: silent,
+    onSlots: () => void slots.told++,
+    onStatus: ({ state }) => void states.push(state),
+    async onReceipts(batch) {
+      if (storing.fails) throw new Error("database away");
+      receipts.push(...batch);
+      memory.clear(batch.map(({ providerMessageId }) => providerMessageId));
+    },
+  });
+  simulator.start();
+  return { simulator, memory, clock, receipts, slots, states, storing };
+}
+
+let lastId = 0;
+
+export function sms(to: string, over: Partial<OutgoingSms> = {}): OutgoingSms {
+  return {
+    channel: "sms",
+    messageId: `message-${++lastId}`,
+    accountId: "account-1",
+    parts: [],
+    attempt: 1,
+    remainingMs: 60_000,
+    createdAt: createHeldClock().now(),
+    to,
+    text: "Your code is 4711",
+    content: { channel: "sms" },
+    ...over,
+  };
+}
+
+export function email(addresses: readonly string[], over: Partial<OutgoingEmail> = {}): OutgoingEmail {
+  return {
+    channel: "email",
+    messageId: `message-${++lastId}`,
+    accountId: "account-1",
+    parts: addresses.map((address) => ({ status: "pending", address })),
+    attempt: 1,
+    remainingMs: 60_000,
+    createdAt: createHeldClock().now(),
+    content: {
+      channel: "email",
+      from: { email: "shop@example.com", name: "Shop" },
+      to: addresses.map((each) => ({ email: each })),
+      subject: "Your order",
+      bodyText: "Thank you.",
+    },
+    ...over,
+  };
+}
+
+/** The provider's id of a part that was sent. */
+export function idOf(outcome: PartOutcome | undefined): string {
+  if (outcome?.kind !== "sent") throw new Error(`not sent: ${JSON.stringify(outcome)}`);
+  return outcome.providerMessageIds[0]!;
+}
