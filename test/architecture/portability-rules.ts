@@ -21,6 +21,7 @@ const READINGS: Readonly<Record<string, readonly string[]>> = {
   performance: ["now", "timeOrigin"],
   process: ["hrtime", "uptime"],
   AbortSignal: ["timeout"],
+  crypto: RANDOM_NAMES,
 };
 
 export const timeAndChanceAreArguments: Rule = {
@@ -66,7 +67,7 @@ function isOutsideCli(source: Source): boolean {
 
 function readingOf(node: ts.Node): string | undefined {
   const access = accessOf(node);
-  if (access && (READINGS[access.object]?.includes(access.name) || isRandom(access.name))) {
+  if (access && READINGS[access.object]?.includes(access.name)) {
     return `${access.object}.${access.name} reads time or chance; take a Clock or Random`;
   }
   if (isBareDate(node)) return "a Date of now; take a Clock";
