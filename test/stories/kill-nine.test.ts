@@ -1,0 +1,124 @@
+/** The process is killed at any moment, under load, again and again. Nothing that was answered 202 may be lost or doubled. */
+import { Database } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { makeDataFolder, type ServiceProcess, startService } from "../service-process.ts";
+
+const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
+const KILLS = IS_LONG ? 200 : 20;
+const CLIENTS = 16;
+const BATCH = 50;
+const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
+
+const folder = makeDataFolder();
+afterAll(folder.remove);
+
+test(
+  `after ${KILLS} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
+  async () => {
+    const accepted = new Map<string, readonly string[]>();
+    let service = await startService({ dataFolder: folder.path });
+    for (let kill = 0; kill < KILLS; kill++) {
+      const load = startLoad(service, accepted);
+      await load.accepted(20 + Math.floor(Math.random() * 200));
+      service.kill("SIGKILL");
+      await service.exited;
+      await load.stop();
+      service = await startService({ dataFolder: folder.path });
+      await load.finish(service);
+    }
+    const ids = [...accepted.values()].flat();
+    await allFinal(service, ids);
+    service.kill("SIGTERM");
+    expect(await service.exited).toBe(0);
+
+    const database = new Database(join(folder.path, "postrider.db"), { readonly: true });
+    const stored = database.query("SELECT id, status FROM messages").all() as {
+      id: string;
+      status: string;
+    }[];
+    const jobs = database.query("SELECT count(*) AS jobs FROM jobs").get() as { jobs: number };
+    database.close();
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(stored.length).toBe(ids.length);
+    expect(stored.every((row) => row.status === "delivered")).toBe(true);
+    expect(jobs.jobs).toBe(0);
+  },
+  IS_LONG ? 3_600_000 : 240_000,
+);
+
+/** Clients that post singles and batches, each with a key of its own; what a kill cut off is repeated with the same key. */
+function startLoad(service: ServiceProcess, accepted: Map<string, readonly string[]>) {
+  let isStopping = false;
+  let count = 0;
+  const unanswered = new Map<string, string>();
+  const waiting: { at: number; resolve: () => void }[] = [];
+
+  const post = async (to: ServiceProcess, key: string, body: string) => {
+    const response = await fetch(`${to.url}/v1/sms/messages`, {
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${to.sandbox.api_key}`,
+        "Content-Type": "application/json",
+        "Idempotency-Key": key,
+      },
+      body,
+    });
+    if (response.status !== 202) throw new Error(`answered ${response.status}: ${await response.text()}`);
+    const answer = (await response.json()) as { message_id?: string; messages?: { message_id: string }[] };
+    accepted.set(key, answer.messages?.map((each) => each.message_id) ?? [answer.message_id as string]);
+    unanswered.delete(key);
+    count += 1;
+    for (const each of waiting) if (count >= each.at) each.resolve();
+  };
+
+  const client = async (index: number) => {
+    for (let n = 0; !isStopping; n++) {
+      const key = crypto.randomUUID();
+      const body = n % 10 === 9 ? batch() : single(`+91${9_000_000_100 + index * 1_000 + (n % 1_000)}`);
+      unanswered.set(key, body);
+      await post(service, key, body).catch(() => {
+        isStopping = true;
+      });
+    }
+  };
+  const clients = Array.from({ length: CLIENTS }, (_, index) => client(index));
+
+  return {
+    accepted: (at: number) => new Promise<void>((resolve) => waiting.push({ at, resolve })),
+    async stop() {
+      isStopping = true;
+      await Promise.all(clients);
+    },
+    async finish(restarted: ServiceProcess) {
+      for (const [key, body] of [...unanswered]) await post(restarted, key, body);
+    },
+  };
+}
+
+const single = (to: string) =>
+  JSON.stringify({ to, dlt_template_id: "1107160000000000001", variables: { "1": "123456" } });
+
+const batch = () =>
+  JSON.stringify({
+    to: Array.from({ length: BATCH }, (_, index) => `+91${8_000_000_000 + index}`),
+    dlt_template_id: "1107160000000000001",
+  });
+
+async function allFinal(service: ServiceProcess, ids: readonly string[]): Promise<void> {
+  let open = [...ids];
+  while (open.length > 0) {
+    const statuses = await Promise.all(open.slice(0, 200).map((id) => statusOf(service, id)));
+    const still = open.slice(0, 200).filter((_, index) => !FINAL.has(statuses[index] ?? ""));
+    open = [...still, ...open.slice(200)];
+    if (still.length > 0) await Bun.sleep(100);
+  }
+}
+
+async function statusOf(service: ServiceProcess, id: string): Promise<string> {
+  const response = await fetch(`${service.url}/v1/sms/messages/${id}`, {
+    headers: { Authorization: `Bearer ${service.sandbox.api_key}` },
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { status: string }).status;
+}
