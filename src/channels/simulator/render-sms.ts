@@ -34,7 +34,7 @@ export function renderSms({ from, text, content }: OutgoingSms): Rendering {
 }
 
 const TOO_LONG: MessageError = {
-  code: "too_long",
+  code: "smpp.too_long",
   message: `the text needs more than ${MAX_SEGMENTS} segments`,
 };
 

@@ -78,7 +78,7 @@ describe("an SMS to an ordinary number", () => {
     const { simulator, memory } = openSimulator("sms");
     for (const text of ["a".repeat(255 * 153 + 1), "₹".repeat(255 * 67 + 1), "a".repeat(1_000_000)]) {
       const outcome = await simulator.send(sms("+919812345678", { text }), never);
-      expect(outcome.parts[0]).toMatchObject({ kind: "rejected", error: { code: "too_long" } });
+      expect(outcome.parts[0]).toMatchObject({ kind: "rejected", error: { code: "smpp.too_long" } });
     }
     expect(memory.entries()).toEqual([]);
   });
