@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import { isSettingName, readSetting, SETTINGS, type SettingName, settingProblem } from "./settings.ts";
+
+const names = Object.keys(SETTINGS) as SettingName[];
+
+describe("settings", () => {
+  test("what nobody set has its default", () => {
+    expect(Object.fromEntries(names.map((name) => [name, readSetting({}, name)]))).toEqual({
+      idempotency: "replay",
+      batch_duplicates: "send",
+      on_unconfirmed: "resend",
+      dlt_variable_max_length: 40,
+      default_dlt_entity_id: undefined,
+      keep_bodies: false,
+      sms_default_window_seconds: 86_400,
+      email_window_hours: 48,
+      rate_limit_per_key: 0,
+      rate_limit_per_account: 0,
+      push_rate_limit: 50,
+      push_rate_burst: 500,
+    });
+  });
+
+  test("what was set is read in its type", () => {
+    const strict: "replay" | "strict" = readSetting({ idempotency: "strict" }, "idempotency");
+    const limit: number = readSetting({ push_rate_limit: "7" }, "push_rate_limit");
+    expect([strict, limit]).toEqual(["strict", 7]);
+    expect(readSetting({ keep_bodies: "true" }, "keep_bodies")).toBe(true);
+  });
+
+  test("a stored text that is no value any more reads as the default", () => {
+    expect(readSetting({ idempotency: "no" }, "idempotency")).toBe("replay");
+  });
+
+  test("every default that is there can be set, and every setting is described", () => {
+    for (const name of names) {
+      const { default: byDefault, description, expected } = SETTINGS[name];
+      expect(description).not.toBe("");
+      expect(expected).not.toBe("");
+      if (byDefault === undefined) continue;
+      expect(settingProblem(name, { value: String(byDefault), forAccount: false })).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ["idempotency", "Strict", "must be one of replay, strict"],
+    ["keep_bodies", "1", "must be true or false"],
+    ["email_window_hours", "0", "must be an integer from 1 to 168"],
+    ["email_window_hours", "1.5", "must be an integer from 1 to 168"],
+    ["email_window_hours", "", "must be an integer from 1 to 168"],
+    ["default_dlt_entity_id", "ACME", "must be 8 to 30 digits"],
+  ])("%s = %p is refused: %s", (name, value, problem) => {
+    expect(settingProblem(name, { value, forAccount: true })).toBe(problem);
+  });
+
+  test("an unknown name is refused with the names there are", () => {
+    expect(isSettingName("toString")).toBe(false);
+    expect(settingProblem("colour", { value: "red", forAccount: false })).toStartWith("unknown setting");
+  });
+});

@@ -1,0 +1,153 @@
+/** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
+
+export const SETTINGS = {
+  idempotency: choice(["replay", "strict"], {
+    description: "Same Idempotency-Key, other body: replay the first answer, or refuse with 422.",
+  }),
+  batch_duplicates: choice(["send", "once"], {
+    description: "A number that stands twice in a batch: send twice, or once under one message id.",
+  }),
+  on_unconfirmed: choice(["resend", "hold"], {
+    description: "An attempt whose answer was lost: send again, or hold until a receipt or the window's end.",
+  }),
+  dlt_variable_max_length: integer(40, {
+    min: 1,
+    max: 1000,
+    description: "Longest value of a template variable to Indian numbers, in characters.",
+  }),
+  default_dlt_entity_id: text(/^\d{8,30}$/, {
+    expected: "8 to 30 digits",
+    description: "DLT entity id used where neither request, template nor sender names one.",
+  }),
+  keep_bodies: flag(false, {
+    description: "Keep message bodies and texts until retention ends, instead of wiping them once sent.",
+  }),
+  sms_default_window_seconds: integer(86_400, {
+    min: 5,
+    max: 86_400,
+    description: "Delivery window of an SMS without expire_after_seconds.",
+  }),
+  email_window_hours: integer(48, {
+    min: 1,
+    max: 168,
+    description: "How long an email that cannot be delivered is tried.",
+  }),
+  rate_limit_per_key: integer(0, {
+    min: 0,
+    max: 1_000_000,
+    description: "Requests per second of one API key; 0 is without limit.",
+  }),
+  rate_limit_per_account: integer(0, {
+    min: 0,
+    max: 1_000_000,
+    description: "Requests per second of one account; 0 is without limit.",
+  }),
+  push_rate_limit: integer(50, {
+    min: 0,
+    max: 1_000_000,
+    description: "Push requests per second of one client address and account; 0 is without limit.",
+  }),
+  push_rate_burst: integer(500, {
+    min: 1,
+    max: 1_000_000,
+    description: "Push requests one client address and account may make at once.",
+  }),
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+export type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]["default"];
+
+export interface Setting<Value> {
+  readonly default: Value;
+  /** `account`: for one account, or for the instance as the accounts' default. `instance`: only there. */
+  readonly scope: "instance" | "account";
+  /** What a value may be, in words: `one of replay, strict`. */
+  readonly expected: string;
+  readonly description: string;
+  /** `undefined` if the text is no value of the setting. */
+  parse(text: string): Value | undefined;
+}
+
+/** The value of a setting among those stored (the account's over the instance's); its default where there is none. */
+export function readSetting<Name extends SettingName>(
+  stored: Readonly<Record<string, string>>,
+  name: Name,
+): SettingValue<Name> {
+  const setting: Setting<SettingValue<Name>> = SETTINGS[name] as unknown as Setting<SettingValue<Name>>;
+  const given = Object.hasOwn(stored, name) ? stored[name] : undefined;
+  return given === undefined ? setting.default : (setting.parse(given) ?? setting.default);
+}
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** Why this text cannot be set; `undefined` if it can. */
+export function settingProblem(
+  name: string,
+  { value, forAccount }: { value: string; forAccount: boolean },
+): string | undefined {
+  if (!isSettingName(name)) return `unknown setting: there are ${Object.keys(SETTINGS).join(", ")}`;
+  const setting: Setting<unknown> = SETTINGS[name];
+  if (forAccount && setting.scope === "instance") return "can only be set for the instance";
+  return setting.parse(value) === undefined ? `must be ${setting.expected}` : undefined;
+}
+
+interface Description {
+  readonly description: string;
+  readonly scope?: "instance" | "account";
+}
+
+/** The first word is the default. */
+function choice<const Word extends string>(
+  words: readonly [Word, ...Word[]],
+  { description, scope = "account" }: Description,
+): Setting<Word> {
+  return {
+    default: words[0],
+    scope,
+    description,
+    expected: `one of ${words.join(", ")}`,
+    parse: (given) => words.find((word) => word === given),
+  };
+}
+
+function integer(
+  byDefault: number,
+  { min, max, description, scope = "account" }: Description & { min: number; max: number },
+): Setting<number> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: `an integer from ${min} to ${max}`,
+    parse(given) {
+      const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+function flag(byDefault: boolean, { description, scope = "account" }: Description): Setting<boolean> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "true or false",
+    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+  };
+}
+
+/** Text without a default. */
+function text(
+  pattern: RegExp,
+  { expected, description, scope = "account" }: Description & { expected: string },
+): Setting<string | undefined> {
+  return {
+    default: undefined,
+    scope,
+    description,
+    expected,
+    parse: (given) => (pattern.test(given) ? given : undefined),
+  };
+}
