@@ -1,6 +1,6 @@
 /** A simulator on a clock the test holds, over a ledger in memory, and messages for it. */
 
-import type { OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
+import type { ChannelStatus, OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
 import { createSimulator } from "../../src/channels/simulator/simulator.ts";
 import type { SimulatorEntry, SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
 import type { PartOutcome, Receipt } from "../../src/core/outcome.ts";
@@ -16,17 +16,21 @@ export function createMemoryLedger() {
   const cleared = new Set<string>();
   const writes: number[] = [];
   let fault: "none" | "fail" | "hold" = "none";
-  let release = () => {};
+  let held: (() => void)[] = [];
+  let handed = 0;
+  const waiters: { count: number; resolve: () => void }[] = [];
   const owed = () =>
     [...entries.values()]
       .filter((entry) => entry.receipt && !cleared.has(entry.id))
       .sort((a, b) => a.receipt!.at - b.receipt!.at);
   const ledger: SimulatorLedger = {
     async record(added) {
+      handed += added.length;
+      for (const { count, resolve } of waiters) if (handed >= count) resolve();
       if (fault === "fail") throw new Error("disk full");
       if (fault === "hold")
         await new Promise<void>((resolve) => {
-          release = resolve;
+          held.push(resolve);
         });
       writes.push(added.length);
       for (const entry of added) entries.set(entry.id, entry);
@@ -48,18 +52,30 @@ export function createMemoryLedger() {
     setFault(next: typeof fault) {
       fault = next;
     },
-    release: () => release(),
+    /** Finishes the writes that were kept waiting. */
+    release() {
+      for (const resolve of held) resolve();
+      held = [];
+    },
+    /** Entries the ledger has been handed, kept or not. */
+    handed: () => handed,
+    whenHanded: (count: number) =>
+      new Promise<void>((resolve) => {
+        if (handed >= count) resolve();
+        else waiters.push({ count, resolve });
+      }),
   };
 }
 
-export function openSimulator(
+/** Not started yet. */
+export function createTestSimulator(
   channel: "sms" | "email",
   memory = createMemoryLedger(),
   clock = createHeldClock(),
 ) {
   const receipts: Receipt[] = [];
   const slots = { told: 0 };
-  const states: string[] = [];
+  const statuses: ChannelStatus[] = [];
   const storing = { fails: false };
   const simulator = createSimulator({
     channel,
@@ -69,15 +85,20 @@ export function openSimulator(
     random: Math.random,
     log: silent,
     onSlots: () => void slots.told++,
-    onStatus: ({ state }) => void states.push(state),
+    onStatus: (status) => void statuses.push(status),
     async onReceipts(batch) {
       if (storing.fails) throw new Error("database away");
       receipts.push(...batch);
       memory.clear(batch.map(({ providerMessageId }) => providerMessageId));
     },
   });
-  simulator.start();
-  return { simulator, memory, clock, receipts, slots, states, storing };
+  return { simulator, memory, clock, receipts, slots, statuses, storing };
+}
+
+export function openSimulator(...given: Parameters<typeof createTestSimulator>) {
+  const opened = createTestSimulator(...given);
+  opened.simulator.start();
+  return opened;
 }
 
 let lastId = 0;

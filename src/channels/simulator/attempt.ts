@@ -186,7 +186,7 @@ function toOutcome(
   const isPutOff = parts.some((part) => part?.kind === "deferred");
   return {
     parts,
-    countsAsAttempt: !isPutOff,
+    countsAsAttempt: outcomes.size > 0 && !isPutOff,
     ...(detail && Object.keys(detail).length > 0 && { detail }),
   };
 }

@@ -4,7 +4,7 @@ import type { Part } from "../../core/message.ts";
 
 describe("the channel", () => {
   test("has no slots and takes nothing before it starts and after it stops", async () => {
-    const { simulator, states, memory } = openSimulator("sms");
+    const { simulator, statuses, memory } = openSimulator("sms");
     expect(simulator.freeSlots()).toBe(1_000);
     expect(simulator.status().state).toBe("up");
     await simulator.stop();
@@ -12,7 +12,7 @@ describe("the channel", () => {
     const outcome = await simulator.send(sms("+919812345678"), never);
     expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
     expect(memory.entries()).toEqual([]);
-    expect(states).toEqual(["up", "stopped"]);
+    expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);
   });
 
   test("leaves no timer behind when it stops", async () => {

@@ -67,8 +67,7 @@ export function createSimulator(deps: SimulatorDeps): Channel {
       return work ?? putOff(message, FULL);
     },
     async stop() {
-      if (status.state === "stopped") return;
-      enter("stopped");
+      if (status.state === "up") enter("stopped");
       stopping.abort();
       await Promise.all([slots.idle(), loop.stop()]);
     },
