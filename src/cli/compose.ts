@@ -26,7 +26,7 @@ import { isTrustedProxy } from "./trusted-proxies.ts";
 /** A loop that has not turned for so long is stuck, and the process not ready. */
 const STALLED_MS = 10_000;
 
-export interface Service {
+export interface Postrider {
   /** Where it listens. */
   readonly url: string;
   /** Set on the first start on an empty database. */
@@ -36,7 +36,7 @@ export interface Service {
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
-export async function startService(config: Config, clock: Clock, log: Logger): Promise<Service> {
+export async function startPostrider(config: Config, clock: Clock, log: Logger): Promise<Postrider> {
   ensureDataFolder(config.dataFolder);
   const masterKey = readMasterKey(config.dataFolder, config.secret);
   const vault = createVault({ masterKey, randomBytes });

@@ -1,4 +1,4 @@
-import { startService } from "./compose.ts";
+import { startPostrider } from "./compose.ts";
 import { type Environment, readConfig } from "./config.ts";
 import { welcome } from "./first-start.ts";
 import { createLog } from "./log.ts";
@@ -19,7 +19,7 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
   try {
-    const service = await startService(config, clock, log);
+    const service = await startPostrider(config, clock, log);
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
     log.info({ url: service.url, roles: [...config.roles], data: config.dataFolder }, "ready");
     stopOnSignal(async () => {

@@ -34,35 +34,10 @@ export function createOutlets(deps: OutletsDeps): Outlets {
 
   const close = (id: string) => {
     const entry = open.get(id);
+    if (!entry) return;
     open.delete(id);
-    const stopped = entry?.outlet.channel.stop().finally(() => closing.delete(stopped as Promise<void>));
-    if (stopped) closing.add(stopped);
-  };
-
-  const openOne = (connector: Connector, fingerprint: string) => {
-    const channel = deps.open(connector, {
-      onSlots: deps.onSlots,
-      onStatus: (status) => onStatus(connector, status),
-    });
-    if (!channel)
-      return deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
-    open.set(connector.id, {
-      outlet: createOutlet(channel, createThrottle(deps.clock, rateOf(connector))),
-      fingerprint,
-    });
-    channel.start();
-  };
-
-  const onStatus = (connector: Connector, status: ChannelStatus) => {
-    const fields = {
-      connector: connector.id,
-      name: connector.name,
-      state: status.state,
-      reason: status.reason,
-    };
-    if (status.state === "down") deps.log.warn(fields, "connector is down");
-    else deps.log.info(fields, `connector is ${status.state}`);
-    deps.onSlots();
+    const stopped = entry.outlet.channel.stop().finally(() => closing.delete(stopped));
+    closing.add(stopped);
   };
 
   return {
@@ -73,7 +48,9 @@ export function createOutlets(deps: OutletsDeps): Outlets {
         const fingerprint = JSON.stringify([connector.kind, connector.config, connector.secrets]);
         if (open.get(connector.id)?.fingerprint === fingerprint) continue;
         close(connector.id);
-        openOne(connector, fingerprint);
+        const outlet = openOutlet(deps, connector);
+        if (outlet) open.set(connector.id, { outlet, fingerprint });
+        outlet?.channel.start();
       }
     },
     get: (connectorId) => open.get(connectorId)?.outlet,
@@ -83,6 +60,30 @@ export function createOutlets(deps: OutletsDeps): Outlets {
       await Promise.all(closing);
     },
   };
+}
+
+function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined {
+  const channel = deps.open(connector, {
+    onSlots: deps.onSlots,
+    onStatus: (status) => {
+      tell(deps.log, connector, status);
+      deps.onSlots();
+    },
+  });
+  if (channel) return createOutlet(channel, createThrottle(deps.clock, rateOf(connector)));
+  deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
+  return undefined;
+}
+
+function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {
+  const fields = {
+    connector: connector.id,
+    name: connector.name,
+    state: status.state,
+    reason: status.reason,
+  };
+  if (status.state === "down") log.warn(fields, "connector is down");
+  else log.info(fields, `connector is ${status.state}`);
 }
 
 /** Segments (SMS) or emails a second, whatever the connector's kind. */

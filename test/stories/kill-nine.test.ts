@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { makeDataFolder, type ServiceProcess, startService } from "../service-process.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const KILLS = IS_LONG ? 200 : 20;
@@ -17,14 +17,14 @@ test(
   `after ${KILLS} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
   async () => {
     const accepted = new Map<string, readonly string[]>();
-    let service = await startService({ dataFolder: folder.path });
+    let service = await startPostrider({ dataFolder: folder.path });
     for (let kill = 0; kill < KILLS; kill++) {
       const load = startLoad(service, accepted);
       await load.accepted(20 + Math.floor(Math.random() * 200));
       service.kill("SIGKILL");
       await service.exited;
       await load.stop();
-      service = await startService({ dataFolder: folder.path });
+      service = await startPostrider({ dataFolder: folder.path });
       await load.finish(service);
     }
     const ids = [...accepted.values()].flat();
@@ -48,13 +48,13 @@ test(
 );
 
 /** Clients that post singles and batches, each with a key of its own; what a kill cut off is repeated with the same key. */
-function startLoad(service: ServiceProcess, accepted: Map<string, readonly string[]>) {
+function startLoad(service: PostriderProcess, accepted: Map<string, readonly string[]>) {
   let isStopping = false;
   let count = 0;
   const unanswered = new Map<string, string>();
   const waiting: { at: number; resolve: () => void }[] = [];
 
-  const post = async (to: ServiceProcess, key: string, body: string) => {
+  const post = async (to: PostriderProcess, key: string, body: string) => {
     const response = await fetch(`${to.url}/v1/sms/messages`, {
       method: "POST",
       headers: {
@@ -90,7 +90,7 @@ function startLoad(service: ServiceProcess, accepted: Map<string, readonly strin
       isStopping = true;
       await Promise.all(clients);
     },
-    async finish(restarted: ServiceProcess) {
+    async finish(restarted: PostriderProcess) {
       for (const [key, body] of [...unanswered]) await post(restarted, key, body);
     },
   };
@@ -105,7 +105,7 @@ const batch = () =>
     dlt_template_id: "1107160000000000001",
   });
 
-async function allFinal(service: ServiceProcess, ids: readonly string[]): Promise<void> {
+async function allFinal(service: PostriderProcess, ids: readonly string[]): Promise<void> {
   let open = [...ids];
   while (open.length > 0) {
     const statuses = await Promise.all(open.slice(0, 200).map((id) => statusOf(service, id)));
@@ -115,7 +115,7 @@ async function allFinal(service: ServiceProcess, ids: readonly string[]): Promis
   }
 }
 
-async function statusOf(service: ServiceProcess, id: string): Promise<string> {
+async function statusOf(service: PostriderProcess, id: string): Promise<string> {
   const response = await fetch(`${service.url}/v1/sms/messages/${id}`, {
     headers: { Authorization: `Bearer ${service.sandbox.api_key}` },
   });

@@ -13,7 +13,7 @@ export interface Sandbox {
   readonly admin_token: string;
 }
 
-export interface ServiceProcess {
+export interface PostriderProcess {
   readonly url: string;
   readonly dataFolder: string;
   readonly sandbox: Sandbox;
@@ -27,9 +27,9 @@ export interface ServiceProcess {
 }
 
 /** Starts `postrider serve` and resolves when it says that it is ready. Throws with its output when it exits instead. */
-export async function startService(
+export async function startPostrider(
   options: { dataFolder?: string; env?: Record<string, string>; args?: readonly string[] } = {},
-): Promise<ServiceProcess> {
+): Promise<PostriderProcess> {
   const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
   const child = Bun.spawn([process.execPath, MAIN, "serve", ...(options.args ?? [])], {
     env: {
