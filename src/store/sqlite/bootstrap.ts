@@ -1,0 +1,33 @@
+import type { FirstStart, Store } from "../store.ts";
+import type { Database } from "./database.ts";
+import type { Meta } from "./meta.ts";
+import { type Conflict, createRecordRows } from "./record-rows.ts";
+import type { RecordValues } from "./record-values.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export interface BootstrapParts {
+  readonly values: RecordValues;
+  readonly meta: Meta;
+  readonly webhookSecrets: WebhookSecrets;
+}
+
+export function createBootstrap(db: Database, parts: BootstrapParts): Store["bootstrap"] {
+  const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
+  const rows = createRecordRows(db, parts.values);
+  return (first: FirstStart) =>
+    db.writeAlone(async () => {
+      if (anyAccount.get() !== undefined) return false;
+      const { account, apiKey, pushApp } = first;
+      mustCreate(rows.insert("accounts", account));
+      mustCreate(rows.insert("apiKeys", apiKey));
+      mustCreate(rows.insert("pushApps", pushApp));
+      parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
+      parts.meta.setAdminTokenDigest(first.adminTokenDigest);
+      await first.beforeCommit();
+      return true;
+    });
+}
+
+function mustCreate(done: "created" | Conflict): void {
+  if (done !== "created") throw new Error(`the first account cannot be created: ${done.conflict} is taken`);
+}

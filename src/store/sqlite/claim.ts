@@ -1,0 +1,153 @@
+import { uuidTime } from "../../core/uuid.ts";
+import type { ClaimedJob, ClaimRequest, Queue } from "../store.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { ContentShelf } from "./content-shelf.ts";
+import type { Database } from "./database.ts";
+import type { MessageLog } from "./message-log.ts";
+import type { QueueBook } from "./queue-book.ts";
+import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+
+export interface ClaimParts {
+  readonly accounts: AccountBook;
+  readonly contents: ContentShelf;
+  readonly messages: MessageLog;
+  readonly queues: QueueBook;
+}
+
+/** `Queue.claim` and `Queue.release`. */
+export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim" | "release"> {
+  const take = createTaker(db);
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const hand = createHandOver(parts);
+
+  const claimNow = (request: ClaimRequest): readonly ClaimedJob[] => {
+    const queue = parts.queues.numberOf(request.queue);
+    if (queue === undefined) return [];
+    return take(queue, request).flatMap((job) => {
+      const claimed = hand(request.queue, job);
+      if (!claimed) remove.run(job.id);
+      return claimed ?? [];
+    });
+  };
+
+  return {
+    claim: (request) => db.write(() => claimNow(request), request.limit),
+    release: createRelease(db, parts),
+  };
+}
+
+function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
+  const release = db.prepare<{ queue: number; message_id: string }>(
+    `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ? WHERE id = ? AND claim = ? AND is_leased = 1
+     RETURNING queue, message_id`,
+  );
+  const isTriedElsewhere = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  return (jobs, now) =>
+    db.write(() => {
+      for (const { jobId, claim } of jobs) {
+        const job = release.get(now, jobId, claim);
+        if (!job) continue;
+        if (!isTriedElsewhere.get(job.message_id)) messages.turn(job.message_id, "sending", "queued");
+        queues.ring(queues.nameOf(job.queue));
+      }
+    }, jobs.length);
+}
+
+interface ReadyRow {
+  readonly id: number;
+  readonly message_id: string;
+  readonly parts: string | null;
+  readonly claim: number;
+  readonly attempt: number;
+  readonly was_interrupted: number;
+}
+
+type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
+
+/**
+ * Leases ready jobs in equal shares: a loose scan of the index steps from flow to flow, so the cost is that of
+ * the flows visited and the jobs taken, whatever waits behind them.
+ */
+function createTaker(db: Database): Taker {
+  const lastFlow = new Map<number, number>();
+  const flowsFrom = createFlowScan(db);
+  const earliest = db.prepare<ReadyRow>(
+    `SELECT id, message_id, parts, claim, attempt, was_interrupted FROM jobs
+     WHERE due_at IS NULL AND queue = ? AND flow = ? ORDER BY deadline, id LIMIT ?`,
+  );
+  const lease = db.prepare("UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id = ?");
+
+  return (queue, { limit, now, leaseMs }) => {
+    const taken: ReadyRow[] = [];
+    let flows = flowsFrom(queue, lastFlow.get(queue) ?? -1, limit);
+    while (taken.length < limit && flows.length > 0) {
+      const share = Math.max(1, Math.floor((limit - taken.length) / flows.length));
+      flows = flows.filter((flow) => {
+        const wanted = Math.min(share, limit - taken.length);
+        if (wanted === 0) return false;
+        const jobs = earliest.all(queue, flow, wanted);
+        for (const job of jobs) lease.run(now + leaseMs, job.id);
+        taken.push(...jobs);
+        lastFlow.set(queue, flow);
+        return jobs.length === wanted;
+      });
+    }
+    return taken;
+  };
+}
+
+/** Flows of a queue that have ready jobs, in a circle from the one after `last`, at most `limit`. */
+function createFlowScan(db: Database): (queue: number, last: number, limit: number) => number[] {
+  const next = db.prepare<{ flow: number }>(
+    "SELECT flow FROM jobs WHERE due_at IS NULL AND queue = ? AND flow > ? ORDER BY flow LIMIT 1",
+  );
+  return (queue, last, limit) => {
+    const flows: number[] = [];
+    let flow = next.get(queue, last)?.flow;
+    while (flow !== undefined && flows.length < limit) {
+      flows.push(flow);
+      flow = next.get(queue, flow)?.flow;
+    }
+    flow = last >= 0 ? next.get(queue, -1)?.flow : undefined;
+    while (flow !== undefined && flow <= last && flows.length < limit) {
+      flows.push(flow);
+      flow = next.get(queue, flow)?.flow;
+    }
+    return flows;
+  };
+}
+
+/** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
+function createHandOver({ accounts, contents, messages }: ClaimParts) {
+  return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
+    const message = messages.find(job.message_id);
+    const entry = message && accounts.byNumber(message.account);
+    const content = message && contents.find(message.content);
+    if (!message || !entry || !content) return undefined;
+    messages.turn(message.id, "queued", "sending");
+    const status = message.status === "queued" ? "sending" : message.status;
+    return {
+      jobId: job.id,
+      queue,
+      claim: job.claim + 1,
+      attempt: job.attempt,
+      wasInterrupted: job.was_interrupted === 1,
+      accountId: entry.account.id,
+      accountMode: entry.account.mode,
+      settings: entry.settings,
+      ...toIndexes(job.parts),
+      ...toJobMessage(message),
+      progress: { ...toProgress(message), status },
+      content,
+    };
+  };
+}
+
+function toJobMessage(row: MessageRow) {
+  return {
+    messageId: row.id,
+    recipient: row.recipient,
+    createdAt: uuidTime(row.id) ?? 0,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,65 @@
+/** The one file that touches `bun:sqlite`. Everything above it would run on another driver of the same shape. */
+import { Database, SQLiteError } from "bun:sqlite";
+
+export type SqlValue = string | number | null | Uint8Array;
+
+export interface Statement<Row> {
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+  /** The number of rows changed. */
+  run(...values: readonly SqlValue[]): number;
+}
+
+export interface Driver {
+  /** Compiled at the first call with this text, then kept. */
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  /** Runs one or several statements without values. */
+  exec(sql: string): void;
+  isInTransaction(): boolean;
+  close(): void;
+}
+
+/** Opens (and creates) the database file, or a private one in memory. */
+export function openDriver(path: string): Driver {
+  const database = new Database(path, { create: true, readwrite: true });
+  const kept = new Map<string, Statement<unknown>>();
+  return {
+    prepare<Row>(sql: string) {
+      let statement = kept.get(sql);
+      if (!statement) {
+        statement = wrap(database, sql);
+        kept.set(sql, statement);
+      }
+      return statement as Statement<Row>;
+    },
+    exec: (sql) => void database.run(sql),
+    isInTransaction: () => database.inTransaction,
+    close: () => database.close(),
+  };
+}
+
+function wrap(database: Database, sql: string): Statement<unknown> {
+  const statement = database.prepare<unknown, SqlValue[]>(sql);
+  return {
+    get: (...values) => statement.get(...values) ?? undefined,
+    all: (...values) => statement.all(...values),
+    run: (...values) => statement.run(...values).changes,
+  };
+}
+
+/** The engine's name for what went wrong, for example `SQLITE_FULL`; `undefined` where it was not the engine. */
+export function sqliteCode(error: unknown): string | undefined {
+  return error instanceof SQLiteError ? (error.code ?? "SQLITE_ERROR") : undefined;
+}
+
+const OUTAGES =
+  /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|CORRUPT|NOTADB|PROTOCOL|NOLFS|INTERRUPT)/;
+
+/** The machine's fault, not the statement's: the same call may work later. */
+export function isOutage(error: unknown): boolean {
+  return OUTAGES.test(sqliteCode(error) ?? "");
+}
+
+export function isConstraint(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith("SQLITE_CONSTRAINT") ?? false;
+}

@@ -1,0 +1,77 @@
+import { applyExpiry, isSettled } from "../../core/progress.ts";
+import type { UpkeepStore } from "../store.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { ContentShelf } from "./content-shelf.ts";
+import type { Database } from "./database.ts";
+import type { MessageLog } from "./message-log.ts";
+import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+
+export interface ExpireParts {
+  readonly accounts: AccountBook;
+  readonly contents: ContentShelf;
+  readonly messages: MessageLog;
+}
+
+/** Flows looked at in one call; the next goes on from there. */
+const MAX_FLOWS = 2_000;
+
+/** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["expire"] {
+  const next = db.prepare<Flow>(
+    `SELECT queue, flow FROM jobs WHERE due_at IS NULL AND (queue, flow) > (?, ?)
+     ORDER BY queue, flow LIMIT 1`,
+  );
+  const overdue = db.prepare<OverdueRow>(
+    `SELECT id, message_id, parts FROM jobs
+     WHERE due_at IS NULL AND queue = ? AND flow = ? AND deadline <= ? ORDER BY deadline LIMIT ?`,
+  );
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const end = createEnd(parts);
+  let last: Flow = START;
+
+  const expireNow = (now: number, limit: number): number => {
+    let moved = 0;
+    for (let seen = 0; seen < MAX_FLOWS && moved < limit; seen++) {
+      const flow = next.get(last.queue, last.flow);
+      const rows = flow ? overdue.all(flow.queue, flow.flow, now, limit - moved) : [];
+      for (const row of rows) {
+        end(row, now);
+        remove.run(row.id);
+      }
+      moved += rows.length;
+      // A flow that filled the limit is looked at again.
+      if (moved < limit) last = flow ?? START;
+      if (!flow) break;
+    }
+    return moved;
+  };
+  return (now, limit) => db.write(() => expireNow(now, limit), limit);
+}
+
+interface Flow {
+  readonly queue: number;
+  readonly flow: number;
+}
+
+const START: Flow = { queue: -1, flow: -1 };
+
+interface OverdueRow {
+  readonly id: number;
+  readonly message_id: string;
+  readonly parts: string | null;
+}
+
+function createEnd({ accounts, contents, messages }: ExpireParts) {
+  const keepsBodies = (message: MessageRow) =>
+    accounts.byNumber(message.account)?.settings.keep_bodies === "true";
+
+  return (job: OverdueRow, now: number): void => {
+    const message = messages.find(job.message_id);
+    const before = message && toProgress(message);
+    if (!message || !before || isSettled(before)) return;
+    const step = applyExpiry(before, now, toIndexes(job.parts).parts);
+    messages.save(message.id, step);
+    if (keepsBodies(message)) contents.keepBatch(message.content);
+    else if (isSettled(step.progress)) contents.wipeSingle(message.content);
+  };
+}

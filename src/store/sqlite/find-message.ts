@@ -1,0 +1,60 @@
+import { uuidTime } from "../../core/uuid.ts";
+import type { Intake, KeyOwner, StoredMessage } from "../store.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { Database } from "./database.ts";
+import { joinContent, type MessageRow, type TimelineRow, toProgress, toTimelineEntry } from "./rows.ts";
+
+type MessageQuery = Parameters<Intake["findMessage"]>[0];
+
+/** The reading half of `Intake`. */
+export function createMessageLookup(
+  db: Database,
+  accounts: AccountBook,
+): Pick<Intake, "findMessage" | "timeline"> {
+  const find = db.prepare<MessageRow & { envelope: string }>(
+    `SELECT m.*, c.envelope FROM messages m JOIN contents c ON c.id = m.content
+     WHERE m.id = ? AND m.account = ? AND m.channel = ?`,
+  );
+  const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
+  const history = db.prepare<TimelineRow>(
+    `SELECT position, at, kind, status, sequence, event_type, recipient, error, detail
+     FROM timeline WHERE message_id = ? ORDER BY position`,
+  );
+  const keyOf = ({ id, accountId, channel }: MessageQuery) =>
+    [id, accounts.byId(accountId)?.number ?? -1, channel] as const;
+
+  return {
+    findMessage: (query) =>
+      db.read(() => {
+        const row = find.get(...keyOf(query));
+        return row && toStoredMessage(row, query.accountId);
+      }),
+    timeline: (query) =>
+      db.read(() => (exists.get(...keyOf(query)) ? history.all(query.id).map(toTimelineEntry) : undefined)),
+  };
+}
+
+/** `Intake.findKeyOwner`. */
+export function createKeyLookup(db: Database, accounts: AccountBook): Intake["findKeyOwner"] {
+  const find = db.prepare<{ id: string; account_id: string }>(
+    "SELECT id, account_id FROM api_keys WHERE digest = ? AND revoked_at IS NULL",
+  );
+  return (digest) =>
+    db.read((): KeyOwner | undefined => {
+      const key = find.get(digest);
+      const entry = key && accounts.byId(key.account_id);
+      return entry && { keyId: key.id, account: entry.account, settings: entry.settings };
+    });
+}
+
+function toStoredMessage(row: MessageRow & { envelope: string }, accountId: string): StoredMessage {
+  return {
+    id: row.id,
+    accountId,
+    recipient: row.recipient,
+    progress: toProgress(row),
+    content: joinContent(row.envelope, null),
+    createdAt: uuidTime(row.id) ?? 0,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,53 @@
+import type { TimelineEntry } from "../../core/message.ts";
+import type { Step } from "../../core/progress.ts";
+import type { Database } from "./database.ts";
+import { fromParts, MESSAGE_COLUMNS, type MessageRow } from "./rows.ts";
+
+/** Messages read and moved inside a transaction, with the entries of their timeline. */
+export interface MessageLog {
+  find(id: string): MessageRow | undefined;
+  /** Writes what a step of `core/progress.ts` came to. */
+  save(id: string, step: Step): void;
+  /** Moves `from` to `to`; another status stays. No entry. */
+  turn(id: string, from: string, to: string): void;
+}
+
+export function createMessageLog(db: Database): MessageLog {
+  const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
+  const update = db.prepare(
+    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
+  );
+  const insert = db.prepare(
+    `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
+
+  const append = (id: string, entry: TimelineEntry) =>
+    insert.run(
+      id,
+      entry.position,
+      entry.at,
+      entry.kind,
+      entry.status,
+      entry.sequence ?? null,
+      entry.eventType ?? null,
+      entry.recipient ?? null,
+      toJson(entry.error),
+      toJson(entry.detail),
+    );
+
+  return {
+    find: (id) => find.get(id),
+    save(id, { progress, entries }) {
+      const { status, parts, sequence, position, error } = progress;
+      update.run(status, fromParts(parts), sequence, position, toJson(error), id);
+      for (const entry of entries) append(id, entry);
+    },
+    turn: (id, from, to) => void turn.run(id, from, to),
+  };
+}
+
+function toJson(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import type { Driver } from "./driver.ts";
+import first from "./migrations/0001_first.sql" with { type: "text" };
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** In order; forward only. A file that has been released is never changed: its checksum is kept. */
+const MIGRATIONS: readonly Migration[] = [{ number: 1, name: "0001_first", sql: first }];
+
+/**
+ * Brings the database to this program's schema, in one exclusive transaction. Throws where the database was
+ * written by a newer program, or by migrations that are not these.
+ */
+export function migrate(driver: Driver): void {
+  driver.exec("BEGIN EXCLUSIVE");
+  try {
+    driver.exec(`CREATE TABLE IF NOT EXISTS migrations (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL
+) STRICT`);
+    const done = driver.prepare<Done>("SELECT number, name, checksum FROM migrations ORDER BY number").all();
+    for (const row of done) check(row);
+    for (const migration of MIGRATIONS.slice(done.length)) apply(driver, migration);
+    driver.exec("COMMIT");
+  } catch (error) {
+    if (driver.isInTransaction()) driver.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** The schema as the database states it, to be compared with the reviewed `schema.sql`. */
+export function dumpSchema(driver: Driver): string {
+  const rows = driver
+    .prepare<{ sql: string }>(
+      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name",
+    )
+    .all();
+  return `${rows.map((row) => `${row.sql};`).join("\n\n")}\n`;
+}
+
+interface Done {
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+function check(row: Done): void {
+  const known = MIGRATIONS.find((migration) => migration.number === row.number);
+  if (!known) {
+    throw new Error(
+      `the database was migrated by a newer version (${row.name}); this one cannot read it, and there is no way back`,
+    );
+  }
+  if (checksum(known) !== row.checksum) {
+    throw new Error(`the database was migrated with another text of ${row.name} than this version holds`);
+  }
+}
+
+function apply(driver: Driver, migration: Migration): void {
+  driver.exec(migration.sql);
+  driver
+    .prepare("INSERT INTO migrations (number, name, checksum) VALUES (?, ?, ?)")
+    .run(migration.number, migration.name, checksum(migration));
+}
+
+function checksum(migration: Migration): string {
+  return createHash("sha256").update(migration.sql).digest("hex");
+}

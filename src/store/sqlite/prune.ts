@@ -1,0 +1,122 @@
+import type { MessageStatus } from "../../core/message.ts";
+import { firstUuidAt } from "../../core/uuid.ts";
+import type { UpkeepStore } from "../store.ts";
+import type { ContentShelf } from "./content-shelf.ts";
+import type { Database } from "./database.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
+
+export interface PruneParts {
+  readonly contents: ContentShelf;
+  readonly keys: IdempotencyKeys;
+}
+
+type Pruning = Pick<UpkeepStore, "pruneMessages" | "pruneIdempotencyKeys" | "pruneReceived" | "wipeContents">;
+
+/** What has outlived its use goes, in bounded pieces. */
+export function createPrune(db: Database, { contents, keys }: PruneParts): Pruning {
+  const prune = createMessagePrune(db);
+  const wipe = createWipe(db, contents);
+  const parked = db.prepare(
+    `DELETE FROM provider_ids WHERE (connector_id, provider_id) IN
+       (SELECT connector_id, provider_id FROM provider_ids WHERE message_id IS NULL AND at < ? LIMIT ?)`,
+  );
+  const sandbox = db.prepare(
+    "DELETE FROM sandbox_messages WHERE id IN (SELECT id FROM sandbox_messages WHERE id < ? ORDER BY id LIMIT ?)",
+  );
+  return {
+    pruneMessages: (bounds) => db.write(() => prune(bounds), bounds.limit),
+    pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
+    pruneReceived: (before, limit) =>
+      db.write(() => parked.run(before, limit) + sandbox.run(firstUuidAt(before), limit), limit),
+    wipeContents: (limit) => db.write(() => wipe(limit), limit),
+  };
+}
+
+type Bounds = Parameters<UpkeepStore["pruneMessages"]>[0];
+
+interface OldRow {
+  readonly id: string;
+  readonly status: MessageStatus;
+  readonly content: number;
+}
+
+const FINAL: ReadonlySet<MessageStatus> = new Set([
+  "delivered",
+  "undelivered",
+  "expired",
+  "failed",
+  "bounced",
+]);
+
+/** Rows looked at in one call, as a multiple of its limit: unfinished messages are passed over. */
+const LOOKS_PER_LIMIT = 4;
+
+/**
+ * Passes over the messages in order of id, from where the last call ended. While a pass still has messages to
+ * look at, the answer is at least 1.
+ */
+function createMessagePrune(db: Database): (bounds: Bounds) => number {
+  const old = db.prepare<OldRow>(
+    "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
+  );
+  const remove = createMessageRemoval(db);
+  let last = "";
+
+  return ({ before, atLatest, limit }) => {
+    const looks = limit * LOOKS_PER_LIMIT;
+    const rows = old.all(last, firstUuidAt(before), looks);
+    const unconditional = firstUuidAt(atLatest);
+    const over = rows.filter((row) => FINAL.has(row.status) || row.id < unconditional).slice(0, limit);
+    remove(over);
+    const isCut = over.length === limit || rows.length === looks;
+    last = isCut ? ((over.length === limit ? over : rows).at(-1)?.id ?? "") : "";
+    return isCut ? Math.max(1, over.length) : over.length;
+  };
+}
+
+/** Deletes messages with all that hangs on them; a batch's content goes with its last message. */
+function createMessageRemoval(db: Database): (rows: readonly OldRow[]) => void {
+  const perMessage = [
+    "DELETE FROM messages WHERE id = ?",
+    "DELETE FROM timeline WHERE message_id = ?",
+    "DELETE FROM jobs WHERE message_id = ?",
+    "DELETE FROM provider_ids WHERE message_id = ?",
+  ].map((sql) => db.prepare(sql));
+  const content = db.prepare(
+    `DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (
+       SELECT 1 FROM messages m WHERE m.id >= contents.first_message_id AND m.id <= contents.last_message_id
+         AND m.content = ?1)`,
+  );
+  return (rows) => {
+    for (const row of rows) for (const statement of perMessage) statement.run(row.id);
+    for (const id of new Set(rows.map((row) => row.content))) content.run(id);
+  };
+}
+
+interface WipeRow {
+  readonly id: number;
+  readonly is_open: number;
+}
+
+/** Batches looked at in one call: most are still under way, and are passed over until the next round. */
+const MAX_LOOKED_AT = 200;
+
+/** Bodies of batches none of whose messages any attempt can move. Goes round, from where the last call ended. */
+function createWipe(db: Database, contents: ContentShelf): (limit: number) => number {
+  const candidates = db.prepare<WipeRow>(
+    `SELECT c.id, EXISTS (
+       SELECT 1 FROM messages m WHERE m.id >= c.first_message_id AND m.id <= c.last_message_id
+         AND m.content = c.id AND m.status IN ('scheduled', 'queued', 'sending')) AS is_open
+     FROM contents c WHERE c.body IS NOT NULL AND c.messages > 1 AND c.is_kept = 0 AND c.id > ?
+     ORDER BY c.id LIMIT ?`,
+  );
+  let last = 0;
+  return (limit) => {
+    const looks = Math.min(limit, MAX_LOOKED_AT);
+    const rows = candidates.all(last, looks);
+    last = rows.length < looks ? 0 : (rows.at(-1)?.id ?? 0);
+    const done = rows.filter((row) => row.is_open === 0);
+    for (const row of done) contents.wipeBatch(row.id);
+    return done.length;
+  };
+}

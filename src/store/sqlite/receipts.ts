@@ -1,0 +1,19 @@
+import type { Queue } from "../store.ts";
+import type { Database } from "./database.ts";
+import type { ProviderIds } from "./provider-ids.ts";
+
+/** `Queue.recordReceipts`: durable when it resolves. A receipt the sandbox owed is paid in the same transaction. */
+export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {
+  const clearDebt = db.prepare(
+    "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
+  );
+  return (receipts) =>
+    db.write(
+      () =>
+        receipts.map((receipt) => {
+          clearDebt.run(receipt.providerMessageId);
+          return providerIds.receive(receipt);
+        }),
+      receipts.length * 2,
+    );
+}

@@ -1,0 +1,118 @@
+import type { RecordKind, RecordTypes } from "../store.ts";
+import type { Database } from "./database.ts";
+import { isConstraint, type SqlValue } from "./driver.ts";
+import { type Column, RECORD_TABLES, type RecordTable } from "./record-tables.ts";
+import type { Fields, RecordValues } from "./record-values.ts";
+
+export interface Conflict {
+  readonly conflict: string;
+}
+
+/** The statements behind `Records`, to be run inside a transaction. */
+export interface RecordRows {
+  insert<K extends RecordKind>(kind: K, record: RecordTypes[K]): "created" | Conflict;
+  select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
+  update(kind: RecordKind, id: string, changes: Fields): boolean | Conflict;
+  remove(kind: RecordKind, id: string): boolean | "in_use";
+}
+
+export interface Page {
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export function createRecordRows(db: Database, values: RecordValues): RecordRows {
+  const isThere = (kind: RecordKind, id: unknown) =>
+    db.prepare(`SELECT 1 FROM ${RECORD_TABLES[kind].table} WHERE id = ?`).get(id as SqlValue) !== undefined;
+
+  /** The first field that names a record that is not there. */
+  const orphanOf = (table: RecordTable, fields: Fields) =>
+    Object.entries(fields).find(([field, value]) => {
+      const parent = columnOf(table, field).parent;
+      if (!parent || value === undefined || value === null) return false;
+      return [value].flat().some((id) => !isThere(parent, id));
+    })?.[0];
+
+  const write = (table: RecordTable, fields: Fields, run: () => number): number | Conflict => {
+    const orphan = orphanOf(table, fields);
+    if (orphan !== undefined) return { conflict: orphan };
+    try {
+      return run();
+    } catch (error) {
+      if (!isConstraint(error)) throw error;
+      const taken = takenField(table, error);
+      if (taken === undefined) throw error;
+      return { conflict: taken };
+    }
+  };
+
+  const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
+    Object.entries(fields).map(([field, value]) =>
+      values.toSql({ table, column: columnOf(table, field), id }, value),
+    );
+
+  return {
+    insert(kind, record) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields: Fields = given(record);
+      const names = Object.keys(fields).map((field) => columnOf(table, field).name);
+      const marks = names.map(() => "?").join(", ");
+      const statement = db.prepare(`INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks})`);
+      const done = write(table, fields, () => statement.run(...bind(table, record.id, fields)));
+      return typeof done === "number" ? "created" : done;
+    },
+    select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(where);
+      const tests = Object.keys(fields).map((field) => `${comparable(table, field).name} = ?`);
+      const sql = `SELECT * FROM ${table.table} WHERE ${[...tests, "id > ?"].join(" AND ")} ORDER BY id LIMIT ?`;
+      const rows = db
+        .prepare<Record<string, SqlValue>>(sql)
+        .all(...bind(table, "", fields), page.after ?? "", page.limit);
+      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
+    },
+    update(kind, id, changes) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(changes);
+      const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
+      if (sets.length === 0) return isThere(kind, id);
+      const statement = db.prepare(`UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`);
+      const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
+      return typeof done === "number" ? done > 0 : done;
+    },
+    remove(kind, id) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      if (table.users?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
+      try {
+        return db.prepare(`DELETE FROM ${table.table} WHERE id = ?`).run(id) > 0;
+      } catch (error) {
+        if (isConstraint(error)) return "in_use";
+        throw error;
+      }
+    },
+  };
+}
+
+/** Without the fields that are `undefined`. */
+function given(record: object): Fields {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function columnOf(table: RecordTable, field: string): Column {
+  const column = Object.hasOwn(table.columns, field) ? table.columns[field] : undefined;
+  if (!column) throw new Error(`${table.table} has no field ${field}`);
+  return column;
+}
+
+function comparable(table: RecordTable, field: string): Column {
+  const column = columnOf(table, field);
+  if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);
+  return column;
+}
+
+/** The engine says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last is what is taken. */
+function takenField(table: RecordTable, error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : "";
+  const last = /^UNIQUE constraint failed: (?:.*\.)?(\w+)$/.exec(message)?.[1];
+  return Object.entries(table.columns).find(([, column]) => column.name === last)?.[0];
+}

@@ -1,0 +1,137 @@
+/** Which columns hold what operators register. Only what is named here can be named in a statement. */
+import type { RecordKind, RecordTypes } from "../store.ts";
+
+export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The kind of record the column names by id. */
+  readonly parent?: RecordKind;
+}
+
+export interface RecordTable {
+  readonly table: string;
+  readonly columns: Readonly<Record<string, Column>>;
+  /** A change of it raises `Records.version`. */
+  readonly isWatched?: true;
+  /** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+  readonly users?: readonly string[];
+}
+
+/** Every field of the record has its column. */
+type ColumnsOf<K extends RecordKind> = { readonly [F in keyof Required<RecordTypes[K]>]: Column };
+
+type Tables = { readonly [K in RecordKind]: RecordTable & { readonly columns: ColumnsOf<K> } };
+
+const text = (name: string): Column => ({ name, type: "text" });
+const integer = (name: string): Column => ({ name, type: "integer" });
+const boolean = (name: string): Column => ({ name, type: "boolean" });
+const json = (name: string): Column => ({ name, type: "json" });
+const sealed = (name: string): Column => ({ name, type: "sealed" });
+
+const id = text("id");
+const accountId: Column = { ...text("account_id"), parent: "accounts" };
+const createdAt = integer("created_at");
+
+export const RECORD_TABLES: Tables = {
+  accounts: {
+    table: "accounts",
+    columns: { id, name: text("name"), mode: text("mode"), createdAt },
+    users: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
+  },
+  apiKeys: {
+    table: "api_keys",
+    columns: {
+      id,
+      accountId,
+      name: text("name"),
+      prefix: text("prefix"),
+      digest: text("digest"),
+      createdAt,
+      revokedAt: integer("revoked_at"),
+    },
+  },
+  smsTemplates: {
+    table: "sms_templates",
+    columns: {
+      id,
+      accountId,
+      name: text("name"),
+      body: text("body"),
+      dltTemplateId: text("dlt_template_id"),
+      dltEntityId: text("dlt_entity_id"),
+      from: text("sender"),
+      createdAt,
+    },
+  },
+  senders: {
+    table: "senders",
+    columns: {
+      id,
+      accountId,
+      senderId: text("sender_id"),
+      dltEntityId: text("dlt_entity_id"),
+      linkedDltTemplateIds: json("linked_dlt_template_ids"),
+      isDefault: boolean("is_default"),
+      createdAt,
+    },
+  },
+  domains: {
+    table: "domains",
+    columns: {
+      id,
+      accountId,
+      domain: text("domain"),
+      ownershipToken: text("ownership_token"),
+      dkimSelector: text("dkim_selector"),
+      dkimPublicKey: text("dkim_public_key"),
+      dkimPrivateKey: sealed("dkim_private_key"),
+      verifiedAt: integer("verified_at"),
+      createdAt,
+    },
+  },
+  pushApps: {
+    table: "push_apps",
+    columns: { id, accountId, name: text("name"), platforms: json("platforms"), createdAt },
+  },
+  contacts: {
+    table: "contacts",
+    columns: { id, accountId, externalId: text("external_id"), createdAt },
+  },
+  connectors: {
+    table: "connectors",
+    columns: {
+      id,
+      name: text("name"),
+      kind: text("kind"),
+      config: json("config"),
+      secrets: sealed("secrets"),
+      isEnabled: boolean("is_enabled"),
+      createdAt,
+    },
+    isWatched: true,
+    users: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
+  },
+  routes: {
+    table: "routes",
+    columns: {
+      id,
+      accountId,
+      channel: text("channel"),
+      match: text("match"),
+      connectorIds: { ...json("connector_ids"), parent: "connectors" },
+      createdAt,
+    },
+    isWatched: true,
+    // Its id names its queue: while jobs are in it, the route stays.
+    users: [
+      `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
+      `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
+    ],
+  },
+  suppressions: {
+    table: "suppressions",
+    columns: { id, accountId, email: text("email"), reason: text("reason"), createdAt },
+  },
+};

@@ -1,0 +1,98 @@
+/** Rows of messages and contents, and the way between them and the nouns of `core`. */
+import type {
+  ChannelName,
+  Content,
+  MessageError,
+  MessageStatus,
+  Part,
+  Progress,
+  TimelineEntry,
+} from "../../core/message.ts";
+
+export const MESSAGE_COLUMNS =
+  "id, account, content, channel, recipient, status, parts, sequence, position, error, expires_at";
+
+export interface MessageRow {
+  readonly id: string;
+  readonly account: number;
+  readonly content: number;
+  readonly channel: ChannelName;
+  readonly recipient: string;
+  readonly status: MessageStatus;
+  readonly parts: string | null;
+  readonly sequence: number;
+  readonly position: number;
+  readonly error: string | null;
+  readonly expires_at: number;
+}
+
+export interface TimelineRow {
+  readonly position: number;
+  readonly at: number;
+  readonly kind: TimelineEntry["kind"];
+  readonly status: string;
+  readonly sequence: number | null;
+  readonly event_type: string | null;
+  readonly recipient: string | null;
+  readonly error: string | null;
+  readonly detail: string | null;
+}
+
+export function toProgress(row: MessageRow): Progress {
+  return {
+    channel: row.channel,
+    status: row.status,
+    parts: toParts(row.parts),
+    sequence: row.sequence,
+    position: row.position,
+    ...(row.error !== null && { error: JSON.parse(row.error) as MessageError }),
+  };
+}
+
+export function fromParts(parts: readonly Part[]): string | null {
+  return parts.length === 0 ? null : JSON.stringify(parts);
+}
+
+function toParts(text: string | null): readonly Part[] {
+  return text === null ? [] : (JSON.parse(text) as Part[]);
+}
+
+/** The indexes of the parts a job covers; absent: all. */
+export function toIndexes(text: string | null): { parts?: readonly number[] } {
+  return text === null ? {} : { parts: JSON.parse(text) as number[] };
+}
+
+export function toTimelineEntry(row: TimelineRow): TimelineEntry {
+  return {
+    position: row.position,
+    at: row.at,
+    kind: row.kind,
+    status: row.status,
+    ...(row.sequence !== null && { sequence: row.sequence }),
+    ...(row.event_type !== null && { eventType: row.event_type }),
+    ...(row.recipient !== null && { recipient: row.recipient }),
+    ...(row.error !== null && { error: JSON.parse(row.error) as MessageError }),
+    ...(row.detail !== null && { detail: JSON.parse(row.detail) as NonNullable<TimelineEntry["detail"]> }),
+  };
+}
+
+/** Splits content into what is kept and what is wiped once no attempt can need it. */
+export function splitContent(content: Content): { envelope: string; body: string | null } {
+  if (content.channel === "sms") {
+    const { text, ...envelope } = content;
+    return { envelope: JSON.stringify(envelope), body: toBody({ text }) };
+  }
+  const { bodyHtml, bodyText, headers, replyTo, ...envelope } = content;
+  return { envelope: JSON.stringify(envelope), body: toBody({ bodyHtml, bodyText, headers, replyTo }) };
+}
+
+/** `JSON.stringify` leaves out what is undefined. */
+function toBody(body: Readonly<Record<string, unknown>>): string | null {
+  const text = JSON.stringify(body);
+  return text === "{}" ? null : text;
+}
+
+export function joinContent(envelope: string, body: string | null): Content {
+  const kept = JSON.parse(envelope) as Content;
+  return body === null ? kept : { ...kept, ...JSON.parse(body) };
+}

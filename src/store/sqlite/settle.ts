@@ -1,0 +1,72 @@
+import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
+import type { Queue, Settlement } from "../store.ts";
+import type { ContentShelf } from "./content-shelf.ts";
+import type { Database } from "./database.ts";
+import type { MessageLog } from "./message-log.ts";
+import type { ProviderIds } from "./provider-ids.ts";
+import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+
+export interface SettleParts {
+  readonly messages: MessageLog;
+  readonly contents: ContentShelf;
+  readonly providerIds: ProviderIds;
+}
+
+/** Statements one settlement takes, in the coin of group commit. */
+const WEIGHT = 3;
+
+/** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
+export function createSettle(db: Database, parts: SettleParts): Queue["settle"] {
+  const find = db.prepare<{ parts: string | null }>(
+    "SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ?",
+  );
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const postpone = db.prepare(
+    "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
+  );
+
+  const settleOne = (settlement: Settlement): boolean => {
+    const job = find.get(settlement.jobId, settlement.claim, settlement.messageId);
+    const message = parts.messages.find(settlement.messageId);
+    if (message) record(parts, message, { settlement, job });
+    if (!job) return false;
+    if (settlement.next.kind === "done") remove.run(settlement.jobId);
+    else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
+    return true;
+  };
+
+  return (settlements) => db.write(() => settlements.map(settleOne), settlements.length * WEIGHT);
+}
+
+interface Verdict {
+  readonly settlement: Settlement;
+  /** Absent: the lease was lost. */
+  readonly job: { readonly parts: string | null } | undefined;
+}
+
+function record(
+  { messages, contents, providerIds }: SettleParts,
+  row: MessageRow,
+  { settlement, job }: Verdict,
+): void {
+  const before = toProgress(row);
+  const attempt = toAttempt(settlement, job);
+  const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
+  messages.save(row.id, step);
+  providerIds.claimAll(settlement);
+  if (!job) return;
+  if (settlement.keepsContent) contents.keepBatch(row.content);
+  else if (settlement.next.kind === "done" && isSettled(step.progress)) contents.wipeSingle(row.content);
+}
+
+function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {
+  const { parts: only } = toIndexes(job?.parts ?? null);
+  return {
+    at: settlement.at,
+    ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
+    outcomes: settlement.outcomes,
+    ...(settlement.detail && { detail: settlement.detail }),
+    next: settlement.next,
+    ...(only && { only }),
+  };
+}
