@@ -138,7 +138,7 @@ async function bind(state: State): Promise<void> {
     return connection.destroy(`the SMSC refused the bind: ${word.words} (${word.name})`);
   }
   state.phase = "bound";
-  watch(state);
+  void watch(state);
   state.events.onBound(state.session);
 }
 
@@ -201,21 +201,29 @@ async function submit(state: State, body: Uint8Array): Promise<SubmitAnswer> {
 
 function receive(state: State, pdu: Pdu): void {
   state.lastHeardAt = state.clock.monotonicMs();
-  if (isResponse(pdu)) return receiveResponse(state, pdu);
+  if (isResponse(pdu)) receiveResponse(state, pdu);
+  else receiveRequest(state, pdu);
+}
+
+function receiveRequest(state: State, pdu: Pdu): void {
   switch (pdu.commandId) {
     case COMMAND.enquireLink:
-      return respond(state, pdu, { status: STATUS_OK });
+      respond(state, pdu, { status: STATUS_OK });
+      break;
     case COMMAND.deliverSm:
-      return receiveMessage(state, pdu, decodeShortMessage);
+      receiveMessage(state, pdu, decodeShortMessage(pdu.body));
+      break;
     case COMMAND.dataSm:
-      return receiveMessage(state, pdu, decodeDataSm);
+      receiveMessage(state, pdu, decodeDataSm(pdu.body));
+      break;
     case COMMAND.unbind:
       respond(state, pdu, { status: STATUS_OK });
-      return leave(state, "the SMSC unbound");
+      leave(state, "the SMSC unbound");
+      break;
     case COMMAND.alertNotification:
-      return; // It has no response (§4.12), and nothing here waits for a handset to come back.
+      break; // It has no response (§4.12), and nothing here waits for a handset to come back.
     default:
-      return nack(state, { status: ESME_RINVCMDID, sequence: pdu.sequence });
+      nack(state, { status: ESME_RINVCMDID, sequence: pdu.sequence });
   }
 }
 
@@ -225,12 +233,11 @@ function receiveResponse(state: State, pdu: Pdu): void {
   if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
 }
 
-function receiveMessage(state: State, pdu: Pdu, decode: (body: Buffer) => ShortMessage | undefined): void {
+function receiveMessage(state: State, pdu: Pdu, message: ShortMessage | undefined): void {
   const acknowledge = (status: number) => respond(state, pdu, { status, body: EMPTY_MESSAGE_ID });
-  if (state.phase !== "bound") return acknowledge(ESME_RINVBNDSTS);
-  const message = decode(pdu.body);
-  if (!message) return acknowledge(ESME_RINVPARLEN);
-  state.events.onMessage(message, acknowledge);
+  if (state.phase !== "bound") acknowledge(ESME_RINVBNDSTS);
+  else if (!message) acknowledge(ESME_RINVPARLEN);
+  else state.events.onMessage(message, acknowledge);
 }
 
 /** deliver_sm_resp and data_sm_resp carry a message_id that is always empty from our side (§4.6.2). */

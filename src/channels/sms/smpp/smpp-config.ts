@@ -98,7 +98,7 @@ export function sessionOptions(config: SmppConfig, secrets: Connector["secrets"]
     enquireLinkMs: config.enquire_link_ms,
     window: config.window,
     systemId: config.system_id,
-    password: secrets["password"] ?? "",
+    password: secrets.password ?? "",
     systemType: config.system_type,
     addressRange: { ton: 0, npi: 0, address: config.address_range },
     ...(config.tls ? { tls: tlsSettings(config) } : {}),

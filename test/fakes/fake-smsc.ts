@@ -1,0 +1,348 @@
+/**
+ * An SMSC for tests: SMPP 3.4 over real TCP or TLS, on 127.0.0.1 and a port of its own, with failure on a dial.
+ */
+import * as net from "node:net";
+import * as tls from "node:tls";
+import { createFrameReader } from "../../src/channels/sms/smpp/frame-reader.ts";
+import { cString } from "../../src/channels/sms/smpp/octets.ts";
+import {
+  COMMAND,
+  decodeShortMessage,
+  encodePdu,
+  encodeShortMessage,
+  isResponse,
+  type Pdu,
+  responseTo,
+  type ShortMessage,
+  TAG,
+} from "../../src/channels/sms/smpp/pdu.ts";
+import { testTls } from "./test-tls.ts";
+
+/** What goes wrong from now on; an absent member goes well. Change it at any time. */
+export interface SmscDial {
+  /** command_status of the answer to a bind. */
+  bindStatus?: number;
+  /** Binds get no answer. */
+  ignoreBind?: boolean;
+  /** The connection ends as soon as it is made. */
+  hangUp?: boolean;
+  /** Answers to submit_sm come so much later. */
+  delayMs?: number;
+  /** So many submit_sm are throttled; counts down. */
+  throttle?: number;
+  /** command_status of the answer to a submit_sm; a function is asked for each, undefined being 0. */
+  submitStatus?: number | ((message: ShortMessage) => number | undefined);
+  /** submit_sm get a generic_nack of this status. */
+  nack?: number;
+  /** submit_sm get no answer before `release`. */
+  holdSubmits?: boolean;
+  /** The connection drops when a submit_sm is in: before its answer, or in the middle of it. */
+  drop?: "before answer" | "mid answer";
+  /** Octets sent in place of the answer to a submit_sm. */
+  garbage?: Uint8Array;
+  ignoreEnquireLink?: boolean;
+  /** Receipts that every accepted submit_sm gets: before its answer, right after it, or only by `sendReceipt`. */
+  receipts?: "early" | "after" | "none";
+  receiptForm?: "tlv" | "text";
+  /** The state receipts tell of, as in their text. */
+  receiptState?: string;
+  /** How submit_sm_resp and receipt write the message id. */
+  ids?: "same" | "hex, receipt decimal" | "decimal, receipt hex";
+}
+
+export interface ReceivedSubmit extends ShortMessage {
+  readonly sequence: number;
+  /** The id its answer gave, "" if it got none. */
+  readonly messageId: string;
+}
+
+export interface FakeSmsc {
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  readonly dial: SmscDial;
+  /** Every submit_sm that came in, answered or not, in order. */
+  readonly submits: readonly ReceivedSubmit[];
+  /** The raw body of every bind_transceiver. */
+  readonly binds: readonly Buffer[];
+  /** Every PDU that is neither bind nor submit_sm, responses to ours included. */
+  readonly others: readonly Pdu[];
+  /** Connections open now. */
+  connections(): number;
+  /** Resolves when `isSo`, which is asked again after every PDU and every change of connections. */
+  until(isSo: () => boolean): Promise<void>;
+  /** Answers what `holdSubmits` held back, and holds nothing from then on. */
+  release(): void;
+  /** Sends a receipt for a submit_sm, as the dial says; resolves with the status of its deliver_sm_resp. */
+  sendReceipt(submit: ReceivedSubmit, state?: string): Promise<number>;
+  /** Sends a deliver_sm; resolves with the status of its deliver_sm_resp. */
+  deliver(message: Partial<ShortMessage>): Promise<number>;
+  /** Sends any request; resolves with its response. */
+  request(commandId: number, body?: Uint8Array): Promise<Pdu>;
+  /** Sends octets as they are. */
+  sendRaw(octets: Uint8Array): void;
+  /** Ends every connection, without a word. */
+  dropAll(): void;
+  close(): Promise<void>;
+}
+
+interface Peer {
+  readonly socket: net.Socket;
+  isBound: boolean;
+}
+
+interface Smsc {
+  readonly dial: SmscDial;
+  readonly submits: ReceivedSubmit[];
+  readonly binds: Buffer[];
+  readonly others: Pdu[];
+  readonly peers: Set<Peer>;
+  readonly held: (() => void)[];
+  readonly watchers: Set<() => void>;
+  readonly awaited: Map<number, (pdu: Pdu) => void>;
+  nextId: number;
+  nextSequence: number;
+}
+
+export async function startFakeSmsc(
+  dial: SmscDial = {},
+  options: { readonly tls?: boolean; readonly port?: number } = {},
+): Promise<FakeSmsc> {
+  const smsc: Smsc = {
+    dial,
+    submits: [],
+    binds: [],
+    others: [],
+    peers: new Set(),
+    held: [],
+    watchers: new Set(),
+    awaited: new Map(),
+    nextId: 0xa1b2c3d4,
+    nextSequence: 1,
+  };
+  const onConnection = (socket: net.Socket) => accept(smsc, socket);
+  const server = options.tls
+    ? tls.createServer({ key: testTls.key, cert: testTls.cert }, onConnection)
+    : net.createServer(onConnection);
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  return {
+    host: "127.0.0.1",
+    port: (server.address() as net.AddressInfo).port,
+    dial,
+    submits: smsc.submits,
+    binds: smsc.binds,
+    others: smsc.others,
+    connections: () => smsc.peers.size,
+    until: (isSo) => until(smsc, isSo),
+    release() {
+      dial.holdSubmits = false;
+      for (const answer of smsc.held.splice(0)) answer();
+    },
+    sendReceipt: (submit, state) => deliver(smsc, receiptFor(smsc, submit, state)),
+    deliver: (message) => deliver(smsc, message),
+    request: (commandId, body) => request(smsc, commandId, body),
+    sendRaw: (octets) => boundPeer(smsc).socket.write(octets),
+    dropAll() {
+      for (const { socket } of smsc.peers) socket.destroy();
+    },
+    close() {
+      for (const { socket } of smsc.peers) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function accept(smsc: Smsc, socket: net.Socket): void {
+  const peer: Peer = { socket, isBound: false };
+  smsc.peers.add(peer);
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    smsc.peers.delete(peer);
+    tell(smsc);
+  });
+  const frames = createFrameReader((pdu) => {
+    receive(smsc, peer, pdu);
+    tell(smsc);
+  });
+  socket.on("data", (chunk: Buffer) => frames.push(chunk));
+  if (smsc.dial.hangUp) socket.destroy();
+  tell(smsc);
+}
+
+function receive(smsc: Smsc, peer: Peer, pdu: Pdu): void {
+  if (pdu.commandId === COMMAND.bindTransceiver) answerBind(smsc, peer, pdu);
+  else if (pdu.commandId === COMMAND.submitSm) receiveSubmit(smsc, peer, pdu);
+  else receiveOther(smsc, peer, pdu);
+}
+
+function receiveOther(smsc: Smsc, peer: Peer, pdu: Pdu): void {
+  smsc.others.push(pdu);
+  if (isResponse(pdu)) {
+    smsc.awaited.get(pdu.sequence)?.(pdu);
+    smsc.awaited.delete(pdu.sequence);
+    return;
+  }
+  if (pdu.commandId === COMMAND.enquireLink && smsc.dial.ignoreEnquireLink) return;
+  answer(peer, pdu, {});
+}
+
+function answerBind(smsc: Smsc, peer: Peer, pdu: Pdu): void {
+  smsc.binds.push(pdu.body);
+  if (smsc.dial.ignoreBind) return;
+  const status = smsc.dial.bindStatus ?? 0;
+  peer.isBound = status === 0;
+  answer(peer, pdu, status === 0 ? { body: cString("fake") } : { status });
+}
+
+function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
+  const message = decodeShortMessage(pdu.body);
+  if (!message) throw new Error("a submit_sm cannot be read");
+  const { dial } = smsc;
+  const status = submitStatus(smsc, message);
+  const messageId = status === 0 ? nextMessageId(smsc) : "";
+  const submit: ReceivedSubmit = { ...message, sequence: pdu.sequence, messageId };
+  smsc.submits.push(submit);
+  const respond = () => answerSubmit(smsc, { peer, pdu, submit, status });
+  if (dial.holdSubmits) smsc.held.push(respond);
+  else if (dial.delayMs) setTimeout(respond, dial.delayMs);
+  else respond();
+}
+
+function submitStatus({ dial }: Smsc, message: ShortMessage): number {
+  if (dial.throttle) {
+    dial.throttle--;
+    return 0x58;
+  }
+  return (typeof dial.submitStatus === "function" ? dial.submitStatus(message) : dial.submitStatus) ?? 0;
+}
+
+interface Submitted {
+  readonly peer: Peer;
+  readonly pdu: Pdu;
+  readonly submit: ReceivedSubmit;
+  readonly status: number;
+}
+
+function answerSubmit(smsc: Smsc, { peer, pdu, submit, status }: Submitted): void {
+  const { dial } = smsc;
+  const { sequence } = pdu;
+  const body = status === 0 ? cString(submit.messageId) : Buffer.alloc(0);
+  const frame = encodePdu({ commandId: responseTo(pdu.commandId), status, sequence, body });
+  if (dial.drop || dial.garbage || dial.nack !== undefined) {
+    answerBadly(dial, peer, frame);
+    return;
+  }
+  const isTaken = status === 0;
+  if (isTaken && dial.receipts === "early") void deliver(smsc, receiptFor(smsc, submit));
+  peer.socket.write(frame);
+  if (isTaken && dial.receipts === "after") void deliver(smsc, receiptFor(smsc, submit));
+}
+
+function answerBadly(dial: SmscDial, { socket }: Peer, frame: Buffer): void {
+  if (dial.drop === "before answer") socket.destroy();
+  else if (dial.drop === "mid answer") socket.end(frame.subarray(0, 12));
+  else if (dial.garbage) socket.write(dial.garbage);
+  else
+    socket.write(
+      encodePdu({ commandId: COMMAND.genericNack, status: dial.nack ?? 0, sequence: frame.readUInt32BE(12) }),
+    );
+}
+
+function nextMessageId(smsc: Smsc): string {
+  const id = smsc.nextId++;
+  return smsc.dial.ids === "decimal, receipt hex" ? String(id) : id.toString(16).toUpperCase();
+}
+
+// ---------------------------------------------------------------- receipts
+
+const STATES = [
+  "SCHEDULED",
+  "ENROUTE",
+  "DELIVRD",
+  "EXPIRED",
+  "DELETED",
+  "UNDELIV",
+  "ACCEPTD",
+  "UNKNOWN",
+  "REJECTD",
+];
+
+function receiptFor(
+  smsc: Smsc,
+  submit: ReceivedSubmit,
+  state = smsc.dial.receiptState ?? "DELIVRD",
+): Partial<ShortMessage> {
+  const id = receiptId(smsc, submit.messageId);
+  const addresses = { source: submit.destination, destination: submit.source, esmClass: 0x04 };
+  if (smsc.dial.receiptForm === "text") {
+    const dlvrd = state === "DELIVRD" ? "001" : "000";
+    const text = `id:${id} sub:001 dlvrd:${dlvrd} submit date:2601151200 done date:2601151201 stat:${state} err:000 text:Hello`;
+    return { ...addresses, shortMessage: Buffer.from(text, "latin1") };
+  }
+  const tlvs = new Map<number, Uint8Array>([
+    [TAG.receiptedMessageId, cString(id)],
+    [TAG.messageState, Uint8Array.of(STATES.indexOf(state))],
+  ]);
+  return { ...addresses, tlvs };
+}
+
+function receiptId({ dial }: Smsc, messageId: string): string {
+  if (dial.ids === "hex, receipt decimal") return BigInt(`0x${messageId}`).toString().padStart(12, "0");
+  if (dial.ids === "decimal, receipt hex") return BigInt(messageId).toString(16);
+  return messageId;
+}
+
+async function deliver(smsc: Smsc, message: Partial<ShortMessage>): Promise<number> {
+  const nobody = { ton: 0, npi: 0, address: "" };
+  const body = encodeShortMessage({
+    source: nobody,
+    destination: nobody,
+    esmClass: 0,
+    validityPeriod: "",
+    registeredDelivery: 0,
+    dataCoding: 0,
+    shortMessage: Buffer.alloc(0),
+    tlvs: new Map(),
+    ...message,
+  });
+  return (await request(smsc, COMMAND.deliverSm, body)).status;
+}
+
+// ---------------------------------------------------------------- PDUs out
+
+function request(smsc: Smsc, commandId: number, body?: Uint8Array): Promise<Pdu> {
+  const sequence = smsc.nextSequence++;
+  const response = new Promise<Pdu>((resolve) => smsc.awaited.set(sequence, resolve));
+  boundPeer(smsc).socket.write(encodePdu({ commandId, sequence, ...(body ? { body } : {}) }));
+  return response;
+}
+
+function answer(peer: Peer, pdu: Pdu, { status = 0, body }: { status?: number; body?: Buffer }): void {
+  const { sequence } = pdu;
+  peer.socket.write(
+    encodePdu({ commandId: responseTo(pdu.commandId), status, sequence, ...(body ? { body } : {}) }),
+  );
+}
+
+function boundPeer(smsc: Smsc): Peer {
+  const peer = [...smsc.peers].findLast(({ isBound }) => isBound);
+  if (!peer) throw new Error("nobody is bound");
+  return peer;
+}
+
+// ---------------------------------------------------------------- waiting
+
+function until(smsc: Smsc, isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!isSo()) return;
+      smsc.watchers.delete(look);
+      resolve();
+    };
+    smsc.watchers.add(look);
+    look();
+  });
+}
+
+function tell(smsc: Smsc): void {
+  for (const look of [...smsc.watchers]) look();
+}
