@@ -1,0 +1,122 @@
+/**
+ * Accepting over HTTP, beside a bare `Bun.serve` in the same run: single SMS with every check on and an idempotency
+ * key, batches of 1,000, and lookups. Rounds alternate, and medians of the pairs' ratios are printed.
+ *
+ *   bun bench/accept.ts [rounds] [seconds]
+ */
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../test/postrider-process.ts";
+import { startBare } from "./bare.ts";
+import { heading, ms, ratio, whole } from "./report.ts";
+import { getScript, type Measured, measure, median, postScript, requireWrk } from "./wrk.ts";
+
+const ROUNDS = Number(process.argv[2] ?? 5);
+const SECONDS = Number(process.argv[3] ?? 5);
+const CONNECTIONS = 64;
+const PATH = "/v1/sms/messages";
+
+const single = JSON.stringify({
+  to: "+919876543210",
+  from: "ACMEIN",
+  dlt_template_id: "1107160000000000001",
+  dlt_entity_id: "1101160000000000001",
+  variables: { "1": "123456" },
+  expire_after_seconds: 300,
+  tags: ["otp"],
+  metadata: { order: "A-1001" },
+});
+const batch = JSON.stringify({
+  to: Array.from({ length: 1_000 }, (_, index) => `+91${9_000_000_000 + index * 7}`),
+  dlt_template_id: "1107160000000000001",
+});
+
+requireWrk();
+console.log(heading("Accepting and looking up, against a bare Bun.serve"));
+const bare = await startBare();
+await withService(["--roles", "api"], async (service) => {
+  const key = service.sandbox.api_key;
+  const load = { connections: CONNECTIONS, seconds: SECONDS };
+  await measure({
+    ...load,
+    url: service.url,
+    script: postScript({ path: PATH, key, body: single, idempotent: true }),
+  });
+  await compare("single SMS, --roles api, 64 connections, idempotency key", service, {
+    ...load,
+    script: postScript({ path: PATH, key, body: single, idempotent: true }),
+  });
+  await compare("single SMS, --roles api, 64 connections, no key", service, {
+    ...load,
+    script: postScript({ path: PATH, key, body: single, idempotent: false }),
+  });
+  await compare("lookup", service, { ...load, script: getScript({ paths: await somePaths(service), key }) });
+});
+await withService(["--roles", "api"], async (service) => {
+  const script = postScript({ path: PATH, key: service.sandbox.api_key, body: batch, idempotent: true });
+  const rounds: Measured[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.push(await measure({ url: service.url, connections: 4, seconds: SECONDS, script }));
+  }
+  const perSecond = median(rounds.map((each) => each.perSecond)) * 1_000;
+  console.log(
+    `batches of 1,000, 4 connections: ${whole(perSecond)} recipients/s, p99 ${ms(median(rounds.map((each) => each.p99Ms)))}`,
+  );
+});
+await withService([], async (service) => {
+  const script = postScript({ path: PATH, key: service.sandbox.api_key, body: single, idempotent: true });
+  await compare("single SMS with delivery to the simulator beside it", service, {
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+    script,
+  });
+});
+bare.stop();
+
+async function withService(
+  args: readonly string[],
+  run: (service: PostriderProcess) => Promise<void>,
+): Promise<void> {
+  const folder = makeDataFolder();
+  const service = await startPostrider({ dataFolder: folder.path, args });
+  try {
+    await run(service);
+  } finally {
+    service.kill("SIGKILL");
+    await service.exited;
+    folder.remove();
+  }
+}
+
+async function compare(
+  name: string,
+  service: PostriderProcess,
+  load: { connections: number; seconds: number; script: string },
+) {
+  const pairs: { bare: Measured; ours: Measured }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    pairs.push({
+      bare: await measure({ ...load, url: bare.url }),
+      ours: await measure({ ...load, url: service.url }),
+    });
+  }
+  const ours = pairs.map((pair) => pair.ours);
+  const errors = ours.reduce((sum, each) => sum + each.errors, 0);
+  console.log(
+    [
+      `${name}: ratio ${ratio(median(pairs.map((pair) => pair.ours.perSecond / pair.bare.perSecond)))}`,
+      `${whole(median(ours.map((each) => each.perSecond)))}/s against ${whole(median(pairs.map((pair) => pair.bare.perSecond)))}/s`,
+      `p50 ${ms(median(ours.map((each) => each.p50Ms)))}, p99 ${ms(median(ours.map((each) => each.p99Ms)))}`,
+      ...(errors > 0 ? [`${errors} ERRORS`] : []),
+    ].join(", "),
+  );
+}
+
+async function somePaths(service: PostriderProcess): Promise<readonly string[]> {
+  const to = Array.from({ length: 500 }, (_, index) => `+91${9_000_000_000 + index}`);
+  const response = await fetch(service.url + PATH, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${service.sandbox.api_key}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ ...JSON.parse(single), to }),
+  });
+  const { messages } = (await response.json()) as { messages: { message_id: string }[] };
+  return messages.map((message) => `${PATH}/${message.message_id}`);
+}
