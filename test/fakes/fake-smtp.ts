@@ -73,6 +73,7 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
   const received: ReceivedMail[] = [];
   const changes = createChanges();
   const numbers = new Map<string, number>();
+  const open = new Set<string>();
   const sockets = new Set<Socket>();
   let connections = 0;
 
@@ -80,7 +81,13 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
     ...serverOptions(options),
     onConnect(session, done) {
       numbers.set(session.id, ++connections);
+      open.add(session.id);
+      changes.announce();
       done(failure(dial.greeting));
+    },
+    onClose(session) {
+      open.delete(session.id);
+      changes.announce();
     },
     onAuth(auth, _session, done) {
       const isRight = auth.username === options.auth?.username && auth.password === options.auth?.password;
@@ -127,12 +134,8 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
   };
   server.server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    changes.announce();
     socket.on("error", () => {});
-    socket.on("close", () => {
-      sockets.delete(socket);
-      changes.announce();
-    });
+    socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
 
@@ -143,7 +146,7 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
     received,
     connections: () => connections,
     mail: (index) => changes.until(() => received[index]),
-    openConnections: async (count) => void (await changes.until(() => sockets.size === count || undefined)),
+    openConnections: async (count) => void (await changes.until(() => open.size === count || undefined)),
     hangUp: () => void hangUp(),
     close: () =>
       new Promise((resolve) => {
@@ -179,8 +182,8 @@ function failure(reply: SmtpReply | undefined): Error | null {
   return reply ? Object.assign(new Error(reply.text), { responseCode: reply.code }) : null;
 }
 
-/** `drop`: the connection ends. `silence`: no answer, ever. `undefined`: the usual answer. */
-export type RawAnswer = string | "drop" | "silence" | undefined;
+/** `drop`: the connection ends, after `lastWords` if there are any. `silence`: no answer, ever. `undefined`: the usual answer. */
+export type RawAnswer = string | "drop" | "silence" | { readonly lastWords: string } | undefined;
 
 /** `verb` is in capitals: GREETING, EHLO, MAIL, RCPT, DATA, DOT (the message is in), RSET, QUIT … */
 export type RawScript = (verb: string, line: string, connection: number) => RawAnswer | Promise<RawAnswer>;
@@ -242,6 +245,10 @@ async function serveRaw(
 ): Promise<void> {
   const reply = async (verb: string, line: string): Promise<string | undefined> => {
     const text = (await answer(verb, line)) ?? USUAL[verb] ?? "250 ok";
+    if (typeof text === "object") {
+      socket.end(`${text.lastWords}\r\n`);
+      return undefined;
+    }
     if (text === "drop") socket.destroy();
     else if (text !== "silence") socket.write(`${text}\r\n`);
     return text === "drop" || text === "silence" ? undefined : text;

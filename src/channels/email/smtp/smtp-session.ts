@@ -111,7 +111,7 @@ function settled(
       connection.off("error", onError).off("end", onEnd);
       resolve(fault);
     };
-    const onError = (error: ConnectionError) => finish(toFault(error));
+    const onError = (error: ConnectionError) => finish(toFault(error, connection.upgrading === true));
     const onEnd = () => finish({ code: "smtp.connect", message: "the server closed the connection" });
     const onCut = () => {
       finish({ code: "smtp.timeout", message: String(cut.reason) });
@@ -120,12 +120,15 @@ function settled(
     if (cut.aborted) return onCut();
     cut.addEventListener("abort", onCut);
     connection.on("error", onError).on("end", onEnd);
-    begin((error) => finish(error ? toFault(error) : undefined));
+    begin((error) => finish(error ? toFault(error, false) : undefined));
   });
 }
 
-function toFault({ code, originalCode = "", response, message }: ConnectionError): MessageError {
-  const isTls = code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
+function toFault(
+  { code, originalCode = "", response, message }: ConnectionError,
+  isUpgrading: boolean,
+): MessageError {
+  const isTls = isUpgrading || code === "ETLS" || /CERT|TLS|SSL|VERIFY|ISSUER/.test(originalCode);
   const text = response ? toReplyLine(response) : toOneLine(message);
   if (isTls)
     return { code: "smtp.tls", message: originalCode ? toOneLine(`${text} (${originalCode})`) : text };

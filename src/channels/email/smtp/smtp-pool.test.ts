@@ -1,0 +1,242 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  type FakeSmtpOptions,
+  type RawScript,
+  startFakeSmtp,
+  startRawSmtp,
+} from "../../../../test/fakes/fake-smtp.ts";
+import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+
+const NEVER = new AbortController().signal;
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function fake(options: FakeSmtpOptions = {}) {
+  const server = await startFakeSmtp(options);
+  cleanups.push(server.close);
+  return server;
+}
+
+async function raw(script: RawScript, port?: number) {
+  const server = await startRawSmtp(script, port);
+  cleanups.push(server.close);
+  return server;
+}
+
+function relay(port: number, config: Record<string, unknown> = {}) {
+  const opened = openSmtpRelay(smtpConnector(port, config));
+  cleanups.push(opened.channel.stop);
+  return opened;
+}
+
+async function upRelay(port: number, config: Record<string, unknown> = {}) {
+  const opened = relay(port, config);
+  await opened.became("up");
+  return opened;
+}
+
+/** A promise and the hand that opens it. */
+function gate() {
+  let open = () => {};
+  const closed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { closed, open };
+}
+
+test("messages one after the other go over one connection", async () => {
+  const server = await fake();
+  const { channel } = await upRelay(server.port);
+  for (let n = 0; n < 3; n++) await channel.send(outgoingEmail(), NEVER);
+  expect(server.received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+});
+
+test("a connection that has carried its share of messages is replaced", async () => {
+  const server = await fake();
+  const { channel } = await upRelay(server.port, { max_messages_per_connection: 2 });
+  for (let n = 0; n < 5; n++) await channel.send(outgoingEmail(), NEVER);
+  expect(server.received.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+});
+
+test("slots are the connections that are left, and a message beyond them is put off at no cost", async () => {
+  const server = await fake();
+  const { channel } = await upRelay(server.port, { max_connections: 2 });
+  const hold = gate();
+  server.dial.holdMessage = hold.closed;
+  expect(channel.freeSlots()).toBe(2);
+  const first = channel.send(outgoingEmail(), NEVER);
+  expect(channel.freeSlots()).toBe(1);
+  const second = channel.send(outgoingEmail(), NEVER);
+  expect(channel.freeSlots()).toBe(0);
+  const third = await channel.send(outgoingEmail(), NEVER);
+  expect(third).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
+  hold.open();
+  expect((await Promise.all([first, second])).map(({ parts }) => parts[0]?.kind)).toEqual(["sent", "sent"]);
+  expect(channel.freeSlots()).toBe(2);
+  expect(server.connections()).toBe(2);
+});
+
+test("a connection the server closed while it was idle costs the next message nothing", async () => {
+  const server = await fake();
+  const { channel } = await upRelay(server.port);
+  await channel.send(outgoingEmail(), NEVER);
+  server.hangUp();
+  await server.openConnections(0);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+  expect(server.received.map(({ connection }) => connection)).toEqual([1, 2]);
+  expect(channel.status().state).toBe("up");
+});
+
+for (const [what, answer] of [
+  ["drops", "drop"],
+  ["is closed with 421", "421 4.4.2 idle too long"],
+] as const) {
+  test(`a used connection that ${what} at MAIL is replaced within the same attempt`, async () => {
+    let mails = 0;
+    const server = await raw((verb) => (verb === "MAIL" && ++mails === 2 ? answer : undefined));
+    const { channel } = await upRelay(server.port);
+    expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+    expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+    expect([server.connections(), mails]).toEqual([2, 3]);
+  });
+}
+
+test("an idle connection is closed with QUIT after its time, and the next message opens another", async () => {
+  const server = await fake();
+  const { channel, clock } = await upRelay(server.port, { idle_timeout_ms: 5_000 });
+  await channel.send(outgoingEmail(), NEVER);
+  await clock.advance(5_000);
+  await server.openConnections(0);
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 5]);
+  await channel.send(outgoingEmail(), NEVER);
+  expect(server.received.map(({ connection }) => connection)).toEqual([1, 2]);
+});
+
+test("while the host is down nothing is asked for, the pauses grow, and it is found again by itself", async () => {
+  const gone = await startRawSmtp(() => undefined);
+  await gone.close();
+  const { channel, clock, seen, became } = relay(gone.port);
+  await became("down");
+  expect(channel.freeSlots()).toBe(0);
+  expect(channel.status().reason).toStartWith("smtp.connect: ");
+  // The pauses with a chance of a half: three quarters of 1 s, 2 s, 4 s.
+  for (const pauseMs of [750, 1_500, 3_000]) {
+    await clock.advance(pauseMs - 1);
+    expect(channel.status().state).toBe("down");
+    const since = seen.length;
+    await clock.advance(1);
+    expect(seen[since]?.state).toBe("connecting");
+    await became("down");
+  }
+  await raw(() => undefined, gone.port);
+  await clock.advance(6_000);
+  await became("up");
+  expect(channel.freeSlots()).toBe(5);
+  expect(channel.status().reason).toBeUndefined();
+});
+
+test("a host that goes away costs the messages on their way to it no attempt", async () => {
+  const server = await startFakeSmtp();
+  const { channel } = await upRelay(server.port);
+  await server.close();
+  const outcomes = await Promise.all([1, 2, 3].map(() => channel.send(outgoingEmail(), NEVER)));
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({
+      parts: [{ kind: "deferred", error: { code: "smtp.connect" } }],
+      countsAsAttempt: false,
+    });
+  }
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["down", 0]);
+});
+
+for (const [what, answer, reason] of [
+  ["greets with 554", "554 5.3.2 not today", "smtp.connect: 554 not today"],
+  ["does not greet", "silence", "smtp.timeout: "],
+  ["greets with noise", "HTTP/1.1 400 Bad Request", "smtp.connect: "],
+  ["hangs up on us", "drop", "smtp.connect: "],
+] as const) {
+  test(`a host that ${what} is down`, async () => {
+    const server = await raw((verb) => (verb === "GREETING" ? answer : undefined));
+    const { channel, became } = relay(server.port, { greeting_timeout_ms: 100 });
+    await became("down");
+    expect(channel.status().reason).toStartWith(reason);
+  });
+}
+
+test("a server that floods us with a reply without end is cut off", async () => {
+  const server = await raw((verb) => (verb === "EHLO" ? "250-x".repeat(100_000) : undefined));
+  const { became } = relay(server.port);
+  await became("down");
+});
+
+test("a message of 10 MiB does not hold up the others", async () => {
+  const server = await fake();
+  const { channel } = await upRelay(server.port);
+  await channel.send(outgoingEmail(), NEVER);
+  const order: string[] = [];
+  const big = channel
+    .send(outgoingEmail({ bodyText: "Grüße an alle. ".repeat(700_000) }), NEVER)
+    .then(({ parts }) => order.push(`big ${parts[0]?.kind}`));
+  for (let n = 0; n < 3; n++) {
+    const { parts } = await channel.send(outgoingEmail(), NEVER);
+    order.push(`small ${parts[0]?.kind}`);
+  }
+  await big;
+  expect(order).toEqual(["small sent", "small sent", "small sent", "big sent"]);
+});
+
+test("stopping waits for the message under way, says goodbye, and takes no more", async () => {
+  const server = await fake();
+  const { channel, seen } = await upRelay(server.port);
+  const hold = gate();
+  server.dial.holdMessage = hold.closed;
+  const sending = channel.send(outgoingEmail(), NEVER);
+  const stopping = channel.stop();
+  expect([channel.freeSlots(), channel.status().state]).toEqual([0, "stopped"]);
+  expect((await channel.send(outgoingEmail(), NEVER)).countsAsAttempt).toBe(false);
+  hold.open();
+  expect((await sending).parts[0]?.kind).toBe("sent");
+  await stopping;
+  await server.openConnections(0);
+  expect(seen.at(-1)?.state).toBe("stopped");
+});
+
+test("stopping has an end: a message that gets no answer is reported unconfirmed", async () => {
+  const heard = gate();
+  const server = await raw((verb) => {
+    if (verb !== "DOT") return undefined;
+    heard.open();
+    return "silence";
+  });
+  const { channel, clock } = await upRelay(server.port);
+  const sending = channel.send(outgoingEmail(), NEVER);
+  await heard.closed;
+  const stopping = channel.stop();
+  await clock.advance(10_000);
+  expect((await sending).parts[0]).toMatchObject({
+    kind: "unconfirmed",
+    error: { message: "the service stopped" },
+  });
+  await stopping;
+});
+
+test("stopping while the host is being tried leaves no connection behind", async () => {
+  const server = await raw((verb) => (verb === "EHLO" ? "silence" : undefined));
+  const { channel } = relay(server.port);
+  await server.heard("EHLO");
+  await channel.stop();
+  expect(channel.status().state).toBe("stopped");
+});
+
+test("a server that never answers QUIT does not keep us", async () => {
+  const server = await raw((verb) => (verb === "QUIT" ? "silence" : undefined));
+  const { channel, clock } = await upRelay(server.port);
+  const stopping = channel.stop();
+  await server.heard("QUIT");
+  await clock.advance(2_000);
+  await stopping;
+});

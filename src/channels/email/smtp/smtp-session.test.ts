@@ -1,0 +1,189 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  type FakeSmtpOptions,
+  type RawScript,
+  startFakeSmtp,
+  startRawSmtp,
+} from "../../../../test/fakes/fake-smtp.ts";
+import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { testTls } from "../../../../test/fakes/test-tls.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { smtpConnectorKind } from "./smtp-connector.ts";
+
+const NEVER = new AbortController().signal;
+const LOGIN = { username: "relay-user", password: "s3cret pass" };
+const PROVEN = { tls: "required", ca: testTls.ca };
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function fake(options: FakeSmtpOptions) {
+  const server = await startFakeSmtp(options);
+  cleanups.push(server.close);
+  return server;
+}
+
+async function raw(script: RawScript) {
+  const server = await startRawSmtp(script);
+  cleanups.push(server.close);
+  return server;
+}
+
+function relay(port: number, config: Record<string, unknown>, secrets: Record<string, string> = {}) {
+  const opened = openSmtpRelay(smtpConnector(port, config, secrets));
+  cleanups.push(opened.channel.stop);
+  return opened;
+}
+
+test("STARTTLS is used where it is offered, whoever's certificate is shown", async () => {
+  const server = await fake({ tls: "starttls" });
+  const { channel, became } = relay(server.port, {});
+  await became("up");
+  const { detail } = await channel.send(outgoingEmail(), NEVER);
+  expect([detail?.tls, server.received[0]?.isSecure]).toEqual([true, true]);
+});
+
+test("without STARTTLS opportunistic mail goes in the clear, and so it does where TLS breaks", async () => {
+  const plain = await fake({ tls: "none" });
+  const first = relay(plain.port, {});
+  await first.became("up");
+  expect((await first.channel.send(outgoingEmail(), NEVER)).detail?.tls).toBe(false);
+
+  const broken = await raw((verb) => {
+    if (verb === "EHLO") return "250-raw.test\r\n250 STARTTLS";
+    return verb === "STARTTLS" ? { lastWords: "220 go" } : undefined;
+  });
+  const second = relay(broken.port, {});
+  await second.became("up");
+  expect((await second.channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+});
+
+for (const mode of ["required", "implicit"] as const) {
+  const tls = mode === "required" ? "starttls" : "implicit";
+
+  test(`${mode} TLS takes a server whose certificate proves it`, async () => {
+    const server = await fake({ tls });
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const { channel, became } = relay(server.port, { host, tls: mode, ca: testTls.ca });
+      await became("up");
+      expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+    }
+    expect(server.received.map(({ isSecure }) => isSecure)).toEqual([true, true]);
+  });
+
+  test(`${mode} TLS sends nothing to a server whose certificate nobody vouches for`, async () => {
+    const server = await fake({ tls });
+    const { channel, became } = relay(server.port, { tls: mode });
+    await became("down");
+    expect(channel.status().reason).toStartWith("smtp.tls: ");
+    expect(channel.freeSlots()).toBe(0);
+  });
+
+  test(`${mode} TLS sends nothing to a server without it`, async () => {
+    const server = await raw((verb) => (verb === "STARTTLS" ? "502 5.5.1 what?" : undefined));
+    const { became } = relay(server.port, { tls: mode, ca: testTls.ca });
+    await became("down");
+    expect(server.lines.filter((line) => line.startsWith("MAIL"))).toEqual([]);
+  });
+}
+
+test("a certificate for another host is refused", async () => {
+  const server = await fake({ tls: "starttls" });
+  const { channel, became } = relay(server.port, { ...PROVEN, host: "127.0.0.2" });
+  await became("down");
+  expect(channel.status().reason).toBeDefined();
+});
+
+test("the name and the password open a relay that wants them", async () => {
+  const server = await fake({ tls: "starttls", auth: LOGIN });
+  const { channel, became } = relay(
+    server.port,
+    { username: LOGIN.username, ca: testTls.ca },
+    { password: LOGIN.password },
+  );
+  await became("up");
+  await channel.send(outgoingEmail(), NEVER);
+  expect(server.received[0]).toMatchObject({ user: LOGIN.username, isSecure: true });
+});
+
+test("with a username, TLS with proof is the default: no password for a server that proves nothing", async () => {
+  for (const tls of ["starttls", "none"] as const) {
+    const server = await fake({ tls, auth: LOGIN });
+    const { channel, became } = relay(
+      server.port,
+      { username: LOGIN.username },
+      { password: LOGIN.password },
+    );
+    await became("down");
+    expect(channel.status().reason).not.toContain(LOGIN.password);
+  }
+});
+
+test("opportunistic TLS never sends a password in the clear; only `none` does", async () => {
+  const server = await raw((verb) => (verb === "EHLO" ? "250-raw.test\r\n250 AUTH PLAIN" : undefined));
+  const config = { username: LOGIN.username };
+  const shy = relay(server.port, { ...config, tls: "opportunistic" }, { password: LOGIN.password });
+  await shy.became("down");
+  expect(shy.channel.status().reason).toStartWith("smtp.tls: ");
+  expect(server.lines.some((line) => line.startsWith("AUTH"))).toBe(false);
+  const bold = relay(server.port, { ...config, tls: "none" }, { password: LOGIN.password });
+  await bold.became("up");
+  expect(server.lines.filter((line) => line.startsWith("AUTH PLAIN"))).toHaveLength(1);
+});
+
+test("a refused password is not tried again for a while, and is never told", async () => {
+  const server = await fake({ tls: "starttls", auth: LOGIN });
+  const { channel, clock, became } = relay(
+    server.port,
+    { username: LOGIN.username, ca: testTls.ca },
+    { password: "wrong one" },
+  );
+  await became("down");
+  expect(channel.status().reason).toStartWith("smtp.auth: 535");
+  expect(channel.status().reason).not.toContain("wrong one");
+  await clock.advance(44_999);
+  expect(server.connections()).toBe(1);
+  await clock.advance(1);
+  expect(channel.status().state).toBe("connecting");
+});
+
+test("a relay that wants a password we do not have costs the messages nothing and is down, with the reason", async () => {
+  const server = await fake({ auth: LOGIN });
+  const { channel, became } = relay(server.port, {});
+  await became("up");
+  const outcome = await channel.send(outgoingEmail(), NEVER);
+  expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
+  expect(channel.status()).toMatchObject({
+    state: "down",
+    reason: expect.stringMatching(/^smtp\.auth: 530/),
+  });
+});
+
+test("the check tells what it found and sends nothing", async () => {
+  const server = await fake({ tls: "starttls", auth: LOGIN });
+  const config = { username: LOGIN.username, ca: testTls.ca };
+  const clock = createSystemClock();
+  const good = smtpConnector(server.port, config, { password: LOGIN.password });
+  expect(await smtpConnectorKind.check(good, clock)).toEqual({
+    ok: true,
+    detail: `connected to 127.0.0.1:${server.port} over TLS, as relay-user`,
+  });
+  const bad = smtpConnector(server.port, config, { password: "wrong one" });
+  const refused = await smtpConnectorKind.check(bad, clock);
+  expect(refused.ok).toBe(false);
+  expect(refused.detail).toStartWith("smtp.auth: 535");
+  expect(server.received).toEqual([]);
+  await server.openConnections(0);
+});
+
+test("the check ends, however long the server keeps us waiting", async () => {
+  const server = await raw((verb) => (verb === "EHLO" ? "250-wait" : undefined));
+  const opened = relay(server.port, {});
+  const checking = smtpConnectorKind.check(smtpConnector(server.port), opened.clock);
+  await server.heard("EHLO");
+  await opened.clock.advance(15_000);
+  expect(await checking).toEqual({ ok: false, detail: "smtp.timeout: it took too long" });
+});

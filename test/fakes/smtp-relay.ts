@@ -1,0 +1,87 @@
+/** An SMTP channel that is open on a server of the test's, and emails to send over it. */
+
+import type { Channel, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
+import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
+import type { Connector } from "../../src/core/accounts.ts";
+import type { EmailContent, Part } from "../../src/core/message.ts";
+import { createHeldClock, type HeldClock } from "./held-clock.ts";
+
+export interface SmtpRelay {
+  readonly channel: Channel;
+  readonly clock: HeldClock;
+  /** Every change of state, in order. */
+  readonly seen: readonly ChannelStatus[];
+  /** Resolves when the channel is in the state; for `up`, when it has free slots too. */
+  readonly became: (state: ChannelStatus["state"]) => Promise<void>;
+}
+
+export function smtpConnector(
+  port: number,
+  config: Record<string, unknown> = {},
+  secrets: Record<string, string> = {},
+): Connector {
+  const base = { id: "c1", name: "relay", kind: "smtp", isEnabled: true, createdAt: 0 };
+  return { ...base, config: { host: "127.0.0.1", port, ...config }, secrets };
+}
+
+/** Started; its clock is held, its chance is always a half. */
+export function openSmtpRelay(connector: Connector): SmtpRelay {
+  const clock = createHeldClock();
+  const seen: ChannelStatus[] = [];
+  const waiting = new Set<() => void>();
+  const look = () => {
+    for (const one of [...waiting]) one();
+  };
+  const channel = smtpConnectorKind.open(connector, {
+    clock,
+    random: () => 0.5,
+    log: { info() {}, warn() {}, debug() {} },
+    onSlots: look,
+    onReceipts: async () => {},
+    onStatus(status) {
+      seen.push(status);
+      look();
+    },
+  });
+  channel.start();
+  const became = (state: ChannelStatus["state"]) =>
+    new Promise<void>((resolve) => {
+      const tryNow = () => {
+        if (channel.status().state !== state || (state === "up" && channel.freeSlots() === 0)) return;
+        waiting.delete(tryNow);
+        resolve();
+      };
+      waiting.add(tryNow);
+      tryNow();
+    });
+  return { channel, clock, seen, became };
+}
+
+let lastId = 0;
+
+/** All its recipients are pending, unless `more` says otherwise. */
+export function outgoingEmail(
+  changes: Partial<EmailContent> = {},
+  more: Partial<OutgoingEmail> = {},
+): OutgoingEmail {
+  const content: EmailContent = {
+    channel: "email",
+    from: { email: "shop@acme.test", name: "Acme" },
+    to: [{ email: "ann@example.test", name: "Ann" }],
+    subject: "Your order",
+    bodyText: "Hello",
+    ...changes,
+  };
+  const people = [...content.to, ...(content.cc ?? []), ...(content.bcc ?? [])];
+  return {
+    channel: "email",
+    messageId: `01927a3e-0000-7000-8000-${String(++lastId).padStart(12, "0")}`,
+    accountId: "01927a3e-0000-7000-8000-aaaaaaaaaaaa",
+    parts: people.map(({ email }): Part => ({ status: "pending", address: email })),
+    attempt: 1,
+    remainingMs: 3_600_000,
+    createdAt: Date.UTC(2026, 0, 2),
+    content,
+    ...more,
+  };
+}
