@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { type DltDeclaration, dltIdProblem, isIndian, preflightDlt } from "./dlt.ts";
+
+const entity = "1101172974420810001";
+const other = "1101172974420830004";
+const templateId = "1107161234567890123";
+const good = {
+  template: { body: "Hi {#var#}", dltTemplateId: templateId, dltEntityId: entity },
+  sender: { senderId: "ACMECO" },
+  variables: { "1": "Asha" },
+  variableMaxLength: 40,
+} satisfies DltDeclaration;
+
+function errorsOf(changes: Partial<DltDeclaration> & { drop?: string }): Readonly<Record<string, string>> {
+  const { drop, ...rest } = changes;
+  const declared = { ...good, ...rest } as Record<string, unknown>;
+  if (drop) delete declared[drop];
+  const judged = preflightDlt(declared as unknown as DltDeclaration);
+  return "errors" in judged ? judged.errors : {};
+}
+
+describe("before an SMS to India", () => {
+  test("what the template and the sender say is resolved", () => {
+    expect(preflightDlt(good)).toEqual({
+      value: { from: "ACMECO", dltTemplateId: templateId, dltEntityId: entity },
+    });
+  });
+
+  test("the entity is the request's, else the template's, the sender's, the account's", () => {
+    const template = { body: "Hi", dltTemplateId: templateId };
+    const resolve = (changes: Partial<DltDeclaration>) =>
+      preflightDlt({ ...good, template, ...changes } as DltDeclaration);
+    const withEntity = (dltEntityId: string) => ({ value: expect.objectContaining({ dltEntityId }) });
+    expect(resolve({ dltEntityId: other, defaultEntityId: entity })).toEqual(withEntity(other));
+    expect(resolve({ sender: { senderId: "A", dltEntityId: other }, defaultEntityId: entity })).toEqual(
+      withEntity(other),
+    );
+    expect(resolve({ defaultEntityId: entity })).toEqual(withEntity(entity));
+    expect(resolve({})).toEqual({ errors: { dlt_entity_id: expect.stringContaining("required") } });
+  });
+
+  test("another entity than the template's or the sender's is refused", () => {
+    expect(errorsOf({ dltEntityId: other })).toEqual({
+      dlt_entity_id: "is not the entity the template is registered under",
+    });
+    expect(errorsOf({ sender: { senderId: "ACMECO", dltEntityId: other } })).toEqual({
+      from: "is registered under another DLT entity",
+    });
+  });
+
+  test("the header must be registered and linked", () => {
+    expect(errorsOf({ drop: "sender" }).from).toStartWith("required for Indian numbers");
+    expect(errorsOf({ drop: "sender", from: "NOPE" })).toEqual({
+      from: "is not a registered sender of this account",
+    });
+    const linked = (linkedDltTemplateIds: string[]) =>
+      errorsOf({ sender: { senderId: "ACMECO", linkedDltTemplateIds } });
+    expect(linked([templateId])).toEqual({});
+    expect(linked(["12345678"])).toEqual({ from: "is not linked to this DLT template" });
+  });
+
+  test("a template without DLT id is refused, unless the request names one", () => {
+    const template = { body: "Hi", dltEntityId: entity };
+    expect(errorsOf({ template }).dlt_template_id).toStartWith("required for Indian numbers");
+    expect(errorsOf({ template, dltTemplateId: templateId })).toEqual({});
+  });
+
+  test("a value has at most 40 characters, or as many as the setting says", () => {
+    expect(errorsOf({ variables: { "1": "ह".repeat(40) } })).toEqual({});
+    expect(errorsOf({ variables: { "1": "x".repeat(41) } })).toEqual({
+      "variables.1": "must be at most 40 characters for Indian numbers",
+    });
+    expect(errorsOf({ variables: { "1": "x".repeat(31) }, variableMaxLength: 30 })).toHaveProperty([
+      "variables.1",
+    ]);
+    expect(errorsOf({ drop: "template", dltTemplateId: templateId, dltEntityId: entity })).toEqual({});
+  });
+
+  test.each([
+    ["numeric", ["0", "12345", 7], ["", "12a", "1.5", "१२", -1]],
+    ["alphanumeric", ["AB12", "आशा", "two words"], ["a-b", "a_b", "50%", ""]],
+    ["url", ["https://x.in/a?b=c", "x.in/a"], ["x", "not a link", ""]],
+    ["urlott", ["app://open", "https://x.in"], ["open", ""]],
+    ["cbn", ["+919876543210", "1800 123 456", "022-1234567"], ["call", "12a", ""]],
+    ["email", ["help@example.in"], ["help", "a@b"]],
+    ["var", ["any thing – at all!", ""], []],
+  ] as const)("{#%s#} takes %p and refuses %p", (tag, accepted, refused) => {
+    const judge = (value: string | number) =>
+      errorsOf({ template: { ...good.template, body: `a {#${tag}#}` }, variables: { "1": value } });
+    for (const value of accepted) expect(judge(value)).toEqual({});
+    for (const value of refused) expect(judge(value)["variables.1"]).toContain(`{#${tag}#}`);
+  });
+
+  test("a missing variable is left to rendering", () => {
+    expect(errorsOf({ drop: "variables" })).toEqual({});
+  });
+
+  test("Indian numbers are told by their country code", () => {
+    expect([isIndian("+919876543210"), isIndian("+9198"), isIndian("+14155550123")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+test("DLT ids are digits in live accounts and short visible text in a sandbox", () => {
+  expect(dltIdProblem(templateId, "live")).toBeUndefined();
+  expect(dltIdProblem("T-1", "live")).toBe("must be a DLT id of 8 to 30 digits");
+  expect(dltIdProblem("T-1", "sandbox")).toBeUndefined();
+  expect(dltIdProblem("T 1", "sandbox")).toBe("must be 1 to 64 visible characters");
+});

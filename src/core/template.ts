@@ -1,0 +1,70 @@
+/** What a placeholder takes: `var` anything, the others what the tags of DLT templates say. */
+export type PlaceholderKind = "var" | "numeric" | "alphanumeric" | "url" | "urlott" | "cbn" | "email";
+
+export interface Placeholder {
+  /** The variable that fills it: "1", "2", … */
+  readonly name: string;
+  readonly kind: PlaceholderKind;
+}
+
+export type Variables = Readonly<Record<string, string | number>>;
+
+/**
+ * Fills a template. `{#var#}` and the tagged forms take the variables "1", "2", … in order of appearance, `{{1}}`
+ * the one it names. Values are put in as they are and never read as templates. `missing` names each variable
+ * that the template needs and that is not there, once.
+ */
+export function renderTemplate(
+  template: string,
+  variables: Variables,
+): { readonly text: string } | { readonly missing: readonly string[] } {
+  const missing = new Set<string>();
+  const text = fill(template, ({ name }) => {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) missing.add(name);
+    return String(value);
+  });
+  return missing.size === 0 ? { text } : { missing: [...missing] };
+}
+
+/** The placeholders in order of appearance; one that stands several times with the same name and kind, once. */
+export function templatePlaceholders(template: string): readonly Placeholder[] {
+  const found = new Map<string, Placeholder>();
+  fill(template, (placeholder) => {
+    const identity = `${placeholder.name} ${placeholder.kind}`;
+    if (!found.has(identity)) found.set(identity, placeholder);
+    return "";
+  });
+  return [...found.values()];
+}
+
+/**
+ * `{#tag#}` as registered on DLT portals, whatever the tag: new ones appear, and none must reach a handset unfilled.
+ * `#number#` is how one portal (STPL) writes `{#numeric#}`.
+ */
+const PLACEHOLDER = /\{#([A-Za-z]{1,20})#\}|#number#|\{\{([1-9][0-9]{0,2})\}\}/g;
+
+const KINDS: Readonly<Record<string, PlaceholderKind>> = {
+  var: "var",
+  numeric: "numeric",
+  number: "numeric",
+  alphanumeric: "alphanumeric",
+  url: "url",
+  urlott: "urlott",
+  cbn: "cbn",
+  email: "email",
+};
+
+function fill(template: string, textFor: (placeholder: Placeholder) => string): string {
+  let inOrder = 0;
+  return template.replace(PLACEHOLDER, (_, tag: string | undefined, number: string | undefined) => {
+    if (number !== undefined) return textFor({ name: number, kind: "var" });
+    inOrder++;
+    return textFor({ name: String(inOrder), kind: kindOf(tag ?? "number") });
+  });
+}
+
+function kindOf(tag: string): PlaceholderKind {
+  const lower = tag.toLowerCase();
+  return (Object.hasOwn(KINDS, lower) ? KINDS[lower] : undefined) ?? "var";
+}
