@@ -1,0 +1,92 @@
+import Type from "typebox";
+import type { Account } from "../../core/accounts.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Records } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  type RecordPlan,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+import { makeWebhookSecret } from "./webhook-secrets-resource.ts";
+
+export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ name: givenFields.name, mode }),
+      toRecord: ({ name, mode }, { id, now }) => ({ id, name, mode, createdAt: now }),
+      after: ({ id, createdAt }) =>
+        deps.store.records.addWebhookSecret(id, makeWebhookSecret(deps.randomBytes), createdAt),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
+      toChanges: ({ name, mode }) => present({ name, mode }),
+    }),
+    deleteEndpoint(deps, plan, { before: dropRevokedKeys(deps), usedBy: usersOf(deps.store.records) }),
+  ];
+}
+
+const mode = Type.Enum(["sandbox", "live"], {
+  type: "string",
+  description: "In a sandbox no message leaves the machine, and nothing needs registration",
+});
+
+const plan: RecordPlan<"accounts"> = {
+  kind: "accounts",
+  path: "accounts",
+  noun: "account",
+  operation: "Account",
+  filters: {},
+  shown: Type.Object({ id: shownFields.id, name: Type.String(), mode, created_at: shownFields.created_at }),
+  show: ({ id, name, mode, createdAt }) => ({ id, name, mode, created_at: toIso(createdAt) }),
+};
+
+const BELONGINGS = {
+  apiKeys: "API keys",
+  smsTemplates: "SMS templates",
+  senders: "senders",
+  domains: "domains",
+  pushApps: "push apps",
+  contacts: "contacts",
+  routes: "routes",
+  suppressions: "suppressions",
+} as const;
+
+type Belonging = keyof typeof BELONGINGS;
+
+function usersOf(records: Records) {
+  return async ({ id }: Account): Promise<readonly string[]> => {
+    const users: string[] = [];
+    for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
+      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: 1 });
+      if (found.length > 0) users.push(`its ${BELONGINGS[kind]}`);
+    }
+    return users.length > 0 ? users : ["its messages"];
+  };
+}
+
+/**
+ * Revoked keys are kept for the record of the account, and cannot be deleted by hand: they go with it. Only when
+ * nothing else is left, so that a refused deletion loses nothing.
+ */
+function dropRevokedKeys({ store: { records } }: AdminDeps) {
+  return async ({ id }: Account): Promise<void> => {
+    for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
+      if (kind === "apiKeys") continue;
+      if ((await records.list<Belonging>(kind, { accountId: id }, { limit: 1 })).length > 0) return;
+    }
+    const keys = await records.list("apiKeys", { accountId: id }, { limit: MAX_KEYS });
+    if (keys.some((key) => key.revokedAt === undefined)) return;
+    for (const key of keys) await records.remove("apiKeys", key.id);
+  };
+}
+
+const MAX_KEYS = 1000;

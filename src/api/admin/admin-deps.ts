@@ -1,0 +1,24 @@
+import type { ChannelStatus, ConnectorKind } from "../../channels/channel.ts";
+import type { Connector } from "../../core/accounts.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { RandomBytes } from "../../core/uuid.ts";
+import type { Store } from "../../store/store.ts";
+
+/** What the admin endpoints are given by the composition root. */
+export interface AdminDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly randomBytes: RandomBytes;
+  readonly connectorKinds: readonly ConnectorKind[];
+  /** Tries a connector as its kind does: at most 15 s, sends nothing. */
+  checkConnector(connector: Connector): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** How the connector is doing in this process; `undefined` where this process does not run it. */
+  connectorStatus(id: string): ChannelStatus | undefined;
+  /** DNS, as `node:dns/promises` answers and rejects (`code`: ENOTFOUND, ENODATA, ETIMEOUT …). */
+  resolveTxt(name: string): Promise<readonly (readonly string[])[]>;
+  resolveMx(name: string): Promise<readonly { readonly exchange: string; readonly priority: number }[]>;
+  resolveCname(name: string): Promise<readonly string[]>;
+  /** Connectors, routes or settings have changed, durably. */
+  onConfigChanged(): void;
+}

@@ -1,0 +1,36 @@
+/** The administration: one list of endpoints under `/admin/v1`, all behind the admin token. */
+import type { Endpoint } from "../endpoint.ts";
+import { accountEndpoints } from "./accounts-resource.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { connectorEndpoints } from "./connectors-resource.ts";
+import { contactEndpoints } from "./contacts-resource.ts";
+import { domainEndpoints } from "./domains-resource.ts";
+import { keyEndpoints } from "./keys-resource.ts";
+import { pushAppEndpoints } from "./push-apps-resource.ts";
+import { routeEndpoints } from "./routes-resource.ts";
+import { sandboxMessageEndpoints } from "./sandbox-messages-resource.ts";
+import { senderEndpoints } from "./senders-resource.ts";
+import { settingEndpoints } from "./settings-resource.ts";
+import { smsTemplateEndpoints } from "./sms-templates-resource.ts";
+import { suppressionEndpoints } from "./suppressions-resource.ts";
+import { timelineEndpoints } from "./timeline-resource.ts";
+import { webhookSecretEndpoints } from "./webhook-secrets-resource.ts";
+
+export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    accountEndpoints,
+    keyEndpoints,
+    smsTemplateEndpoints,
+    senderEndpoints,
+    domainEndpoints,
+    pushAppEndpoints,
+    contactEndpoints,
+    connectorEndpoints,
+    routeEndpoints,
+    suppressionEndpoints,
+    settingEndpoints,
+    webhookSecretEndpoints,
+    sandboxMessageEndpoints,
+    timelineEndpoints,
+  ].flatMap((endpoints) => endpoints(deps));
+}

@@ -1,0 +1,217 @@
+import Type, { type TSchema } from "typebox";
+import type { Connector } from "../../core/accounts.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Records } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { changeSettings, withDefaults } from "./connector-config.ts";
+import {
+  adminPath,
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  MISSING,
+  type RecordPlan,
+  recordOf,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const plan = planOf(deps);
+  const kindOf = (name: string | undefined) => deps.connectorKinds.find((each) => each.kind === name);
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({
+        kind: Type.Enum(
+          deps.connectorKinds.map((each) => each.kind),
+          { type: "string" },
+        ),
+        name: Type.Optional(givenFields.name),
+        config: Type.Optional(config),
+        is_enabled: isEnabled,
+      }),
+      judge({ sound, errors }) {
+        const kind = kindOf(sound.kind);
+        if (kind) changeSettings(kind, { given: sound.config }, errors);
+      },
+      async toRecord(given, { id, now }) {
+        const kind = kindOf(given.kind);
+        const settings = kind ? changeSettings(kind, { given: given.config }) : { config: {}, secrets: {} };
+        return {
+          id,
+          name: given.name ?? (await freeName(deps.store.records, given.kind)),
+          kind: given.kind,
+          ...settings,
+          isEnabled: given.is_enabled ?? true,
+          createdAt: now,
+        };
+      },
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({
+        name: Type.Optional(givenFields.name),
+        config: Type.Optional(config),
+        is_enabled: isEnabled,
+      }),
+      judge({ sound, errors }, current) {
+        const kind = kindOf(current.kind);
+        if (kind) changeSettings(kind, { current, given: sound.config }, errors);
+      },
+      toChanges(given, current) {
+        const kind = kindOf(current.kind);
+        const settings = kind && given.config ? changeSettings(kind, { current, given: given.config }) : {};
+        return { ...present({ name: given.name, isEnabled: given.is_enabled }), ...settings };
+      },
+    }),
+    deleteEndpoint(deps, plan, { usedBy: routesWith(deps.store.records) }),
+    testEndpoint(deps),
+    kindsEndpoint(deps),
+  ];
+}
+
+const config = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description:
+      "The fields of the kind (see connector-kinds), secrets among them. A secret is never shown again. " +
+      "In a change, only what is given changes, and null clears",
+  },
+);
+
+const isEnabled = Type.Optional(Type.Boolean({ description: "A connector that is off takes no messages" }));
+
+function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
+  return {
+    kind: "connectors",
+    path: "connectors",
+    noun: "connector",
+    operation: "Connector",
+    filters: {},
+    shown: Type.Object({
+      id: shownFields.id,
+      name: Type.String(),
+      kind: Type.String(),
+      channel: Type.Optional(Type.Enum(["sms", "email"])),
+      config: Type.Object({}, { additionalProperties: true, description: "Defaults filled in" }),
+      secrets: Type.Object({}, { additionalProperties: Type.Literal("set") }),
+      is_enabled: Type.Boolean(),
+      status,
+      created_at: shownFields.created_at,
+    }),
+    show: (connector) => toResource(deps, connector),
+    onChanged: deps.onConfigChanged,
+  };
+}
+
+const status = Type.Object({
+  state: Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
+    description: "`unknown`: not run by the process that answered",
+  }),
+  since: Type.Optional(Type.String({ format: "date-time" })),
+  reason: Type.Optional(Type.String()),
+});
+
+function toResource(deps: AdminDeps, connector: Connector) {
+  const kind = deps.connectorKinds.find((each) => each.kind === connector.kind);
+  const live = deps.connectorStatus(connector.id);
+  return {
+    id: connector.id,
+    name: connector.name,
+    kind: connector.kind,
+    channel: kind?.channel,
+    config: withDefaults(kind, connector.config),
+    secrets: Object.fromEntries(Object.keys(connector.secrets).map((name) => [name, "set"])),
+    is_enabled: connector.isEnabled,
+    status: live
+      ? { state: live.state, since: toIso(live.since), reason: live.reason }
+      : { state: "unknown" },
+    created_at: toIso(connector.createdAt),
+  };
+}
+
+/** `smpp`, then `smpp-2` and so on: for who has only one of a kind, the kind is name enough. */
+async function freeName(records: Records, kind: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? kind : `${kind}-${number}`;
+    if (!(await records.find("connectors", { name }))) return name;
+  }
+}
+
+function routesWith(records: Records) {
+  return async ({ id }: Connector): Promise<readonly string[]> => {
+    const users: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await records.list("routes", {}, { limit: PAGE, ...(after && { after }) });
+      const using = page.filter((route) => route.connectorIds.includes(id));
+      users.push(...using.map((route) => `the route ${route.id}`));
+      after = page.length === PAGE ? page.at(-1)?.id : undefined;
+    } while (after && users.length < MAX_NAMED);
+    return users.slice(0, MAX_NAMED);
+  };
+}
+
+const PAGE = 1000;
+const MAX_NAMED = 10;
+
+function testEndpoint(deps: AdminDeps): Endpoint {
+  return {
+    auth: "admin",
+    tag: "Admin: connectors",
+    method: "POST",
+    path: adminPath("connectors/{id}/test"),
+    operation: "testConnector",
+    summary: "Try a connector: connects, authenticates and says goodbye, sends nothing",
+    responses: {
+      200: {
+        description: "How it went; `ok` false is an answer too",
+        schema: Type.Object({ ok: Type.Boolean(), detail: Type.String() }),
+      },
+      404: MISSING,
+    },
+    async handle(call) {
+      const { ok, detail } = await deps.checkConnector(await recordOf(deps, "connectors", call));
+      return Response.json({ ok, detail });
+    },
+  };
+}
+
+function kindsEndpoint(deps: AdminDeps): Endpoint {
+  const kinds = deps.connectorKinds.map(({ kind, channel, config: schema, secrets }) => ({
+    kind,
+    channel,
+    config: schema,
+    secrets,
+  }));
+  const anySchema: TSchema = Type.Object({}, { additionalProperties: true });
+  return {
+    auth: "admin",
+    tag: "Admin: connectors",
+    method: "GET",
+    path: adminPath("connector-kinds"),
+    operation: "listConnectorKinds",
+    summary: "List the kinds of connectors with the JSON schema of their configuration",
+    responses: {
+      200: {
+        description: "All of them",
+        schema: Type.Object({
+          data: Type.Array(
+            Type.Object({
+              kind: Type.String(),
+              channel: Type.Enum(["sms", "email"]),
+              config: anySchema,
+              secrets: Type.Array(Type.String()),
+            }),
+          ),
+        }),
+      },
+    },
+    handle: () => Response.json({ data: kinds }),
+  };
+}

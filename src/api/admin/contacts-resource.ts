@@ -1,0 +1,75 @@
+import Type from "typebox";
+import type { Contact } from "../../core/accounts.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import { present } from "../../core/present.ts";
+import { hasControls } from "../../core/text-rules.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  type RecordPlan,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ account_id: givenFields.account_id, external_id: externalId }),
+      judge: ({ sound, errors }) => judge(sound.external_id, errors),
+      toRecord: (given, { id, now }) => ({
+        id,
+        accountId: given.account_id.toLowerCase(),
+        externalId: given.external_id,
+        createdAt: now,
+      }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ external_id: Type.Optional(externalId) }),
+      clearable: { external_id: "externalId" },
+      judge: ({ sound, errors }) => judge(sound.external_id, errors),
+      toChanges: (given) => present({ externalId: given.external_id }),
+    }),
+    deleteEndpoint(deps, plan, { usedBy: async () => ["devices registered to it"] }),
+  ];
+}
+
+const externalId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "The application's own user id; unique within the account",
+});
+
+const plan: RecordPlan<"contacts"> = {
+  kind: "contacts",
+  path: "contacts",
+  noun: "contact",
+  operation: "Contact",
+  filters: { account_id: "accountId", external_id: "externalId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    external_id: Type.Optional(Type.String({ description: "Absent on an anonymous contact" })),
+    created_at: shownFields.created_at,
+  }),
+  show: toResource,
+};
+
+function toResource(contact: Contact) {
+  return {
+    id: contact.id,
+    account_id: contact.accountId,
+    external_id: contact.externalId,
+    created_at: toIso(contact.createdAt),
+  };
+}
+
+function judge(id: string | undefined, errors: ErrorCollector): void {
+  if (id !== undefined && hasControls(id)) errors.add("external_id", "must not contain control characters");
+}

@@ -1,0 +1,63 @@
+/**
+ * A body on its way to becoming a record: read by its schema, then judged further (against the store too), with
+ * every problem kept until the end so that all are reported at once.
+ */
+import type { Static, TObject } from "typebox";
+import type { Account } from "../../core/accounts.ts";
+import { createErrors, type ErrorCollector, parseBody, type Sound } from "../../core/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
+import { isUuid } from "../../core/uuid.ts";
+import type { Records } from "../../store/store.ts";
+import { validationFailed } from "../errors.ts";
+
+export interface Draft<S extends TObject> {
+  /** The fields the schema found sound. */
+  readonly sound: Sound<Static<S>>;
+  readonly errors: ErrorCollector;
+}
+
+export function readDraft<S extends TObject>(schema: S, body: Readonly<Record<string, unknown>>): Draft<S> {
+  const drafts: Draft<S>[] = [];
+  parseBody(schema, body, (sound, errors) => void drafts.push({ sound, errors }));
+  const [draft] = drafts;
+  if (!draft) throw validationFailed({ body: "must be a JSON object" });
+  refuseUnstorable(draft.sound, "", draft.errors);
+  return draft;
+}
+
+/** The whole body, once nothing is wrong with it; refuses with every problem otherwise. */
+export function sealDraft<S extends TObject>(draft: Draft<S>): Static<S> {
+  if (!draft.errors.isEmpty()) throw validationFailed(draft.errors.list());
+  return draft.sound as Static<S>;
+}
+
+/** The account a body or a query names; notes under `account_id` that there is none. */
+export async function accountNamed(
+  records: Records,
+  id: string | undefined,
+  errors: Pick<ErrorCollector, "add">,
+): Promise<Account | undefined> {
+  if (id === undefined) return undefined;
+  const account = isUuid(id) ? await records.find("accounts", { id: id.toLowerCase() }) : undefined;
+  if (!account) errors.add("account_id", "no such account");
+  return account;
+}
+
+/** The account that `?account_id=` names; refuses a query without one. */
+export async function accountOfQuery(records: Records, query: URLSearchParams): Promise<Account> {
+  const errors = createErrors();
+  const id = query.get("account_id") ?? "";
+  if (id === "") errors.add("account_id", "required");
+  const account = id === "" ? undefined : await accountNamed(records, id, errors);
+  if (!account) throw validationFailed(errors.list());
+  return account;
+}
+
+function refuseUnstorable(value: unknown, field: string, errors: ErrorCollector): void {
+  if (typeof value === "string" && !isStorable(value)) errors.add(field, NOT_STORABLE);
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (!isStorable(name)) errors.add(field === "" ? "body" : field, NOT_STORABLE);
+    else refuseUnstorable(member, field === "" ? name : `${field}.${name}`, errors);
+  }
+}

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import Type from "typebox";
+import type { ApiKey } from "../../core/accounts.ts";
+import { apiKeyPrefix, makeApiKey } from "../../core/api-key.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { notFound } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import {
+  ADMIN_MAX_BYTES,
+  adminPath,
+  bodyOf,
+  listEndpoint,
+  MISSING,
+  type RecordPlan,
+  recordOf,
+  showEndpoint,
+  storeNew,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+/** Keys are revoked, never deleted: what was sent with them stays accountable. */
+export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createKey(deps),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ name: Type.Optional(givenFields.name) }),
+      clearable: { name: "name" },
+      toChanges: ({ name }) => present({ name }),
+    }),
+    {
+      ...common,
+      method: "POST",
+      path: adminPath("keys/{id}/revoke"),
+      operation: "revokeKey",
+      summary: "Revoke an API key: within a second no process takes it any more",
+      responses: { 200: { description: "The key, revoked", schema: shown }, 404: MISSING },
+      handle: async (call) =>
+        Response.json(show(await revoke(deps, await recordOf(deps, "apiKeys", call), call.now))),
+    },
+    {
+      ...common,
+      method: "DELETE",
+      path: adminPath("keys/{id}"),
+      operation: "deleteKey",
+      summary: "Revoke an API key; it stays listed",
+      responses: { 204: { description: "Revoked" }, 404: MISSING },
+      async handle(call) {
+        await revoke(deps, await recordOf(deps, "apiKeys", call), call.now);
+        return new Response(null, { status: 204 });
+      },
+    },
+  ];
+}
+
+const common = { auth: "admin", tag: "Admin: API keys" } as const;
+
+const shownKey = {
+  id: shownFields.id,
+  account_id: shownFields.account_id,
+  name: Type.Optional(Type.String()),
+  prefix: Type.String({ description: "The first 12 characters" }),
+  created_at: shownFields.created_at,
+  revoked_at: Type.Optional(shownFields.created_at),
+};
+
+const shown = Type.Object(shownKey);
+
+const plan: RecordPlan<"apiKeys"> = {
+  kind: "apiKeys",
+  path: "keys",
+  noun: "API key",
+  operation: "Key",
+  filters: { account_id: "accountId" },
+  shown,
+  show,
+};
+
+function show(key: ApiKey) {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    name: key.name,
+    prefix: key.prefix,
+    created_at: toIso(key.createdAt),
+    revoked_at: key.revokedAt === undefined ? undefined : toIso(key.revokedAt),
+  };
+}
+
+const keyBody = Type.Object({
+  account_id: givenFields.account_id,
+  name: Type.Optional(givenFields.name),
+});
+
+function createKey(deps: AdminDeps): Endpoint {
+  return {
+    ...common,
+    method: "POST",
+    path: adminPath("keys"),
+    operation: "createKey",
+    summary: "Create an API key; the answer is the only time it is shown",
+    request: { schema: keyBody, maxBytes: ADMIN_MAX_BYTES },
+    responses: {
+      201: { description: "Created", schema: Type.Object({ ...shownKey, api_key: Type.String() }) },
+    },
+    async handle(call) {
+      const draft = readDraft(keyBody, bodyOf(call));
+      await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
+      const { account_id: accountId, name } = sealDraft(draft);
+      const apiKey = makeApiKey(deps.randomBytes);
+      const key: ApiKey = present({
+        id: deps.newId(),
+        accountId: accountId.toLowerCase(),
+        name,
+        prefix: apiKeyPrefix(apiKey),
+        digest: createHash("sha256").update(apiKey).digest("hex"),
+        createdAt: call.now,
+      });
+      await storeNew(deps, plan, key);
+      return Response.json({ ...show(key), api_key: apiKey }, { status: 201 });
+    },
+  };
+}
+
+/** A key that is revoked already keeps its time. */
+async function revoke(deps: AdminDeps, key: ApiKey, now: number): Promise<ApiKey> {
+  if (key.revokedAt !== undefined) return key;
+  const revoked = await deps.store.records.update("apiKeys", key.id, { revokedAt: now });
+  if (!revoked || "conflict" in revoked) throw notFound();
+  return revoked;
+}

@@ -1,0 +1,32 @@
+/** The known name that was most likely meant, if one is close enough to be worth a question. */
+export function nearest(written: string, known: readonly string[]): string | undefined {
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[-_ ]/g, "");
+  const wanted = plain(written).slice(0, MAX_LENGTH);
+  let best: { name: string; distance: number } | undefined;
+  for (const name of known) {
+    const distance = editDistance(wanted, plain(name));
+    if (!best || distance < best.distance) best = { name, distance };
+  }
+  return best && best.distance <= Math.max(1, Math.floor(wanted.length / 3)) ? best.name : undefined;
+}
+
+/** What is written comes from outside, and the work grows with its length. */
+const MAX_LENGTH = 64;
+
+/** Insertions, deletions and replacements from one to the other (Levenshtein), row by row. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = at(row, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, at(row, j) + 1, at(next, j - 1) + 1));
+    }
+    row = next;
+  }
+  return at(row, to.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,79 @@
+import Type from "typebox";
+import type { PushApp } from "../../core/accounts.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  type RecordPlan,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({
+        account_id: givenFields.account_id,
+        name: givenFields.name,
+        platforms: Type.Optional(platforms),
+      }),
+      toRecord: (given, { id, now }) => ({
+        id,
+        accountId: given.account_id.toLowerCase(),
+        name: given.name,
+        platforms: [...new Set(given.platforms ?? PLATFORMS)],
+        createdAt: now,
+      }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({
+        name: Type.Optional(givenFields.name),
+        platforms: Type.Optional(platforms),
+      }),
+      toChanges: (given) =>
+        present({ name: given.name, platforms: given.platforms && [...new Set(given.platforms)] }),
+    }),
+    deleteEndpoint(deps, plan, { usedBy: async () => ["devices registered with it"] }),
+  ];
+}
+
+const PLATFORMS = ["apns", "fcm", "web"] as const;
+
+const platforms = Type.Array(Type.Enum(PLATFORMS, { type: "string" }), {
+  minItems: 1,
+  maxItems: 3,
+  description: "Which platforms may register; absent: all three",
+});
+
+const plan: RecordPlan<"pushApps"> = {
+  kind: "pushApps",
+  path: "push-apps",
+  noun: "push app",
+  operation: "PushApp",
+  filters: { account_id: "accountId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    name: Type.String(),
+    platforms,
+    created_at: shownFields.created_at,
+  }),
+  show: toResource,
+};
+
+function toResource(app: PushApp) {
+  return {
+    id: app.id,
+    account_id: app.accountId,
+    name: app.name,
+    platforms: app.platforms,
+    created_at: toIso(app.createdAt),
+  };
+}

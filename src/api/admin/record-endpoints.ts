@@ -1,0 +1,287 @@
+/** Create, list, show, update and delete, the same for every kind of record. */
+import Type, { type Static, type TObject, type TSchema } from "typebox";
+import type { Account } from "../../core/accounts.ts";
+import { createErrors } from "../../core/field-errors.ts";
+import { isUuid } from "../../core/uuid.ts";
+import type { RecordKind, RecordTypes } from "../../store/store.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { conflict, notFound, validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
+import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+
+export interface RecordPlan<K extends RecordKind> {
+  readonly kind: K;
+  /** Last part of the path: `sms-templates`. */
+  readonly path: string;
+  /** As sentences call it: `SMS template`. */
+  readonly noun: string;
+  /** As operations call it: `SmsTemplate`. */
+  readonly operation: string;
+  readonly shown: TObject;
+  show(record: RecordTypes[K]): unknown;
+  /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
+  readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** Runs after every change that is stored. */
+  onChanged?(): void;
+}
+
+export interface Stamp {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+export interface Creation<K extends RecordKind, S extends TObject> {
+  readonly schema: S;
+  /** What the schema cannot say. `account` is the one the body names, where it exists. */
+  judge?(draft: Draft<S>, account: Account | undefined): void | Promise<void>;
+  toRecord(body: Static<S>, stamp: Stamp): RecordTypes[K] | Promise<RecordTypes[K]>;
+  /** Runs once the record is stored. */
+  after?(record: RecordTypes[K]): Promise<void>;
+}
+
+export interface Change<K extends RecordKind, S extends TObject> {
+  readonly schema: S;
+  /** The fields `null` clears, and what the record calls them. */
+  readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
+  toChanges(
+    body: Static<S>,
+    current: RecordTypes[K],
+  ): Partial<RecordTypes[K]> | Promise<Partial<RecordTypes[K]>>;
+  after?(record: RecordTypes[K]): Promise<void>;
+}
+
+export const ADMIN_MAX_BYTES = 1024 * 1024;
+
+export function adminPath(path: string): string {
+  return `/admin/v1/${path}`;
+}
+
+export function createEndpoint<K extends RecordKind, S extends TObject>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  creation: Creation<K, S>,
+): Endpoint {
+  return {
+    ...common(plan),
+    method: "POST",
+    path: adminPath(plan.path),
+    operation: `create${plan.operation}`,
+    summary: `Create ${article(plan.noun)}`,
+    request: { schema: creation.schema, maxBytes: ADMIN_MAX_BYTES },
+    responses: {
+      201: { description: "Created", schema: plan.shown },
+      409: { description: "Taken by another; `details` says which field" },
+    },
+    async handle(call) {
+      const draft = readDraft(creation.schema, bodyOf(call));
+      const { account_id: accountId } = draft.sound as { account_id?: string };
+      const account = await accountNamed(deps.store.records, accountId, draft.errors);
+      await creation.judge?.(draft, account);
+      const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });
+      await storeNew(deps, plan, record);
+      await creation.after?.(record);
+      return Response.json(await plan.show(record), { status: 201 });
+    },
+  };
+}
+
+/** Stores a new record and tells whoever must know; refuses what is taken. */
+export async function storeNew<K extends RecordKind>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  record: RecordTypes[K],
+): Promise<void> {
+  const result = await deps.store.records.create(plan.kind, record);
+  if (result !== "created") throw taken(plan, result.conflict);
+  plan.onChanged?.();
+}
+
+export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
+  const asText = Type.Optional(Type.String());
+  const filters = Object.fromEntries(Object.keys(plan.filters).map((name) => [name, asText]));
+  return {
+    ...common(plan),
+    method: "GET",
+    path: adminPath(plan.path),
+    operation: `list${plan.operation}s`,
+    summary: `List ${plan.noun}s`,
+    query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
+    responses: { 200: { description: "In order of creation", schema: pageSchema(plan.shown) } },
+    async handle(call) {
+      const page = readPage(call.query);
+      const where = await readFilters(deps, plan, call.query);
+      return answerPage(page, (wanted) => deps.store.records.list(plan.kind, where, wanted), plan.show);
+    },
+  };
+}
+
+async function readFilters<K extends RecordKind>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  query: URLSearchParams,
+): Promise<Partial<RecordTypes[K]>> {
+  const errors = createErrors();
+  const where: Record<string, string> = {};
+  for (const [name, field] of Object.entries(plan.filters)) {
+    const value = query.get(name);
+    if (value !== null) where[field] = value;
+  }
+  const account = await accountNamed(deps.store.records, where.accountId, errors);
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { ...where, ...(account && { accountId: account.id }) } as Partial<RecordTypes[K]>;
+}
+
+export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
+  return {
+    ...common(plan),
+    method: "GET",
+    path: adminPath(`${plan.path}/{id}`),
+    operation: `get${plan.operation}`,
+    summary: `Show ${article(plan.noun)}`,
+    responses: { 200: { description: `The ${plan.noun}`, schema: plan.shown }, 404: MISSING },
+    handle: async (call) => Response.json(await plan.show(await recordOf(deps, plan.kind, call))),
+  };
+}
+
+export function updateEndpoint<K extends RecordKind, S extends TObject>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  change: Change<K, S>,
+): Endpoint {
+  return {
+    ...common(plan),
+    method: "PATCH",
+    path: adminPath(`${plan.path}/{id}`),
+    operation: `update${plan.operation}`,
+    summary: `Change ${article(plan.noun)}: only what is given changes, null clears`,
+    request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
+    responses: {
+      200: { description: "As it is now", schema: plan.shown },
+      404: MISSING,
+      409: { description: "Taken by another; `details` says which field" },
+    },
+    async handle(call) {
+      const current = await recordOf(deps, plan.kind, call);
+      const { draft, cleared } = readChange(change, bodyOf(call));
+      await change.judge?.(draft, current);
+      const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
+      return Response.json(await plan.show(await storeChanges(deps, plan, { current, changes, change })));
+    },
+  };
+}
+
+function readChange<K extends RecordKind, S extends TObject>(
+  change: Change<K, S>,
+  body: Readonly<Record<string, unknown>>,
+): { draft: Draft<S>; cleared: Record<string, null> } {
+  const nulls = Object.keys(change.schema.properties).filter((name) => body[name] === null);
+  const given = Object.entries(body).filter(([name]) => !nulls.includes(name));
+  const draft = readDraft(change.schema, Object.fromEntries(given));
+  const cleared: Record<string, null> = {};
+  for (const name of nulls) {
+    const field = change.clearable?.[name];
+    if (field) cleared[field] = null;
+    else draft.errors.add(name, "cannot be cleared");
+  }
+  return { draft, cleared };
+}
+
+async function storeChanges<K extends RecordKind, S extends TObject>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  {
+    current,
+    changes,
+    change,
+  }: { current: RecordTypes[K]; changes: Record<string, unknown>; change: Change<K, S> },
+): Promise<RecordTypes[K]> {
+  if (Object.keys(changes).length === 0) return current;
+  const result = await deps.store.records.update(plan.kind, current.id, changes as Partial<RecordTypes[K]>);
+  if (!result) throw notFound();
+  if ("conflict" in result) throw taken(plan, result.conflict);
+  await change.after?.(result);
+  plan.onChanged?.();
+  return result;
+}
+
+export interface Removal<K extends RecordKind> {
+  /** Runs first: takes away what nobody else would. */
+  before?(record: RecordTypes[K]): Promise<void>;
+  /** What still refers to the record, in words: `the route 0190…`. Asked once the store has said that something does. */
+  usedBy?(record: RecordTypes[K]): Promise<readonly string[]>;
+}
+
+export function deleteEndpoint<K extends RecordKind>(
+  deps: AdminDeps,
+  plan: RecordPlan<K>,
+  removal: Removal<K> = {},
+): Endpoint {
+  return {
+    ...common(plan),
+    method: "DELETE",
+    path: adminPath(`${plan.path}/{id}`),
+    operation: `delete${plan.operation}`,
+    summary: `Delete ${article(plan.noun)}`,
+    responses: {
+      204: { description: "Deleted" },
+      404: MISSING,
+      409: { description: "In use; `details.id` says by what" },
+    },
+    async handle(call) {
+      const record = await recordOf(deps, plan.kind, call);
+      await removal.before?.(record);
+      const removed = await deps.store.records.remove(plan.kind, record.id);
+      if (removed === "in_use") throw inUse(plan.noun, (await removal.usedBy?.(record)) ?? []);
+      if (!removed) throw notFound();
+      plan.onChanged?.();
+      return new Response(null, { status: 204 });
+    },
+  };
+}
+
+/** The record a path names. */
+export async function recordOf<K extends RecordKind>(
+  deps: AdminDeps,
+  kind: K,
+  call: Call,
+): Promise<RecordTypes[K]> {
+  const id = call.params.id ?? "";
+  // The database may hold ids in a type that takes nothing else.
+  if (!isUuid(id)) throw notFound();
+  const record = await deps.store.records.find(kind, { id: id.toLowerCase() } as Partial<RecordTypes[K]>);
+  if (!record) throw notFound();
+  return record;
+}
+
+export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
+  return call.body?.json ?? {};
+}
+
+export const MISSING = { description: "There is none with this id" };
+
+function common(plan: RecordPlan<RecordKind> | { noun: string }) {
+  return { auth: "admin", tag: `Admin: ${plan.noun}s` } as const;
+}
+
+function article(noun: string): string {
+  return `${/^([aeiou]|SMS)/i.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+function taken(plan: { readonly noun: string }, field: string) {
+  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  // The parent went between our look and the write.
+  const reason = field === "accountId" ? "no such account" : `taken by another ${plan.noun}`;
+  return conflict({ [name]: reason });
+}
+
+function inUse(noun: string, users: readonly string[]) {
+  const by = users.length > 0 ? users.join(", ") : "other records";
+  return conflict({ id: `the ${noun} is in use by ${by}` });
+}
+
+function onlyGiven(changes: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}

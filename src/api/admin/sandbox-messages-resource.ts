@@ -1,0 +1,91 @@
+import Type, { type TSchema } from "typebox";
+import type { ChannelName } from "../../core/message.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { SandboxEntry, SandboxQuery } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { adminPath } from "./record-endpoints.ts";
+import { shownFields } from "./shown-fields.ts";
+
+/** What the simulator was given: a test suite can assert on it. */
+export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {
+  const text = Type.Optional(Type.String());
+  return [
+    {
+      method: "GET",
+      path: adminPath("sandbox/messages"),
+      operation: "listSandboxMessages",
+      summary: "List what sandbox accounts sent, rendered as it would have left",
+      tag: "Admin: sandbox",
+      auth: "admin",
+      query: {
+        account_id: text,
+        message_id: text,
+        to: Type.Optional(Type.String({ description: "Number (E.164) or address" })),
+        channel: Type.Optional(channel),
+        ...PAGE_QUERY,
+      } as Readonly<Record<string, TSchema>>,
+      responses: { 200: { description: "In the order received", schema: pageSchema(shown) } },
+      handle({ query }) {
+        const page = readPage(query);
+        const filters = readFilters(query);
+        return answerPage(page, (wanted) => store.sandbox.list({ ...filters, ...wanted }), toResource);
+      },
+    },
+  ];
+}
+
+const channel = Type.Enum(["sms", "email"], { type: "string" });
+
+const shown = Type.Object(
+  {
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    message_id: Type.String({ format: "uuid" }),
+    channel,
+    to: Type.String({ description: "The number, or the address of the envelope" }),
+    received_at: Type.String({ format: "date-time" }),
+    text: Type.Optional(Type.String()),
+    segments: Type.Optional(Type.Integer()),
+    encoding: Type.Optional(Type.String()),
+    subject: Type.Optional(Type.String()),
+    recipients: Type.Optional(Type.Array(Type.Unknown(), { description: "Email: `to` as it was sent" })),
+    body_text: Type.Optional(Type.String()),
+    body_html: Type.Optional(Type.String()),
+    headers: Type.Optional(Type.Object({}, { additionalProperties: Type.String() })),
+    source: Type.Optional(Type.String({ description: "The whole email, RFC 5322" })),
+  },
+  { additionalProperties: true },
+);
+
+function toResource({ id, accountId, messageId, channel: by, to, receivedAt, rendered }: SandboxEntry) {
+  const { to: recipients, ...rest } = rendered;
+  return {
+    id,
+    account_id: accountId,
+    message_id: messageId,
+    channel: by,
+    to,
+    received_at: toIso(receivedAt),
+    recipients,
+    ...rest,
+  };
+}
+
+function readFilters(query: URLSearchParams): Omit<SandboxQuery, "after" | "limit"> {
+  return present({
+    accountId: query.get("account_id")?.toLowerCase(),
+    messageId: query.get("message_id")?.toLowerCase(),
+    // An unescaped `+` of a number arrives as a space.
+    to: query.get("to")?.replace(/^ (?=\d)/, "+"),
+    channel: readChannel(query.get("channel")),
+  });
+}
+
+function readChannel(by: string | null): ChannelName | undefined {
+  if (by === null || by === "sms" || by === "email") return by ?? undefined;
+  throw validationFailed({ channel: "must be one of sms, email" });
+}

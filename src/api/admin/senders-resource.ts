@@ -1,0 +1,150 @@
+import Type from "typebox";
+import type { AccountMode, Sender } from "../../core/accounts.ts";
+import { dltIdProblem } from "../../core/dlt.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Records } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  type RecordPlan,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const { records } = deps.store;
+  const after = (sender: Sender) => keepOneDefault(records, sender);
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
+      judge: ({ sound, errors }, account) => judge(sound, errors, account?.mode),
+      toRecord: (given, { id, now }) =>
+        present({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          senderId: given.sender_id,
+          dltEntityId: given.dlt_entity_id,
+          linkedDltTemplateIds: given.linked_dlt_template_ids,
+          isDefault: given.is_default ?? false,
+          createdAt: now,
+        }),
+      after,
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ sender_id: Type.Optional(senderId), ...optional }),
+      clearable: { dlt_entity_id: "dltEntityId", linked_dlt_template_ids: "linkedDltTemplateIds" },
+      async judge({ sound, errors }, { accountId }) {
+        judge(sound, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      },
+      toChanges: (given) =>
+        present({
+          senderId: given.sender_id,
+          dltEntityId: given.dlt_entity_id,
+          linkedDltTemplateIds: given.linked_dlt_template_ids,
+          isDefault: given.is_default,
+        }),
+      after,
+    }),
+    deleteEndpoint(deps, plan),
+  ];
+}
+
+/** A number of 3 to 15 digits, or a name of up to 11 letters and digits (3GPP TS 23.040 §9.1.2.5 leaves room for 11). */
+export function senderIdProblem(id: string): string | undefined {
+  if (/^\+?\d{3,15}$/.test(id)) return undefined;
+  const isName = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,10}$/.test(id) && !id.endsWith(" ");
+  return isName ? undefined : "must be 3 to 15 digits, or at most 11 letters and digits";
+}
+
+const senderId = Type.String({
+  minLength: 1,
+  maxLength: 16,
+  description: "The header as registered, without the operator's prefix and suffix",
+});
+
+const optional = {
+  dlt_entity_id: givenFields.dlt_entity_id,
+  linked_dlt_template_ids: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 1000,
+      description: "DLT template ids the header is linked to; absent: any of its entity",
+    }),
+  ),
+  is_default: Type.Optional(
+    Type.Boolean({ description: "Used when neither request nor template names one" }),
+  ),
+};
+
+const plan: RecordPlan<"senders"> = {
+  kind: "senders",
+  path: "senders",
+  noun: "sender",
+  operation: "Sender",
+  filters: { account_id: "accountId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    sender_id: senderId,
+    ...optional,
+    is_default: Type.Boolean(),
+    created_at: shownFields.created_at,
+  }),
+  show: (sender) => ({
+    id: sender.id,
+    account_id: sender.accountId,
+    sender_id: sender.senderId,
+    dlt_entity_id: sender.dltEntityId,
+    linked_dlt_template_ids: sender.linkedDltTemplateIds,
+    is_default: sender.isDefault,
+    created_at: toIso(sender.createdAt),
+  }),
+};
+
+interface SoundSender {
+  readonly sender_id?: string | undefined;
+  readonly dlt_entity_id?: string | undefined;
+  readonly linked_dlt_template_ids?: readonly (string | undefined)[] | undefined;
+}
+
+function judge(sound: SoundSender, errors: ErrorCollector, mode: AccountMode | undefined): void {
+  const problem = sound.sender_id === undefined ? undefined : senderIdProblem(sound.sender_id);
+  if (problem !== undefined) errors.add("sender_id", problem);
+  if (mode === undefined) return;
+  const entity = sound.dlt_entity_id === undefined ? undefined : dltIdProblem(sound.dlt_entity_id, mode);
+  if (entity !== undefined) errors.add("dlt_entity_id", entity);
+  const field = "linked_dlt_template_ids";
+  const linked = sound.linked_dlt_template_ids ?? [];
+  linked.forEach((id, index) => {
+    const reason = id === undefined ? undefined : dltIdProblem(id, mode);
+    if (reason) errors.addEntry(field, { index, total: linked.length, at: `${field}.${index}`, reason });
+  });
+}
+
+/** The newest default wins; the others of the account step back. */
+async function keepOneDefault(records: Records, sender: Sender): Promise<void> {
+  if (!sender.isDefault) return;
+  let after: string | undefined;
+  do {
+    const page = await records.list(
+      "senders",
+      { accountId: sender.accountId },
+      { limit: PAGE, ...(after && { after }) },
+    );
+    for (const other of page) {
+      if (other.isDefault && other.id !== sender.id) {
+        await records.update("senders", other.id, { isDefault: false });
+      }
+    }
+    after = page.length === PAGE ? page.at(-1)?.id : undefined;
+  } while (after);
+}
+
+const PAGE = 1000;

@@ -1,0 +1,172 @@
+import Type, { type TSchema } from "typebox";
+import type { Account } from "../../core/accounts.ts";
+import { createErrors } from "../../core/field-errors.ts";
+import {
+  isSettingName,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  settingProblem,
+} from "../../core/settings.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { notFound, validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed } from "./draft.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-endpoints.ts";
+
+/** Settings of the instance, and with `?account_id=` of one account, where they go over the instance's. */
+export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    {
+      ...common,
+      method: "GET",
+      path: adminPath("settings"),
+      operation: "listSettings",
+      summary: "List all settings with their values, defaults and meaning",
+      responses: { 200: { description: "All", schema: list } },
+      handle: async (call) => answerAll(deps, await accountOf(deps, call)),
+    },
+    {
+      ...common,
+      method: "PUT",
+      path: adminPath("settings"),
+      operation: "setSettings",
+      summary: "Set those that the body names; null goes back to the default. Others stay as they are",
+      request: { schema: Type.Object({}, { additionalProperties: value }), maxBytes: ADMIN_MAX_BYTES },
+      responses: { 200: { description: "All, as they are now", schema: list } },
+      async handle(call) {
+        const account = await accountOf(deps, call);
+        await setAll(deps, account, { given: bodyOf(call), fieldOf: (name) => name });
+        return answerAll(deps, account);
+      },
+    },
+    {
+      ...common,
+      method: "GET",
+      path: adminPath("settings/{name}"),
+      operation: "getSetting",
+      summary: "Show a setting",
+      responses: { 200: { description: "The setting", schema: shown }, 404: UNKNOWN },
+      handle: async (call) => answerOne(deps, await accountOf(deps, call), nameOf(call)),
+    },
+    {
+      ...common,
+      method: "PUT",
+      path: adminPath("settings/{name}"),
+      operation: "setSetting",
+      summary: "Set a setting; null goes back to the default",
+      request: { schema: Type.Object({ value }), maxBytes: ADMIN_MAX_BYTES },
+      responses: { 200: { description: "As it is now", schema: shown }, 404: UNKNOWN },
+      async handle(call) {
+        const name = nameOf(call);
+        const account = await accountOf(deps, call);
+        const body = bodyOf(call);
+        if (body.value === undefined) throw validationFailed({ value: "required" });
+        await setAll(deps, account, { given: { [name]: body.value }, fieldOf: () => "value" });
+        return answerOne(deps, account, name);
+      },
+    },
+  ];
+}
+
+const common = {
+  auth: "admin",
+  tag: "Admin: settings",
+  query: { account_id: Type.Optional(Type.String({ description: "Absent: the instance" })) },
+} as const satisfies Pick<Endpoint, "auth" | "tag" | "query">;
+
+const UNKNOWN = { description: "There is no such setting" };
+
+const plainValue: readonly TSchema[] = [Type.String(), Type.Number(), Type.Boolean()];
+const value = Type.Union([...plainValue, Type.Null()]);
+
+const shown = Type.Object({
+  name: Type.String(),
+  value: Type.Optional(Type.Union([...plainValue], { description: "What counts; absent: none" })),
+  default: Type.Optional(Type.Union([...plainValue])),
+  set_by: Type.Enum(["account", "instance", "default"]),
+  scope: Type.Enum(["account", "instance"], { description: "`account`: an account may have its own" }),
+  expected: Type.String(),
+  description: Type.String(),
+});
+
+const list = Type.Object({ data: Type.Array(shown) });
+
+function nameOf({ params }: Call): SettingName {
+  const { name = "" } = params;
+  if (!isSettingName(name)) throw notFound();
+  return name;
+}
+
+async function accountOf(deps: AdminDeps, { query }: Call): Promise<Account | undefined> {
+  const errors = createErrors();
+  const account = await accountNamed(deps.store.records, query.get("account_id") ?? undefined, errors);
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return account;
+}
+
+async function setAll(
+  { store, onConfigChanged }: AdminDeps,
+  account: Account | undefined,
+  { given, fieldOf }: { given: Readonly<Record<string, unknown>>; fieldOf: (name: string) => string },
+): Promise<void> {
+  const errors = createErrors();
+  const texts = new Map<string, string | undefined>();
+  for (const [name, one] of Object.entries(given)) {
+    const text = one === null ? undefined : String(one);
+    const problem = problemOf(name, one, account !== undefined);
+    if (problem === undefined) texts.set(name, text);
+    else errors.add(fieldOf(name.slice(0, 64)), problem);
+  }
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  for (const [name, text] of texts) await store.records.setSetting(account?.id, name, text);
+  if (texts.size > 0) onConfigChanged();
+}
+
+function problemOf(name: string, given: unknown, forAccount: boolean): string | undefined {
+  if (given === null)
+    return isSettingName(name) ? undefined : settingProblem(name, { value: "", forAccount });
+  const isPlain = ["string", "number", "boolean"].includes(typeof given);
+  return isPlain
+    ? settingProblem(name, { value: String(given), forAccount })
+    : "must be text, a number, true or false";
+}
+
+async function answerAll(deps: AdminDeps, account: Account | undefined): Promise<Response> {
+  const stored = await readStored(deps, account);
+  const names = Object.keys(SETTINGS).filter(isSettingName);
+  return Response.json({ data: names.map((name) => toResource(name, stored)) });
+}
+
+async function answerOne(
+  deps: AdminDeps,
+  account: Account | undefined,
+  name: SettingName,
+): Promise<Response> {
+  return Response.json(toResource(name, await readStored(deps, account)));
+}
+
+interface Stored {
+  readonly instance: Readonly<Record<string, string>>;
+  readonly account: Readonly<Record<string, string>>;
+}
+
+async function readStored({ store }: AdminDeps, account: Account | undefined): Promise<Stored> {
+  const instance = await store.records.settings(undefined);
+  return { instance, account: account ? await store.records.settings(account.id) : {} };
+}
+
+function toResource(name: SettingName, stored: Stored) {
+  const setting: Setting<unknown> = SETTINGS[name];
+  const text = stored.account[name] ?? stored.instance[name];
+  const setBy = stored.instance[name] === undefined ? "default" : "instance";
+  return {
+    name,
+    value: (text === undefined ? undefined : setting.parse(text)) ?? setting.default,
+    default: setting.default,
+    set_by: stored.account[name] === undefined ? setBy : "account",
+    scope: setting.scope,
+    expected: setting.expected,
+    description: setting.description,
+  };
+}

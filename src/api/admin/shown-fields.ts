@@ -1,0 +1,16 @@
+/** The fields that the resources share, as their schemas show them. */
+import Type from "typebox";
+
+export const shownFields = {
+  id: Type.String({ format: "uuid" }),
+  account_id: Type.String({ format: "uuid" }),
+  created_at: Type.String({ format: "date-time" }),
+};
+
+/** The same as a body gives them. What a schema cannot say in words is judged by code. */
+export const givenFields = {
+  account_id: Type.String({ minLength: 1, maxLength: 64, description: "Id of the account" }),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  dlt_template_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  dlt_entity_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+};

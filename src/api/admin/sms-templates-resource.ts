@@ -1,0 +1,145 @@
+import Type from "typebox";
+import type { AccountMode, SmsTemplate } from "../../core/accounts.ts";
+import { dltIdProblem } from "../../core/dlt.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Records } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { conflict } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  type RecordPlan,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import { senderIdProblem } from "./senders-resource.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
+      judge: ({ sound, errors }, account) => judge(sound, errors, account?.mode),
+      async toRecord(given, { id, now }) {
+        const template: SmsTemplate = present({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          name: given.name,
+          body: given.body,
+          dltTemplateId: given.dlt_template_id,
+          dltEntityId: given.dlt_entity_id,
+          from: given.from,
+          createdAt: now,
+        });
+        await refuseTwin(deps.store.records, template);
+        return template;
+      },
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({
+        name: Type.Optional(givenFields.name),
+        body: Type.Optional(body),
+        ...optional,
+      }),
+      clearable: { dlt_template_id: "dltTemplateId", dlt_entity_id: "dltEntityId", from: "from" },
+      async judge({ sound, errors }, { accountId }) {
+        const account = await deps.store.records.find("accounts", { id: accountId });
+        judge(sound, errors, account?.mode);
+      },
+      async toChanges(given, current) {
+        await refuseTwin(deps.store.records, { ...current, dltTemplateId: given.dlt_template_id });
+        return present({
+          name: given.name,
+          body: given.body,
+          dltTemplateId: given.dlt_template_id,
+          dltEntityId: given.dlt_entity_id,
+          from: given.from,
+        });
+      },
+    }),
+    deleteEndpoint(deps, plan),
+  ];
+}
+
+/** As long as 255 segments can be, with room for placeholders. */
+const body = Type.String({
+  minLength: 1,
+  maxLength: 40_000,
+  description:
+    "Text with placeholders: `{#var#}` and its tagged forms, filled in order, or `{{1}}`, by number",
+});
+
+const optional = {
+  dlt_template_id: givenFields.dlt_template_id,
+  dlt_entity_id: givenFields.dlt_entity_id,
+  from: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 15, description: "Sender id used when a request names none" }),
+  ),
+};
+
+const plan: RecordPlan<"smsTemplates"> = {
+  kind: "smsTemplates",
+  path: "sms-templates",
+  noun: "SMS template",
+  operation: "SmsTemplate",
+  filters: { account_id: "accountId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    name: Type.String(),
+    body: Type.String(),
+    placeholders: Type.Array(Type.Unknown(), { description: "What the body's placeholders ask for" }),
+    dlt_template_id: Type.Optional(Type.String()),
+    dlt_entity_id: Type.Optional(Type.String()),
+    from: Type.Optional(Type.String()),
+    created_at: shownFields.created_at,
+  }),
+  show: toResource,
+};
+
+function toResource(template: SmsTemplate) {
+  return {
+    id: template.id,
+    account_id: template.accountId,
+    name: template.name,
+    body: template.body,
+    dlt_template_id: template.dltTemplateId,
+    dlt_entity_id: template.dltEntityId,
+    from: template.from,
+    created_at: toIso(template.createdAt),
+  };
+}
+
+interface SoundTemplate {
+  readonly body?: string | undefined;
+  readonly dlt_template_id?: string | undefined;
+  readonly dlt_entity_id?: string | undefined;
+  readonly from?: string | undefined;
+}
+
+function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode | undefined): void {
+  for (const field of ["dlt_template_id", "dlt_entity_id"] as const) {
+    const id = sound[field];
+    const problem = id !== undefined && mode !== undefined ? dltIdProblem(id, mode) : undefined;
+    if (problem !== undefined) errors.add(field, problem);
+  }
+  const problem = sound.from === undefined ? undefined : senderIdProblem(sound.from);
+  if (problem !== undefined) errors.add("from", problem);
+}
+
+/** Requests name templates by their DLT id too: it must lead to one. */
+async function refuseTwin(
+  records: Records,
+  { id, accountId, dltTemplateId }: { id: string; accountId: string; dltTemplateId?: string | undefined },
+): Promise<void> {
+  if (dltTemplateId === undefined) return;
+  const twins = await records.list("smsTemplates", { accountId, dltTemplateId }, { limit: 2 });
+  const twin = twins.find((each) => each.id !== id);
+  if (twin) throw conflict({ dlt_template_id: `taken by the template ${twin.id} (${twin.name})` });
+}
