@@ -21,17 +21,23 @@ export interface PostriderProcess {
   output(): string;
   /** Resolves when a line of its output matches. */
   line(pattern: RegExp): Promise<string>;
+  readonly pid: number;
   kill(signal: NodeJS.Signals): void;
   /** The exit code, or the negative of nothing: `null` where a signal ended it. */
   readonly exited: Promise<number | null>;
 }
 
-/** Starts `postrider serve` and resolves when it says that it is ready. Throws with its output when it exits instead. */
+/** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
 export async function startPostrider(
-  options: { dataFolder?: string; env?: Record<string, string>; args?: readonly string[] } = {},
+  options: {
+    dataFolder?: string;
+    env?: Record<string, string>;
+    args?: readonly string[];
+    main?: string;
+  } = {},
 ): Promise<PostriderProcess> {
   const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
-  const child = Bun.spawn([process.execPath, MAIN, "serve", ...(options.args ?? [])], {
+  const child = Bun.spawn([process.execPath, options.main ?? MAIN, "serve", ...(options.args ?? [])], {
     env: {
       PATH: process.env.PATH ?? "",
       HOME: dataFolder,
@@ -56,6 +62,7 @@ export async function startPostrider(
     sandbox: JSON.parse(readFileSync(join(dataFolder, "sandbox.json"), "utf8")) as Sandbox,
     output: output.text,
     line: output.line,
+    pid: child.pid,
     kill: (signal) => child.kill(signal),
     exited,
   };

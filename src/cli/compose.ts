@@ -35,12 +35,20 @@ export interface Postrider {
   stop(): Promise<void>;
 }
 
+export interface StartOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For benchmarks: makes commits slow. */
+  readonly faults?: { readonly beforeCommit?: () => void };
+}
+
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
-export async function startPostrider(config: Config, clock: Clock, log: Logger): Promise<Postrider> {
+export async function startPostrider({ config, clock, log, faults }: StartOptions): Promise<Postrider> {
   ensureDataFolder(config.dataFolder);
   const masterKey = readMasterKey(config.dataFolder, config.secret);
   const vault = createVault({ masterKey, randomBytes });
-  const store = await openStore({ dataFolder: config.dataFolder, vault });
+  const store = await openStore({ dataFolder: config.dataFolder, vault, ...(faults && { faults }) });
   const parts: Parts = {
     config,
     clock,

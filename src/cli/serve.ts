@@ -19,7 +19,7 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
   try {
-    const service = await startPostrider(config, clock, log);
+    const service = await startPostrider({ config, clock, log });
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
     log.info({ url: service.url, roles: [...config.roles], data: config.dataFolder }, "ready");
     stopOnSignal(async () => {
