@@ -66,11 +66,11 @@ const BEARER = { "WWW-Authenticate": "Bearer" };
 const CLOSE = { Connection: "close" };
 
 /** The answer to a refused request. */
-export function refusalResponse(refusal: Refusal, extra: Readonly<Record<string, string>>): Response {
+export function refusalResponse(refusal: Refusal): Response {
   const { status, message, more } = refusal;
   const body = { code: status, message, ...(more.details && { details: more.details }) };
   return new Response(JSON.stringify(body), {
     status,
-    headers: { "Content-Type": "application/json", ...more.headers, ...extra },
+    headers: { "Content-Type": "application/json", ...more.headers },
   });
 }

@@ -1,6 +1,13 @@
 import type { Clock } from "../core/clock.ts";
 import type { ApiLimits } from "./app-deps.ts";
-import { payloadTooLarge, requestTimeout, serviceUnavailable, unsupportedMediaType, validationFailed } from "./errors.ts";
+import {
+  payloadTooLarge,
+  Refusal,
+  requestTimeout,
+  serviceUnavailable,
+  unsupportedMediaType,
+  validationFailed,
+} from "./errors.ts";
 
 export interface BodyReader {
   /**
@@ -30,10 +37,9 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
       const reserved = length ?? maxBytes;
       reserve(reserved);
       try {
-        const bytes = await deadlines.within(
-          length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer(),
-        );
-        return decode(bytes);
+        const bytes: Promise<ArrayBuffer | Uint8Array> =
+          length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
+        return decode(await deadlines.within(bytes));
       } finally {
         held -= reserved;
       }
@@ -122,7 +128,8 @@ function createDeadlines(clock: Clock, timeoutMs: number): Deadlines {
           },
           (error) => {
             waiting.delete(entry);
-            reject(error);
+            // What goes wrong while reading is the client's going away; nobody hears this answer.
+            reject(error instanceof Refusal ? error : validationFailed({ body: "could not be read" }));
           },
         );
       }),

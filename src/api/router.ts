@@ -115,7 +115,11 @@ function addTo(row: Row, endpoint: Endpoint, path: string): void {
   row.methods.set(endpoint.method, endpoint);
   row.cors ||= endpoint.cors === true;
   const methods = [...row.methods.keys()];
-  row.allow = [...methods, ...(row.methods.has("GET") ? ["HEAD"] : []), ...(row.cors ? ["OPTIONS"] : [])].join(", ");
+  row.allow = [
+    ...methods,
+    ...(row.methods.has("GET") ? ["HEAD"] : []),
+    ...(row.cors ? ["OPTIONS"] : []),
+  ].join(", ");
 }
 
 function pick(row: Row, method: string, params: Params): Match {

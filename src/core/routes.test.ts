@@ -9,12 +9,21 @@ function route(id: string, over: Partial<Route> = {}): Route {
 const to = { accountId: "a", channel: "sms", destination: "+919876543210" } as const;
 
 test("the longest matching prefix counts", () => {
-  const routes = [route("1"), route("2", { match: "91" }), route("3", { match: "9198" }), route("4", { match: "44" })];
+  const routes = [
+    route("1"),
+    route("2", { match: "91" }),
+    route("3", { match: "9198" }),
+    route("4", { match: "44" }),
+  ];
   expect(chooseRoute(routes, to)?.id).toBe("3");
 });
 
 test("an account's own route comes before a longer one of all accounts", () => {
-  const routes = [route("1", { match: "9198" }), route("2", { accountId: "a" }), route("3", { accountId: "b" })];
+  const routes = [
+    route("1", { match: "9198" }),
+    route("2", { accountId: "a" }),
+    route("3", { accountId: "b" }),
+  ];
   expect(chooseRoute(routes, to)?.id).toBe("2");
 });
 
@@ -25,7 +34,11 @@ test("of two equal routes the oldest counts, in whatever order they are listed",
 });
 
 test("routes of the other channel and of other accounts lead nowhere", () => {
-  const routes = [route("1", { channel: "email" }), route("2", { accountId: "b" }), route("3", { match: "44" })];
+  const routes = [
+    route("1", { channel: "email" }),
+    route("2", { accountId: "b" }),
+    route("3", { match: "44" }),
+  ];
   expect(chooseRoute(routes, to)).toBeUndefined();
 });
 

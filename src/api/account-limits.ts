@@ -1,0 +1,34 @@
+import { readSetting, type SettingName } from "../core/settings.ts";
+import type { KeyOwner } from "../store/store.ts";
+import type { RateLimit } from "./rate-limit.ts";
+
+export interface NamedLimit {
+  /** Of the bucket. */
+  readonly key: string;
+  readonly limit: RateLimit;
+}
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The limits a caller's requests count against; none unless settings say so. A second's worth may come at once. */
+export function accountLimits({ keyId, account, settings }: KeyOwner): readonly NamedLimit[] {
+  const perKey = rateOf(settings, "rate_limit_per_key");
+  const perAccount = rateOf(settings, "rate_limit_per_account");
+  if (perKey === 0 && perAccount === 0) return NONE;
+  return [
+    { key: `key ${keyId}`, limit: { rate: perKey, burst: perKey } },
+    { key: `account ${account.id}`, limit: { rate: perAccount, burst: perAccount } },
+  ].filter(({ limit }) => limit.rate > 0);
+}
+
+/** The limit of a client address that calls the push endpoints for one account; `undefined` where it is switched off. */
+export function pushLimit(settings: Settings): RateLimit | undefined {
+  const rate = readSetting(settings, "push_rate_limit");
+  return rate === 0 ? undefined : { rate, burst: readSetting(settings, "push_rate_burst") };
+}
+
+const NONE: readonly NamedLimit[] = [];
+
+function rateOf(settings: Settings, name: SettingName & `rate_limit_${string}`): number {
+  return settings[name] === undefined ? 0 : readSetting(settings, name);
+}

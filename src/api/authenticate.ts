@@ -1,0 +1,69 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import { isWellFormedApiKey } from "../core/api-key.ts";
+import type { KeyOwner } from "../store/store.ts";
+import type { AppDeps } from "./app-deps.ts";
+import { invalidAdminToken, invalidApiKey } from "./errors.ts";
+import { createFreshCache } from "./fresh-cache.ts";
+
+export interface Authenticator {
+  /** Who calls; refuses missing, malformed, unknown and revoked keys, all alike. */
+  apiKey(headers: Headers): KeyOwner | Promise<KeyOwner>;
+  /** Refuses a caller without the admin token. */
+  admin(headers: Headers): Promise<void>;
+}
+
+/** Keys in use at one time; more are read again sooner. */
+const MAX_KEYS = 10_000;
+
+/** A revoked key, and a replaced admin token, are refused a second later at the latest, on every process. */
+export function createAuthenticator({ store, clock }: Pick<AppDeps, "store" | "clock">): Authenticator {
+  const isFound = (found: unknown) => found !== undefined;
+  // Unknown keys are not kept: a flood of them would drive the good ones out.
+  const owners = createFreshCache<KeyOwner | undefined>({ clock, maxEntries: MAX_KEYS, keeps: isFound });
+  const adminDigests = createFreshCache<string | undefined>({ clock, maxEntries: 1, keeps: isFound });
+
+  return {
+    apiKey(headers) {
+      const key = presentedKey(headers);
+      if (key === undefined || !isWellFormedApiKey(key)) throw invalidApiKey();
+      const digest = hash("sha256", key, "hex");
+      const owner = owners.get(digest, () => store.intake.findKeyOwner(digest));
+      return owner instanceof Promise ? owner.then(known) : known(owner);
+    },
+    async admin(headers) {
+      const token = bearerToken(headers.get("authorization"));
+      const expected = await adminDigests.get("", () => store.adminTokenDigest());
+      if (!token || expected === undefined || !isSame(hash("sha256", token, "hex"), expected)) {
+        throw invalidAdminToken();
+      }
+    },
+  };
+}
+
+function known(owner: KeyOwner | undefined): KeyOwner {
+  if (!owner) throw invalidApiKey();
+  return owner;
+}
+
+/** `undefined` where no key is given, and where two different ones are. */
+function presentedKey(headers: Headers): string | undefined {
+  const authorization = headers.get("authorization");
+  const apiKey = headers.get("x-api-key");
+  if (authorization === null) return apiKey ?? undefined;
+  const bearer = bearerToken(authorization);
+  return apiKey === null || apiKey === bearer ? bearer : undefined;
+}
+
+const BEARER = /^bearer +([!-~]{1,512})$/i;
+
+function bearerToken(authorization: string | null): string | undefined {
+  if (authorization === null) return undefined;
+  return authorization.startsWith("Bearer ") && !authorization.includes(" ", 7)
+    ? authorization.slice(7)
+    : BEARER.exec(authorization)?.[1];
+}
+
+function isSame(hex: string, otherHex: string): boolean {
+  const [a, b] = [Buffer.from(hex, "hex"), Buffer.from(otherHex, "hex")];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,19 @@
+/** Browsers may call the push endpoints from any page: there is no cookie and no key that a page could abuse. */
+export const CORS_HEADERS: Readonly<Record<string, string>> = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers":
+    "X-Request-Id, Retry-After, Idempotent-Replayed, Idempotent-Payload-Mismatch",
+};
+
+/** The answer to a preflight. Browsers keep it for two hours at most, whatever is asked of them. */
+export function preflightResponse(allow: string): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      ...CORS_HEADERS,
+      "Access-Control-Allow-Methods": allow,
+      "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, X-Request-Id",
+      "Access-Control-Max-Age": "7200",
+    },
+  });
+}

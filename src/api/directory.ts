@@ -1,0 +1,81 @@
+import type { Account, Domain, PushApp, Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type { Records, RecordTypes } from "../store/store.ts";
+import type { AppDeps } from "./app-deps.ts";
+import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
+
+/** What operators have registered, as requests need it: read again when a reading is a second old. */
+export interface Directory {
+  template(accountId: string, id: string): MaybePromise<SmsTemplate | undefined>;
+  /** Where several templates carry the same DLT id, the oldest. */
+  templateByDltId(accountId: string, dltTemplateId: string): MaybePromise<SmsTemplate | undefined>;
+  senders(accountId: string): MaybePromise<readonly Sender[]>;
+  /** `domain` in lower case. */
+  domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
+  routes(): MaybePromise<readonly Route[]>;
+  /** `email` in lower case. */
+  isSuppressed(accountId: string, email: string): MaybePromise<boolean>;
+  account(id: string): MaybePromise<Account | undefined>;
+  pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
+  /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
+  settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+const MAX_ENTRIES = 10_000;
+/** Rows of one list: more senders or routes than this and the newest are not seen. */
+const MAX_LISTED = 10_000;
+const PAGE = 1000;
+
+export function createDirectory({ store, clock }: Pick<AppDeps, "store" | "clock">): Directory {
+  const { records } = store;
+  const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> =>
+    createFreshCache({ clock, maxEntries });
+  const templates = cache<SmsTemplate | undefined>();
+  const senders = cache<readonly Sender[]>(1000);
+  const domains = cache<Domain | undefined>();
+  const routes = cache<readonly Route[]>(1);
+  const suppressions = cache<boolean>();
+  const accounts = cache<Account | undefined>();
+  const pushApps = cache<PushApp | undefined>();
+  const settings = cache<Readonly<Record<string, string>>>();
+
+  return {
+    template: (accountId, id) =>
+      templates.get(`${accountId} ${id}`, () => records.find("smsTemplates", { accountId, id })),
+    templateByDltId: (accountId, dltTemplateId) =>
+      templates.get(`${accountId} dlt ${dltTemplateId}`, () =>
+        records.find("smsTemplates", { accountId, dltTemplateId }),
+      ),
+    senders: (accountId) => senders.get(accountId, () => listAll(records, "senders", { accountId })),
+    domain: (accountId, domain) =>
+      domains.get(`${accountId} ${domain}`, () => records.find("domains", { accountId, domain })),
+    routes: () => routes.get("", () => listAll(records, "routes", {})),
+    isSuppressed: (accountId, email) =>
+      suppressions.get(`${accountId} ${email}`, async () => {
+        return (await records.find("suppressions", { accountId, email })) !== undefined;
+      }),
+    account: (id) => accounts.get(id, () => records.find("accounts", { id })),
+    pushApp: (accountId, id) =>
+      pushApps.get(`${accountId} ${id}`, () => records.find("pushApps", { accountId, id })),
+    settings: (accountId) =>
+      settings.get(accountId ?? "", async () => ({
+        ...(await records.settings(undefined)),
+        ...(accountId !== undefined && (await records.settings(accountId))),
+      })),
+  };
+}
+
+async function listAll<K extends "senders" | "routes">(
+  records: Records,
+  kind: K,
+  where: Partial<RecordTypes[K]>,
+): Promise<readonly RecordTypes[K][]> {
+  const all: RecordTypes[K][] = [];
+  for (let after: string | undefined; all.length < MAX_LISTED; after = all.at(-1)?.id) {
+    const page = await records.list(kind, where, { limit: PAGE, ...(after !== undefined && { after }) });
+    all.push(...page);
+    if (page.length < PAGE) break;
+  }
+  return all;
+}

@@ -1,0 +1,87 @@
+/** Send Email and Get Email. */
+import type { EmailContent } from "../core/message.ts";
+import { present } from "../core/present.ts";
+import { parseSendEmail, type SendEmail, SendEmailBody } from "../core/send-email.ts";
+import { readSetting } from "../core/settings.ts";
+import type { NewMessage } from "../store/store.ts";
+import { acceptMessages } from "./accept-messages.ts";
+import { callerOf } from "./caller.ts";
+import { createdAtOf } from "./created-at.ts";
+import { planEmail } from "./email-plan.ts";
+import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import { messageNotFound, validationFailed } from "./errors.ts";
+import type { MessageDeps } from "./message-deps.ts";
+import { shownMessageId } from "./message-id.ts";
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/emails/messages",
+      aliases: ["/v1/emails/send"],
+      operation: "sendEmail",
+      summary: "Send an email to up to 50 recipients",
+      tag: "Email",
+      auth: "api-key",
+      idempotent: true,
+      request: { schema: SendEmailBody, maxBytes: MAX_BODY_BYTES },
+      responses: { 202: { description: "Accepted, durably.", schema: AcceptedEmail } },
+      handle: (call) => sendEmail(deps, call),
+    },
+    {
+      method: "GET",
+      path: "/v1/emails/messages/{message_id}",
+      operation: "getEmail",
+      summary: "Read an email and its status",
+      tag: "Email",
+      auth: "api-key",
+      responses: {
+        200: { description: "The message; never its body.", schema: EmailMessage },
+        404: { description: "`message not found`: unknown, or older than 7 days." },
+      },
+      handle: (call) => getEmail(deps, call),
+    },
+  ];
+}
+
+async function sendEmail(deps: MessageDeps, call: Call): Promise<Response> {
+  const caller = callerOf(call);
+  const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
+  if ("errors" in parsed) throw validationFailed(parsed.errors);
+  const request = parsed.value;
+  const { parts, jobs } = await planEmail(deps.directory, caller, request);
+  const { scheduleAt } = request;
+  const message: NewMessage = {
+    id: deps.ids(),
+    recipient: "",
+    status: scheduleAt === undefined ? "queued" : "scheduled",
+    parts,
+    jobs,
+    expiresAt: (scheduleAt ?? call.now) + readSetting(caller.settings, "email_window_hours") * HOUR_MS,
+    ...present({ dueAt: scheduleAt }),
+  };
+  return acceptMessages(
+    deps.intake,
+    { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
+    { call, operation: "sendEmail", body: acceptedEmailJson(message, createdAtOf(message.id)) },
+  );
+}
+
+const HOUR_MS = 3600 * 1000;
+
+function toContent(request: SendEmail): EmailContent {
+  const { scheduleAt: _, ...content } = request;
+  return { channel: "email", ...content };
+}
+
+async function getEmail({ intake }: MessageDeps, call: Call): Promise<Response> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  const accountId = callerOf(call).account.id;
+  const message =
+    id === undefined ? undefined : await intake.findMessage({ accountId, channel: "email", id });
+  if (message?.content.channel !== "email") throw messageNotFound();
+  return Response.json(toEmailResource(message, message.content));
+}

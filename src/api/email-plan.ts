@@ -1,0 +1,110 @@
+/** What an account's records make of a request: who is suppressed, and which queue serves whom. */
+import type { Route } from "../core/accounts.ts";
+import { domainOf } from "../core/email-address.ts";
+import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
+import type { Part, Recipient } from "../core/message.ts";
+import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
+import type { SendEmail } from "../core/send-email.ts";
+import type { KeyOwner, NewJob } from "../store/store.ts";
+import type { Directory } from "./directory.ts";
+import { validationFailed } from "./errors.ts";
+
+export interface EmailPlan {
+  /** One per recipient, in the order to, cc, bcc. */
+  readonly parts: readonly Part[];
+  /** One per queue. */
+  readonly jobs: readonly NewJob[];
+}
+
+/** Refuses, with every problem at once, what could not be sent. */
+export async function planEmail(
+  directory: Directory,
+  caller: KeyOwner,
+  request: SendEmail,
+): Promise<EmailPlan> {
+  const { id: accountId, mode } = caller.account;
+  const addressed = addressedIn(request);
+  const parts = await Promise.all(addressed.map(({ recipient }) => toPart(directory, accountId, recipient)));
+  if (mode === "sandbox") {
+    return {
+      parts,
+      jobs: jobsOf(
+        parts,
+        addressed.map(() => SANDBOX_QUEUES.email),
+      ),
+    };
+  }
+  const errors = createErrors();
+  await judgeSender(directory, accountId, { request, errors });
+  const queues = queuesOf(await directory.routes(), accountId, { addressed, errors });
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { parts, jobs: jobsOf(parts, queues) };
+}
+
+/** A recipient and where the request names it. */
+interface Addressed {
+  readonly recipient: Recipient;
+  readonly field: "to" | "cc" | "bcc";
+  readonly index: number;
+  readonly total: number;
+}
+
+function addressedIn(request: SendEmail): readonly Addressed[] {
+  return (["to", "cc", "bcc"] as const).flatMap((field) => {
+    const recipients = request[field] ?? [];
+    return recipients.map((recipient, index) => ({ recipient, field, index, total: recipients.length }));
+  });
+}
+
+async function toPart(directory: Directory, accountId: string, { email }: Recipient): Promise<Part> {
+  const isSuppressed = await directory.isSuppressed(accountId, email.toLowerCase());
+  return isSuppressed
+    ? { status: "failed", address: email, error: { code: "suppressed", message: SUPPRESSED } }
+    : { status: "pending", address: email };
+}
+
+const SUPPRESSED = "the address is on the account's suppression list";
+
+async function judgeSender(
+  directory: Directory,
+  accountId: string,
+  { request, errors }: { request: SendEmail; errors: ErrorCollector },
+): Promise<void> {
+  const domain = await directory.domain(accountId, domainOf(request.from.email));
+  if (domain?.verifiedAt === undefined) errors.add("from.email", "domain is not verified");
+}
+
+function queuesOf(
+  routes: readonly Route[],
+  accountId: string,
+  { addressed, errors }: { addressed: readonly Addressed[]; errors: ErrorCollector },
+): readonly string[] {
+  return addressed.map(({ recipient, field, index, total }) => {
+    const destination = domainOf(recipient.email);
+    const route = chooseRoute(routes, { accountId, channel: "email", destination });
+    if (!route) errors.addEntry(field, { index, total, at: `${field}.${index}.email`, reason: NO_ROUTE });
+    return route?.id ?? "";
+  });
+}
+
+const NO_ROUTE = "no route of the account leads to this domain";
+
+/**
+ * One envelope per queue, without those that are suppressed. Where all are, a job is left all the same: it ends
+ * the message, with its event, as any other would.
+ */
+function jobsOf(parts: readonly Part[], queues: readonly string[]): readonly NewJob[] {
+  const open = [...parts.keys()].filter((index) => parts[index]?.status === "pending");
+  const envelopes = new Map<string, number[]>();
+  for (const index of open.length > 0 ? open : parts.keys()) {
+    const queue = queues[index] ?? "";
+    const covered = envelopes.get(queue);
+    if (covered) covered.push(index);
+    else envelopes.set(queue, [index]);
+  }
+  const [first] = envelopes.keys();
+  if (open.length === 0 && first !== undefined) return [{ queue: first }];
+  return [...envelopes].map(([queue, covered]) =>
+    covered.length === parts.length ? { queue } : { queue, parts: covered },
+  );
+}

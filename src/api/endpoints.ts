@@ -1,0 +1,29 @@
+import type { AppDeps } from "./app-deps.ts";
+import type { Directory } from "./directory.ts";
+import { docsEndpoints } from "./docs.ts";
+import { emailEndpoints } from "./email-messages.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { healthEndpoints } from "./health.ts";
+import { openApiEndpoint } from "./openapi.ts";
+import { pushEndpoints } from "./push.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { smsEndpoints } from "./sms-messages.ts";
+
+export interface EndpointParts {
+  readonly directory: Directory;
+  readonly limiter: RateLimiter;
+}
+
+/** Every path there is. */
+export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
+  const { store, ids } = deps;
+  const messages = { intake: store.intake, directory, ids };
+  const described = [
+    ...smsEndpoints(messages),
+    ...emailEndpoints(messages),
+    ...pushEndpoints({ store, directory, limiter, ids }),
+    ...healthEndpoints(deps),
+    ...deps.adminEndpoints,
+  ];
+  return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps)];
+}

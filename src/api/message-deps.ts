@@ -1,0 +1,9 @@
+import type { Intake } from "../store/store.ts";
+import type { Directory } from "./directory.ts";
+
+/** What accepting and looking up messages needs. */
+export interface MessageDeps {
+  readonly intake: Intake;
+  readonly directory: Directory;
+  readonly ids: () => string;
+}

@@ -1,0 +1,70 @@
+import Type, { type TSchema } from "typebox";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is delivered to `callback_url`: Standard Webhooks 1.0.0. Adds the schema of the body to `schemas`. */
+export function webhooks(schemas: Map<string, TSchema>): Json {
+  schemas.set("DeliveryEvent", DeliveryEvent);
+  return Object.fromEntries(EVENT_TYPES.map((type) => [type, { post: describe(type) }]));
+}
+
+const EVENT_TYPES = [
+  "sms.sent",
+  "sms.delivered",
+  "sms.undelivered",
+  "sms.failed",
+  "sms.expired",
+  "email.sent",
+  "email.delivered",
+  "email.bounced",
+  "email.failed",
+];
+
+const DeliveryEvent = Type.Object(
+  {
+    type: Type.String({ enum: EVENT_TYPES }),
+    timestamp: Type.String({ format: "date-time", description: "When the event happened" }),
+    data: Type.Object({
+      message_id: Type.String(),
+      account_id: Type.String(),
+      to: Type.Optional(Type.Unknown({ description: "Recipient, or recipients, as the message has them" })),
+      recipient: Type.Optional(Type.String({ description: "Email: the address the event is about" })),
+      status: Type.String({ description: "Of the message; where there is a `recipient`, of that recipient" }),
+      sequence: Type.Integer({ minimum: 1, description: "Counts the events of a message" }),
+      occurred_at: Type.String({ format: "date-time" }),
+      tags: Type.Optional(Type.Array(Type.String())),
+      metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
+      error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+    }),
+  },
+  { title: "DeliveryEvent" },
+);
+
+function describe(type: string): Json {
+  return {
+    operationId: type.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+    summary: `A message is ${type.slice(type.indexOf(".") + 1)}`,
+    tags: ["Webhooks"],
+    security: [],
+    parameters: [
+      header("webhook-id", "The same on every delivery of the event"),
+      header("webhook-timestamp", "Unix seconds of this delivery"),
+      header(
+        "webhook-signature",
+        "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two during a rotation",
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/DeliveryEvent" } } },
+    },
+    responses: {
+      "2XX": { description: "Received. Any other answer, or none within 15 s, is tried again." },
+      "410": { description: "Never to be tried again." },
+    },
+  };
+}
+
+function header(name: string, description: string): Json {
+  return { name, in: "header", required: true, description, schema: { type: "string" } };
+}

@@ -1,0 +1,171 @@
+/** Register Device and Identify User: called by apps and browsers, without a key. */
+import type { Account, PushApp } from "../core/accounts.ts";
+import { createErrors, type FieldErrors } from "../core/field-errors.ts";
+import {
+  accountIdOf,
+  IdentifyUserBody,
+  parseIdentifyUser,
+  parseRegisterDevice,
+  type RegisterDevice,
+  RegisterDeviceBody,
+} from "../core/push-device.ts";
+import type { Idempotency, PushAnswer, Store } from "../store/store.ts";
+import { pushLimit } from "./account-limits.ts";
+import { addressBlock } from "./client-address.ts";
+import type { Directory } from "./directory.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import { contactNotFound, tooManyRequests, validationFailed } from "./errors.ts";
+import { digestOf, idempotencyKey, replayed, replayOfRefused, windowed } from "./idempotency.ts";
+import { IdentificationResult, identifiedJson, Registration, registeredJson } from "./push-resource.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+
+export interface PushDeps {
+  readonly store: Pick<Store, "push" | "intake">;
+  readonly directory: Directory;
+  readonly limiter: RateLimiter;
+  readonly ids: () => string;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export function pushEndpoints(deps: PushDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/push/register",
+      operation: "registerDevice",
+      summary: "Register a device push token",
+      tag: "Push",
+      auth: "none",
+      cors: true,
+      idempotent: true,
+      request: { schema: RegisterDeviceBody, maxBytes: MAX_BODY_BYTES },
+      responses: { 201: { description: "Registered.", schema: Registration } },
+      handle: (call) => registerDevice(deps, call),
+    },
+    {
+      method: "POST",
+      path: "/v1/push/identify",
+      operation: "identifyUser",
+      summary: "Link a device to an identified user",
+      tag: "Push",
+      auth: "none",
+      cors: true,
+      idempotent: true,
+      request: { schema: IdentifyUserBody, maxBytes: MAX_BODY_BYTES },
+      responses: {
+        200: { description: "Linked.", schema: IdentificationResult },
+        404: { description: "`contact not found`: unknown account, device, contact or external id." },
+      },
+      handle: (call) => identifyUser(deps, call),
+    },
+  ];
+}
+
+async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
+  const account = await admit(deps, call);
+  const claim = claimOf(call, "registerDevice");
+  const judged = await judgeDevice(deps.directory, account, call.body?.json);
+  if ("errors" in judged) {
+    const replay = claim && (await replayOfRefused(deps.store.intake, { claim, ...claim, isStrict: false }));
+    if (replay) return replay;
+    throw validationFailed(judged.errors);
+  }
+  const registrationId = deps.ids();
+  const contactId = deps.ids();
+  return toResponse(
+    await deps.store.push.register(
+      {
+        ...judged.value,
+        registrationId,
+        contactId,
+        now: call.now,
+        answer: (ids) => ({ status: 201, body: registeredJson(ids) }),
+      },
+      claim,
+    ),
+    claim,
+  );
+}
+
+async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
+  await admit(deps, call);
+  const claim = claimOf(call, "identifyUser");
+  const parsed = parseIdentifyUser(call.body?.json);
+  if ("errors" in parsed) throw validationFailed(parsed.errors);
+  const result = await deps.store.push.identify(
+    {
+      ...parsed.value,
+      now: call.now,
+      answer: (contactId) => ({ status: 200, body: identifiedJson(contactId) }),
+    },
+    claim,
+  );
+  if (result.kind === "contact_not_found") throw contactNotFound();
+  return toResponse(result, claim);
+}
+
+/** Counts the request against its client; the account it names, if there is one. */
+async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Account | undefined> {
+  const accountId = accountIdOf(call.body?.json);
+  const isPlausible = accountId !== undefined && accountId.length <= MAX_ID_LENGTH;
+  const account = isPlausible ? await directory.account(accountId) : undefined;
+  const limit = pushLimit(await directory.settings(account?.id));
+  const key = `push ${addressBlock(call.clientAddress)} ${account?.id ?? ""}`;
+  const waitSeconds = limit && limiter.take(key, limit);
+  if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+  return account;
+}
+
+const MAX_ID_LENGTH = 64;
+
+/** Scoped by the body too: a client library with one constant key must not fold all devices into one. */
+function claimOf(call: Call, operation: string): Idempotency | undefined {
+  const key = idempotencyKey(call.headers);
+  if (key === undefined) return undefined;
+  const bodyDigest = digestOf(call.body?.text ?? "");
+  const accountId = accountIdOf(call.body?.json)?.slice(0, MAX_ID_LENGTH) ?? "";
+  return windowed({ scope: `${accountId}:${operation}:${bodyDigest}`, key, bodyDigest, now: call.now });
+}
+
+type Judged = { readonly value: RegisterDevice } | { readonly errors: FieldErrors };
+
+/** The body and what it names, with every problem at once. */
+async function judgeDevice(
+  directory: Directory,
+  account: Account | undefined,
+  json: unknown,
+): Promise<Judged> {
+  const parsed = parseRegisterDevice(json, { mode: account?.mode });
+  const { account_id: accountId, app_id: appId, platform } = (json ?? {}) as Record<string, unknown>;
+  const errors = createErrors();
+  if (isText(accountId) && !account) errors.add("account_id", "unknown account");
+  if (account && isText(appId)) {
+    const app = appId.length <= MAX_ID_LENGTH ? await directory.pushApp(account.id, appId) : undefined;
+    const problem = app ? platformProblem(app, account, platform) : undefined;
+    if (!app) errors.add("app_id", "unknown push app");
+    if (problem !== undefined) errors.add("platform", problem);
+  }
+  if (errors.isEmpty()) return parsed;
+  return { errors: { ...errors.list(), ...("errors" in parsed ? parsed.errors : {}) } };
+}
+
+/** The app of a sandbox account has every platform. */
+function platformProblem(app: PushApp, account: Account, platform: unknown): string | undefined {
+  if (account.mode === "sandbox" || !isText(platform)) return undefined;
+  return app.platforms.some((one) => one === platform)
+    ? undefined
+    : "the push app does not have this platform";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function toResponse({ kind, answer }: PushAnswer, claim: Idempotency | undefined): Response {
+  if (kind === "replay") return replayed(answer, { bodyDigest: claim?.bodyDigest ?? "", isStrict: false });
+  return new Response(answer.body, {
+    status: answer.status,
+    headers: { "Content-Type": "application/json" },
+  });
+}

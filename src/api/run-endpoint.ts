@@ -1,0 +1,119 @@
+import type { KeyOwner } from "../store/store.ts";
+import { accountLimits } from "./account-limits.ts";
+import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { clientAddress } from "./client-address.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
+import { digestOf, idempotencyKey, isStrict, keyScope, replayOfRefused } from "./idempotency.ts";
+import { parseJsonObject } from "./parse-json.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import { createBodyReader } from "./read-body.ts";
+import { type Match, queryOf } from "./router.ts";
+
+/** What is known of a request before its endpoint has been asked, and what the log wants to know after. */
+export interface Arrival {
+  readonly requestId: string;
+  readonly peer: { readonly address: string };
+  accountId?: string;
+}
+
+type Found = Extract<Match, { kind: "found" }>;
+type Runner = (found: Found, request: Request, arrival: Arrival) => Promise<Response>;
+
+/** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
+export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
+  const { clock, store } = deps;
+  const authenticator = createAuthenticator(deps);
+  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...deps.limits });
+
+  const admit = async (endpoint: Endpoint, headers: Headers): Promise<KeyOwner | undefined> => {
+    if (endpoint.auth === "none") return undefined;
+    if (endpoint.auth === "admin") {
+      await authenticator.admin(headers);
+      return undefined;
+    }
+    const caller = await authenticator.apiKey(headers);
+    for (const { key, limit } of accountLimits(caller)) {
+      const waitSeconds = limiter.take(key, limit);
+      if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+    }
+    return caller;
+  };
+
+  const withBody = async (endpoint: Endpoint, request: Request, call: Opened): Promise<Response> => {
+    let text = "";
+    try {
+      text = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
+      const parsed = parseJsonObject(text);
+      if ("problem" in parsed) throw validationFailed(parsed.problem);
+      call.body = { json: parsed.json, text };
+      return await endpoint.handle(call);
+    } catch (error) {
+      const isRefused = error instanceof Refusal && error.status === 400;
+      const replay = isRefused && endpoint.idempotent ? await replayFor(endpoint, call, text) : undefined;
+      if (replay) return replay;
+      throw error;
+    }
+  };
+
+  /** A body refused now may repeat one that was taken: its time has passed since, or its template is gone. */
+  const replayFor = async ({ operation }: Endpoint, { caller, headers, now }: Call, text: string) => {
+    const key = caller && readableKey(headers);
+    if (!caller || key === undefined) return undefined;
+    return replayOfRefused(store.intake, {
+      claim: { scope: keyScope(caller.keyId, operation), key, now },
+      bodyDigest: digestOf(text),
+      isStrict: isStrict(caller.settings),
+    });
+  };
+
+  return async ({ endpoint, params }, request, arrival) => {
+    const caller = await admit(endpoint, request.headers);
+    if (caller) arrival.accountId = caller.account.id;
+    const call = openCall({
+      request,
+      params,
+      arrival,
+      now: clock.now(),
+      isTrustedProxy: deps.isTrustedProxy,
+    });
+    if (caller) call.caller = caller;
+    return endpoint.request ? withBody(endpoint, request, call) : endpoint.handle(call);
+  };
+}
+
+/** A call whose caller and body are not in yet. */
+type Opened = { -readonly [Field in keyof Call]: Call[Field] };
+
+interface CallParts {
+  readonly request: Request;
+  readonly params: Call["params"];
+  readonly arrival: Arrival;
+  readonly now: number;
+  readonly isTrustedProxy: AppDeps["isTrustedProxy"];
+}
+
+/** Query and address are worked out where they are asked for: most requests never do. */
+function openCall({ request, params, arrival, now, isTrustedProxy = () => false }: CallParts): Opened {
+  return {
+    requestId: arrival.requestId,
+    headers: request.headers,
+    params,
+    now,
+    get query() {
+      return queryOf(request.url);
+    },
+    get clientAddress() {
+      return clientAddress(arrival.peer.address, request.headers.get("x-forwarded-for"), isTrustedProxy);
+    },
+  };
+}
+
+function readableKey(headers: Headers): string | undefined {
+  try {
+    return idempotencyKey(headers);
+  } catch {
+    return undefined;
+  }
+}

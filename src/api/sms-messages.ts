@@ -1,0 +1,148 @@
+/** Send SMS and Get SMS. */
+import Type from "typebox";
+import type { Part } from "../core/message.ts";
+import { parseSendSms, type SendSms, SendSmsBody } from "../core/send-sms.ts";
+import { readSetting } from "../core/settings.ts";
+import type { KeyOwner, NewMessage } from "../store/store.ts";
+import { acceptMessages } from "./accept-messages.ts";
+import { callerOf } from "./caller.ts";
+import { createdAtOf } from "./created-at.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import { messageNotFound, validationFailed } from "./errors.ts";
+import type { MessageDeps } from "./message-deps.ts";
+import { shownMessageId } from "./message-id.ts";
+import { planSms, type SmsPlan } from "./sms-plan.ts";
+import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson, SmsMessage, toSmsResource } from "./sms-resource.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/sms/messages",
+      aliases: ["/v1/sms/send"],
+      operation: "sendSms",
+      summary: "Send an SMS to one recipient or to a batch",
+      tag: "SMS",
+      auth: "api-key",
+      idempotent: true,
+      request: { schema: SendSmsBody, maxBytes: MAX_BODY_BYTES },
+      responses: {
+        202: {
+          description: "Accepted, durably. A batch (`to` is an array) is answered with `messages`.",
+          schema: Type.Union([AcceptedSms, AcceptedSmsBatch]),
+        },
+      },
+      handle: (call) => sendSms(deps, call),
+    },
+    {
+      method: "GET",
+      path: "/v1/sms/messages/{message_id}",
+      operation: "getSms",
+      summary: "Read an SMS and its status",
+      tag: "SMS",
+      auth: "api-key",
+      responses: {
+        200: { description: "The message.", schema: SmsMessage },
+        404: { description: "`message not found`: unknown, or older than 7 days." },
+      },
+      handle: (call) => getSms(deps, call),
+    },
+  ];
+}
+
+async function sendSms(deps: MessageDeps, call: Call): Promise<Response> {
+  const caller = callerOf(call);
+  const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
+  if ("errors" in parsed) throw validationFailed(parsed.errors);
+  const request = parsed.value;
+  const plan = await planSms(deps.directory, caller, request);
+  const expiresAt = windowEnd(request, caller, call.now);
+  const { messages, body } = request.isBatch
+    ? makeBatch(request, plan, { ids: deps.ids, expiresAt, isOnce: sendsRepeatsOnce(caller) })
+    : makeSingle(request, plan, { ids: deps.ids, expiresAt });
+  const flow = messages.length === 1 ? "single" : "batch";
+  return acceptMessages(
+    deps.intake,
+    { accountId: caller.account.id, flow, content: plan.content, messages },
+    { call, operation: "sendSms", body },
+  );
+}
+
+interface Made {
+  readonly messages: readonly NewMessage[];
+  /** The answer. */
+  readonly body: string;
+}
+
+interface Making {
+  readonly ids: () => string;
+  readonly expiresAt: number;
+}
+
+function makeSingle(request: SendSms, plan: SmsPlan, { ids, expiresAt }: Making): Made {
+  const id = ids();
+  const message = toMessage(request, {
+    id,
+    recipient: request.to[0] ?? "",
+    queue: plan.queues[0] ?? "",
+    expiresAt,
+  });
+  return { messages: [message], body: acceptedSmsJson(message, createdAtOf(id)) };
+}
+
+/** `isOnce`: a number that is repeated shares the message of its first mention. */
+function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: boolean }): Made {
+  const { ids, expiresAt, isOnce } = making;
+  const messages: NewMessage[] = [];
+  const answers: string[] = [];
+  const first = new Map<string, string>();
+  for (const [index, recipient] of request.to.entries()) {
+    let answer = isOnce ? first.get(recipient) : undefined;
+    if (answer === undefined) {
+      const queue = plan.queues[index] ?? "";
+      const message = toMessage(request, { id: ids(), recipient, queue, expiresAt });
+      answer = acceptedSmsJson(message, createdAtOf(message.id));
+      messages.push(message);
+      first.set(recipient, answer);
+    }
+    answers.push(answer);
+  }
+  return { messages, body: `{"messages":[${answers.join(",")}]}` };
+}
+
+interface Parts {
+  readonly id: string;
+  readonly recipient: string;
+  readonly queue: string;
+  readonly expiresAt: number;
+}
+
+function toMessage({ scheduleAt }: SendSms, { id, recipient, queue, expiresAt }: Parts): NewMessage {
+  const jobs = [{ queue }];
+  return scheduleAt === undefined
+    ? { id, recipient, status: "queued", parts: NO_PARTS, expiresAt, jobs }
+    : { id, recipient, status: "scheduled", parts: NO_PARTS, expiresAt, dueAt: scheduleAt, jobs };
+}
+
+/** Segments are counted when the text is rendered for its first attempt. */
+const NO_PARTS: readonly Part[] = [];
+
+/** The window starts when the message is due. */
+function windowEnd({ scheduleAt, expireAfterMs }: SendSms, { settings }: KeyOwner, now: number): number {
+  const windowMs = expireAfterMs ?? readSetting(settings, "sms_default_window_seconds") * 1000;
+  return (scheduleAt ?? now) + windowMs;
+}
+
+function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
+  return readSetting(settings, "batch_duplicates") === "once";
+}
+
+async function getSms({ intake }: MessageDeps, call: Call): Promise<Response> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  const accountId = callerOf(call).account.id;
+  const message = id === undefined ? undefined : await intake.findMessage({ accountId, channel: "sms", id });
+  if (message?.content.channel !== "sms") throw messageNotFound();
+  return Response.json(toSmsResource(message, message.content));
+}

@@ -1,0 +1,75 @@
+/** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
+import type { Route, SmsTemplate } from "../core/accounts.ts";
+import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
+import type { SmsContent } from "../core/message.ts";
+import { present } from "../core/present.ts";
+import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
+import type { SendSms } from "../core/send-sms.ts";
+import { renderTemplate } from "../core/template.ts";
+import type { KeyOwner } from "../store/store.ts";
+import type { Directory } from "./directory.ts";
+import { validationFailed } from "./errors.ts";
+import { findTemplates } from "./find-templates.ts";
+import { resolveRegistered } from "./registered-sms.ts";
+
+export interface SmsPlan {
+  readonly content: SmsContent;
+  /** Aligned with the request's `to`. */
+  readonly queues: readonly string[];
+}
+
+/** Refuses, with every problem at once, what could not be sent. */
+export async function planSms(directory: Directory, caller: KeyOwner, request: SendSms): Promise<SmsPlan> {
+  const { id: accountId, mode } = caller.account;
+  const templates = await findTemplates(directory, accountId, request);
+  const template = templates.byId ?? templates.byDltId;
+  const errors = createErrors();
+  if (template) reportMissingVariables(template, request, errors);
+  if (mode === "sandbox") {
+    refuseIfAny(errors);
+    return { content: toContent(request, template), queues: request.to.map(() => SANDBOX_QUEUES.sms) };
+  }
+  const senders = await directory.senders(accountId);
+  const resolved = resolveRegistered({ caller, request, templates, senders, errors });
+  const queues = queuesOf(await directory.routes(), { accountId, request, errors });
+  refuseIfAny(errors);
+  return { content: { ...toContent(request, template), ...(resolved && { resolved }) }, queues };
+}
+
+function reportMissingVariables(template: SmsTemplate, request: SendSms, errors: ErrorCollector): void {
+  const rendered = renderTemplate(template.body, request.variables ?? {});
+  if (!("missing" in rendered)) return;
+  for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
+}
+
+function refuseIfAny(errors: ErrorCollector): void {
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+}
+
+function toContent(request: SendSms, template: SmsTemplate | undefined): SmsContent {
+  const { from, templateId, dltTemplateId, dltEntityId, variables, callbackUrl, tags, metadata } = request;
+  return {
+    channel: "sms",
+    ...present({ from, templateId, dltTemplateId, dltEntityId, variables, callbackUrl, tags, metadata }),
+    ...(template && { text: template.body }),
+  };
+}
+
+interface Destinations {
+  readonly accountId: string;
+  readonly request: SendSms;
+  readonly errors: ErrorCollector;
+}
+
+function queuesOf(routes: readonly Route[], { accountId, request, errors }: Destinations): readonly string[] {
+  const total = request.to.length;
+  return request.to.map((destination, index) => {
+    const route = chooseRoute(routes, { accountId, channel: "sms", destination });
+    if (route) return route.id;
+    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason: NO_ROUTE });
+    else errors.add("to", NO_ROUTE);
+    return "";
+  });
+}
+
+const NO_ROUTE = "no route of the account leads to this number";
