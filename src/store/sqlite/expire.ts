@@ -17,10 +17,7 @@ const MAX_FLOWS = 2_000;
 
 /** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
 export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["expire"] {
-  const next = db.prepare<Flow>(
-    `SELECT queue, flow FROM jobs WHERE due_at IS NULL AND (queue, flow) > (?, ?)
-     ORDER BY queue, flow LIMIT 1`,
-  );
+  const nextFlow = createFlowSteps(db);
   const overdue = db.prepare<OverdueRow>(
     `SELECT id, message_id, parts FROM jobs
      WHERE due_at IS NULL AND queue = ? AND flow = ? AND deadline <= ? ORDER BY deadline LIMIT ?`,
@@ -32,7 +29,7 @@ export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["exp
   const expireNow = (now: number, limit: number): number => {
     let moved = 0;
     for (let seen = 0; seen < MAX_FLOWS && moved < limit; seen++) {
-      const flow = next.get(last.queue, last.flow);
+      const flow = nextFlow(last);
       const rows = flow ? overdue.all(flow.queue, flow.flow, now, limit - moved) : [];
       for (const row of rows) {
         end(row, now);
@@ -54,6 +51,17 @@ interface Flow {
 }
 
 const START: Flow = { queue: -1, flow: -1 };
+
+/** From flow to flow in the order of the index; two statements, since a row value would walk through the flow's jobs. */
+function createFlowSteps(db: Database): (last: Flow) => Flow | undefined {
+  const ofQueue = db.prepare<Flow>(
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = ? AND flow > ? ORDER BY flow LIMIT 1",
+  );
+  const ofLaterQueue = db.prepare<Flow>(
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue > ? ORDER BY queue, flow LIMIT 1",
+  );
+  return ({ queue, flow }) => ofQueue.get(queue, flow) ?? ofLaterQueue.get(queue);
+}
 
 interface OverdueRow {
   readonly id: number;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Idempotency, SavedAnswer } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -50,7 +50,7 @@ interface KeyRow {
 }
 
 function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Uint8Array {
-  return createHash("sha256").update(`${scope.length}:${scope}${key}`).digest();
+  return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
 }
 
 function toStored(body: string): string | Uint8Array {

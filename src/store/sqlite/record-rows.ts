@@ -74,6 +74,7 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
     update(kind, id, changes) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(changes);
+      if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
       const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
       if (sets.length === 0) return isThere(kind, id);
       const statement = db.prepare(`UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`);

@@ -10,6 +10,9 @@ export interface StageParts {
   readonly queues: QueueBook;
 }
 
+/** Due time of a lease that a start has ended: the store has no clock to say when. */
+const LEASE_ENDED = 0;
+
 /** Moves the waiting whose time has come into line: schedules, retries and dead leases in one sweep. */
 export function createStage(
   db: Database,
@@ -20,8 +23,8 @@ export function createStage(
      WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
   );
   const ready = db.prepare(
-    `UPDATE jobs SET ready_since = due_at, due_at = NULL, is_leased = 0, was_interrupted = max(was_interrupted, is_leased)
-     WHERE id = ?`,
+    `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,
+       was_interrupted = max(was_interrupted, is_leased) WHERE id = ?`,
   );
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
@@ -37,7 +40,7 @@ export function createStage(
   };
 
   const stageOne = (row: WaitingRow, now: number) => {
-    ready.run(row.id);
+    ready.run(now, row.id);
     if (row.is_leased === 1) interrupt(row.message_id, now);
     else messages.turn(row.message_id, "scheduled", "queued");
     queues.ring(queues.nameOf(row.queue));
@@ -72,6 +75,8 @@ interface WaitingRow {
  * find them at once. Only the leased are touched.
  */
 export async function endDeadLeases(db: Database): Promise<void> {
-  const end = db.prepare("UPDATE jobs SET due_at = 0 WHERE is_leased = 1 AND due_at IS NOT NULL");
+  const end = db.prepare(
+    `UPDATE jobs SET due_at = ${LEASE_ENDED} WHERE is_leased = 1 AND due_at IS NOT NULL`,
+  );
   await db.write(() => end.run());
 }
