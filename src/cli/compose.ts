@@ -1,6 +1,5 @@
 /** The composition root: makes every part, starts them in order and stops them in reverse. */
 import { randomBytes } from "node:crypto";
-import { Resolver } from "node:dns/promises";
 import type { Logger } from "pino";
 import packageJson from "../../package.json" with { type: "json" };
 import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
@@ -17,6 +16,7 @@ import { createVault } from "../store/vault.ts";
 import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
+import { createDns } from "./dns.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
@@ -133,7 +133,6 @@ interface HttpParts {
 
 function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpParts): Fetch {
   const { config, clock, log, store, metrics, ids } = parts;
-  const resolver = new Resolver();
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
     ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
@@ -156,9 +155,7 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
       connectorKinds: CONNECTOR_KINDS,
       checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
       connectorStatus: engine.connectorStatus,
-      resolveTxt: (name) => resolver.resolveTxt(name),
-      resolveMx: (name) => resolver.resolveMx(name),
-      resolveCname: (name) => resolver.resolveCname(name),
+      ...createDns(store.records),
       onConfigChanged: () =>
         void engine
           .reconcile()

@@ -52,6 +52,11 @@ export const SETTINGS = {
     max: 1_000_000,
     description: "Push requests one client address and account may make at once.",
   }),
+  dns_servers: text(/^[0-9A-Fa-f:.[\]]+(,[0-9A-Fa-f:.[\]]+)*$/, {
+    expected: "addresses separated by commas, each with or without a port",
+    description: "Resolvers that domains are verified with; unset: the machine's own.",
+    scope: "instance",
+  }),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
