@@ -342,6 +342,44 @@ test("a message whose window ends while it waits is not sent", async () => {
   expect(smsc.submits).toHaveLength(1);
 });
 
+test("a segment that was taken is progress: beside it, a throttled one costs no attempt", async () => {
+  let count = 0;
+  const { channel } = await openUp({ dial: { submitStatus: () => (++count === 2 ? 0x58 : 0) } });
+  const outcome = await send(channel, sms({ text: LONG_TEXT }));
+  expect(outcome.parts.map((p) => p?.kind)).toEqual(["sent", "deferred"]);
+  expect(outcome.countsAsAttempt).toBe(false);
+});
+
+test("beside a segment that was taken, one that failed for the time being costs an attempt", async () => {
+  let count = 0;
+  const { channel } = await openUp({ dial: { submitStatus: () => (++count === 2 ? 0x08 : 0) } });
+  const outcome = await send(channel, sms({ text: LONG_TEXT }));
+  expect(outcome.parts.map((p) => p?.kind)).toEqual(["sent", "deferred"]);
+  expect(outcome.countsAsAttempt).toBe(true);
+});
+
+test("a slot stays taken until its answer is in, also when nobody waits for that any more", async () => {
+  const { channel, smsc, until } = await openUp({ dial: { holdSubmits: true }, config: { window: 1 } });
+  const controller = new AbortController();
+  const sending = channel.send(sms(), controller.signal);
+  await smsc.until(() => smsc.submits.length === 1);
+  controller.abort();
+  expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed", error: { code: "smpp.cut_off" } }] });
+  expect(channel.freeSlots()).toBe(0);
+  smsc.release();
+  await until(() => channel.freeSlots() === 1);
+});
+
+test("a text that no longer makes the segments that were sent is rejected, not sent in pieces that do not fit", async () => {
+  const { channel, smsc } = await openUp();
+  const outcome = await send(
+    channel,
+    sms({ text: "short", parts: [{ status: "sent" }, { status: "pending" }] }),
+  );
+  expect(outcome.parts.map((p) => p?.kind)).toEqual([undefined, "rejected"]);
+  expect(smsc.submits).toHaveLength(0);
+});
+
 test("a message without text, or with a sender no SMSC takes, is rejected and not sent", async () => {
   const { channel, smsc } = await openUp();
   const { text: _, ...withoutText } = sms();
@@ -487,12 +525,15 @@ test("a silent SMSC is asked for life after 30 s, and given up when it does not 
 
 test("an SMSC that answers enquire_link keeps its session, and is asked again", async () => {
   const { smsc, clock, statuses } = await openUp();
+  const asked = () => smsc.others.filter(({ commandId }) => commandId === 0x15).length;
   for (let count = 1; count <= 4; count++) {
     await clock.advance(30_000);
-    await smsc.until(() => smsc.others.length === count);
+    await smsc.until(() => asked() === count);
+    // Once this is answered our own answer is in as well, and the silence starts again.
     await smsc.request(0x15);
-    // Answers and our own request alike prove life: the next question is 30 s from here.
-    smsc.others.splice(count);
+    await clock.advance(29_999);
+    expect(asked()).toBe(count);
+    await smsc.request(0x15);
   }
   expect(statuses.map(({ state }) => state)).toEqual(["connecting", "up"]);
 });
@@ -523,9 +564,9 @@ test("after a refused password the next try is minutes away, and the status says
   expect(channel.status().reason).toBe(
     "the SMSC refused the bind: password is invalid (ESME_RINVPASWD); next try in 5 minutes",
   );
-  expect(
-    logs.some(({ level, fields }) => level === "warn" && String(fields.reason).includes("PASWD")),
-  ).toBe(true);
+  expect(logs.some(({ level, fields }) => level === "warn" && String(fields.reason).includes("PASWD"))).toBe(
+    true,
+  );
   await clock.advance(299_000);
   expect(smsc.binds).toHaveLength(1);
   delete smsc.dial.bindStatus;
@@ -573,6 +614,25 @@ test("responses to nothing are ignored", async () => {
   }
   await smsc.request(0x15);
   expect(await send(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
+test("requests and responses of any kind and content leave the session standing", async () => {
+  const { smsc, channel } = await openUp();
+  let seed = 1;
+  const below = (limit: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+    return (seed >>> 8) % limit;
+  };
+  const commands = [0x05, 0x103, 0x15, 0x102, 0x80000004, 0x80000015, 0x80000005, 0x04, 0x09, 0x0b, 0x77];
+  for (let i = 0; i < 2000; i++) {
+    const frame = Buffer.from(Array.from({ length: 16 + below(80) }, () => below(256)));
+    frame.writeUInt32BE(frame.length, 0);
+    frame.writeUInt32BE(commands[below(commands.length)]!, 4);
+    smsc.sendRaw(frame);
+  }
+  await smsc.request(0x15);
+  expect(await send(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  expect(smsc.binds).toHaveLength(1);
 });
 
 test("stop says unbind", async () => {

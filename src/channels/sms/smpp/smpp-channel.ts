@@ -92,7 +92,7 @@ function rejectAll(message: OutgoingMessage, code: string, words: string): SendO
   const rejected: PartOutcome = { kind: "rejected", error: { code, message: words } };
   const count = Math.max(1, message.parts.length);
   const parts = Array.from({ length: count }, (_, i) => (isToBeSent(message, i) ? rejected : undefined));
-  return { parts, countsAsAttempt: true };
+  return { parts, countsAsAttempt: parts.includes(rejected) };
 }
 
 function isToBeSent(message: OutgoingMessage, part: number): boolean {

@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import * as net from "node:net";
+import * as tls from "node:tls";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { testTls } from "../../../../test/fakes/test-tls.ts";
+import { openConnection } from "./connection.ts";
+
+async function openTo(onConnection: (socket: net.Socket) => void, { isSecure = false } = {}) {
+  const server = isSecure
+    ? tls.createServer({ key: testTls.key, cert: testTls.cert }, onConnection)
+    : net.createServer(onConnection);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as net.AddressInfo;
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<string>();
+  const target = {
+    host: "127.0.0.1",
+    port,
+    connectTimeoutMs: 1000,
+    ...(isSecure ? { tls: { ca: testTls.ca, isVerified: true } } : {}),
+  };
+  const clock = createHeldClock();
+  const connection = openConnection(target, clock, {
+    onOpen: opened.resolve,
+    onPdu() {},
+    onBrokenFrame() {},
+    onClosed: closed.resolve,
+  });
+  return { connection, clock, server, opened: opened.promise, closed: closed.promise };
+}
+
+test.each([false, true])(
+  "a peer that does not read is left, and what had not gone out is never called written (TLS: %p)",
+  async (isSecure) => {
+    const peers: net.Socket[] = [];
+    const { connection, server, opened, closed } = await openTo(
+      (socket) => {
+        socket.on("error", () => {});
+        socket.pause();
+        peers.push(socket);
+      },
+      { isSecure },
+    );
+    await opened;
+    let isClosed = false;
+    void closed.then(() => {
+      isClosed = true;
+    });
+    const frame = Buffer.alloc(64 * 1024, 1);
+    let given = 0;
+    let written = 0;
+    while (!isClosed) {
+      connection.write(frame, () => written++);
+      given++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await closed).toBe("the SMSC does not read what it is sent");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toBeLessThan(given);
+    for (const peer of peers) peer.destroy();
+    server.close();
+  },
+);
+
+test("a connection nobody completes is given up", async () => {
+  // A server that never speaks TLS: the handshake hangs.
+  const plain = net.createServer((socket) => void socket.on("error", () => {}));
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+  const clock = createHeldClock();
+  const closed = Promise.withResolvers<string>();
+  const accepted = new Promise((resolve) => plain.once("connection", resolve));
+  openConnection(
+    {
+      host: "127.0.0.1",
+      port: (plain.address() as net.AddressInfo).port,
+      connectTimeoutMs: 1000,
+      tls: { isVerified: true },
+    },
+    clock,
+    { onOpen() {}, onPdu() {}, onBrokenFrame() {}, onClosed: closed.resolve },
+  );
+  await accepted;
+  await clock.advance(1000);
+  expect(await closed.promise).toBe("connecting took too long");
+  expect(clock.pending()).toBe(0);
+  plain.close();
+});
+
+test("a refused connection says so, once, and leaves no timer behind", async () => {
+  const reasons: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  const clock = createHeldClock();
+  const unused = net.createServer();
+  await new Promise<void>((resolve) => unused.listen(0, "127.0.0.1", resolve));
+  const { port } = unused.address() as net.AddressInfo;
+  await new Promise((resolve) => unused.close(resolve));
+  openConnection({ host: "127.0.0.1", port, connectTimeoutMs: 1000 }, clock, {
+    onOpen() {},
+    onPdu() {},
+    onBrokenFrame() {},
+    onClosed(reason) {
+      reasons.push(reason);
+      closed.resolve();
+    },
+  });
+  await closed.promise;
+  await clock.advance(2000);
+  expect(reasons).toHaveLength(1);
+  expect(reasons[0]).toMatch(/refused|connect/i);
+});
+
+test("end closes within a second even if the peer keeps its side open", async () => {
+  const peers: net.Socket[] = [];
+  const { connection, clock, server, opened, closed } = await openTo((socket) => {
+    socket.on("error", () => {});
+    peers.push(socket);
+  });
+  await opened;
+  connection.end("goodbye");
+  await clock.advance(1000);
+  expect(await closed).toBe("goodbye");
+  for (const peer of peers) peer.destroy();
+  server.close();
+});

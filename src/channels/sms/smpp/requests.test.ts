@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { COMMAND, type Pdu } from "./pdu.ts";
+import { createRequests } from "./requests.ts";
+
+const response = (commandId: number, sequence: number): Pdu => ({
+  commandId,
+  status: 0,
+  sequence,
+  body: Buffer.alloc(0),
+});
+
+test("after 0x7FFFFFFF comes 1, and a number still in use is passed over", () => {
+  const requests = createRequests(createHeldClock(), 0x7ffffffe);
+  const begin = () => requests.begin(COMMAND.submitSm, 1000).sequence;
+  expect([begin(), begin(), begin(), begin()]).toEqual([0x7ffffffe, 0x7fffffff, 1, 2]);
+  const wrapped = createRequests(createHeldClock(), 1);
+  wrapped.begin(COMMAND.submitSm, 1000);
+  expect(wrapped.begin(COMMAND.submitSm, 1000).sequence).toBe(2);
+});
+
+test("an answer needs the right number and the right command, and counts once", async () => {
+  const requests = createRequests(createHeldClock());
+  const { sequence, answer } = requests.begin(COMMAND.submitSm, 1000);
+  expect(requests.answer(response(0x80000004, sequence + 1))).toBe(false);
+  expect(requests.answer(response(0x80000015, sequence))).toBe(false);
+  expect(requests.answer(response(0x80000004, sequence))).toBe(true);
+  expect(requests.answer(response(0x80000004, sequence))).toBe(false);
+  expect(await answer).toMatchObject({ kind: "answered" });
+});
+
+test("a request ends with its time limit, or with the session, and leaves no timer behind", async () => {
+  const clock = createHeldClock();
+  const requests = createRequests(clock);
+  const silent = requests.begin(COMMAND.submitSm, 1000);
+  await clock.advance(1000);
+  expect(await silent.answer).toEqual({ kind: "silent" });
+  expect(requests.answer(response(0x80000004, silent.sequence))).toBe(false);
+  const lost = requests.begin(COMMAND.submitSm, 1000);
+  requests.lose("gone");
+  expect(await lost.answer).toEqual({ kind: "lost", reason: "gone" });
+  expect(await requests.begin(COMMAND.submitSm, 1000).answer).toEqual({ kind: "lost", reason: "gone" });
+  expect(clock.pending()).toBe(0);
+});
