@@ -1,0 +1,108 @@
+/** Speaks the admin API. What goes wrong is said in words that tell the operator what to do. */
+
+export interface AdminClient {
+  /** The answer's body; `undefined` where there is none. Rejects with `AdminFailure`. */
+  request(method: Method, path: string, more?: Parameters): Promise<unknown>;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface Parameters {
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}
+
+/** The command cannot be done; `fields` says what is wrong where. */
+export class AdminFailure extends Error {
+  override readonly name = "AdminFailure";
+
+  constructor(
+    message: string,
+    readonly fields: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+export interface AdminServer {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Longer than any admin request takes: trying a connector may need 15 s, DNS 20 s. */
+  readonly timeLimitMs?: number;
+}
+
+export function createAdminClient(server: AdminServer): AdminClient {
+  return {
+    async request(method, path, { query, body } = {}) {
+      const response = await send(server, urlOf(server.baseUrl, path, query), {
+        method,
+        headers: {
+          Authorization: `Bearer ${server.token}`,
+          Accept: "application/json",
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      if (response.status === 204) return undefined;
+      const answer = await readJson(response, server);
+      if (!response.ok) throw refused(response.status, answer);
+      return answer;
+    },
+  };
+}
+
+const TIME_LIMIT_MS = 30_000;
+
+function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): URL {
+  let url: URL;
+  try {
+    url = new URL(`${baseUrl.replace(/\/+$/, "")}/admin/v1/${path}`);
+  } catch {
+    throw new AdminFailure(`"${baseUrl}" is not a URL; one looks like http://127.0.0.1:8080`);
+  }
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return url;
+}
+
+async function send(server: AdminServer, url: URL, request: RequestInit): Promise<Response> {
+  const timeLimitMs = server.timeLimitMs ?? TIME_LIMIT_MS;
+  try {
+    return await fetch(url, { ...request, signal: AbortSignal.timeout(timeLimitMs) });
+  } catch (error) {
+    throw new AdminFailure(notReached(server.baseUrl, error, timeLimitMs));
+  }
+}
+
+function notReached(baseUrl: string, error: unknown, timeLimitMs: number): string {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string };
+  if (name === "TimeoutError") return `${baseUrl} did not answer within ${timeLimitMs / 1000} s`;
+  if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
+    return (
+      `nothing listens at ${baseUrl}: start the service with \`npm start\`, ` +
+      "or name a running one with --url or POSTRIDER_URL"
+    );
+  }
+  return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}`;
+}
+
+async function readJson(response: Response, { baseUrl }: AdminServer): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    throw new AdminFailure(
+      `${baseUrl} answered ${response.status} with something that is not JSON: is Postrider behind this address?`,
+    );
+  }
+}
+
+function refused(status: number, answer: unknown): AdminFailure {
+  const { message, details } = (answer ?? {}) as { message?: unknown; details?: Record<string, string> };
+  if (status === 401) return new AdminFailure(`the server refused the admin token; ${WHERE_TOKENS_ARE}`);
+  return new AdminFailure(typeof message === "string" ? message : `the server answered ${status}`, details);
+}
+
+export const WHERE_TOKENS_ARE =
+  "it is `admin_token` in the sandbox.json that the first start wrote into the data folder; " +
+  "set POSTRIDER_DATA to that folder, or give the token with --token or POSTRIDER_ADMIN_TOKEN";

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { CommandLine, Terminal } from "./command-line.ts";
+import { addConnectorCommands } from "./connector-commands.ts";
+import type { AdminTarget } from "./find-server.ts";
+import { addNounCommands } from "./noun-commands.ts";
+import { NOUNS } from "./nouns.ts";
+import { addMessageCommands, addSandboxCommands, addVerify, addWebhookCommands } from "./other-commands.ts";
+import { addSettingCommands } from "./setting-commands.ts";
+
+/** The administration, as nouns and verbs of `program`. They speak to a running server, over its admin API. */
+export function addAdminCommands(
+  program: Command,
+  target: AdminTarget,
+  terminal: Terminal = PROCESS_TERMINAL,
+): void {
+  const commandLine: CommandLine = { target, terminal };
+  for (const noun of NOUNS) {
+    const command = addNounCommands(program, commandLine, noun);
+    if (noun.name === "domains") addVerify(command, commandLine);
+  }
+  addConnectorCommands(program, commandLine);
+  addSettingCommands(program, commandLine);
+  addWebhookCommands(program, commandLine);
+  addSandboxCommands(program, commandLine);
+  addMessageCommands(program, commandLine);
+}
+
+const PROCESS_TERMINAL: Terminal = {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  exit: (code) => process.exit(code),
+};

@@ -1,0 +1,111 @@
+/** What all commands share: the options, the way to the server, and how success and failure are told. */
+import { type Command, type CommanderError, Option } from "commander";
+import { type AdminClient, AdminFailure, createAdminClient } from "../admin-client.ts";
+import { type AdminTarget, findServer } from "./find-server.ts";
+import { formatFields, formatTable, toCell } from "./table.ts";
+
+export interface CommandLine {
+  readonly target: AdminTarget;
+  readonly terminal: Terminal;
+}
+
+export interface Terminal {
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** Ends the process: 1 the command failed, 2 it was not understood. */
+  exit(code: number): never;
+}
+
+/** One command at work. */
+export interface Run {
+  readonly client: AdminClient;
+  /** What was typed after the command, options apart. */
+  readonly args: readonly string[];
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Prints the answer: as JSON where that is asked for, else as `toText` has it. */
+  print(answer: unknown, toText: (answer: never) => string): void;
+  /** The command did its work, and the news is bad: ends with code 1. */
+  fail(): void;
+}
+
+/** The command was not understood. */
+export class UsageFailure extends Error {
+  override readonly name = "UsageFailure";
+}
+
+export function addNoun(program: Command, { terminal }: CommandLine, noun: string): Command {
+  const command = program.command(noun);
+  command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
+  command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
+  return command;
+}
+
+/** @param usage the verb and its arguments, for example `show <id>` */
+export function addVerb(
+  noun: Command,
+  { usage, summary }: { usage: string; summary: string },
+  { commandLine, work }: { commandLine: CommandLine; work: (run: Run) => Promise<void> },
+): Command {
+  return noun
+    .command(usage)
+    .description(summary)
+    .addOption(new Option("--json", "print the answer as JSON"))
+    .addOption(new Option("--url <url>", "the server; else POSTRIDER_URL, else sandbox.json"))
+    .addOption(new Option("--token <token>", "else POSTRIDER_ADMIN_TOKEN, else sandbox.json"))
+    .action((...given) => runVerb(given.at(-1) as Command, commandLine, work));
+}
+
+async function runVerb(
+  command: Command,
+  { target, terminal }: CommandLine,
+  work: (run: Run) => Promise<void>,
+): Promise<void> {
+  const options = command.opts();
+  let exitCode = 0;
+  try {
+    await work({
+      client: createAdminClient(findServer(target, options)),
+      args: command.args,
+      options,
+      print(answer, toText) {
+        terminal.stdout(options.json ? `${JSON.stringify(answer)}\n` : toText(answer as never));
+      },
+      fail() {
+        exitCode = 1;
+      },
+    });
+  } catch (error) {
+    exitCode = report(error, terminal);
+  }
+  if (exitCode !== 0) terminal.exit(exitCode);
+}
+
+/** Failures of ours go on to whoever runs the program, with their stack. */
+function report(error: unknown, terminal: Terminal): number {
+  if (error instanceof UsageFailure) {
+    terminal.stderr(`error: ${toCell(error.message)}\n`);
+    return 2;
+  }
+  if (!(error instanceof AdminFailure)) throw error;
+  const fields = Object.entries(error.fields).map(
+    ([name, reason]) => `  ${toCell(name)}: ${toCell(reason)}\n`,
+  );
+  terminal.stderr(`error: ${toCell(error.message)}\n${fields.join("")}`);
+  return 1;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Column {
+  readonly head: string;
+  readonly of: (row: Row) => unknown;
+}
+
+export function rowsText(columns: readonly Column[], page: { data: readonly Row[]; next?: string }): string {
+  if (page.data.length === 0) return "none\n";
+  const heads = columns.map((column) => column.head);
+  const rows = page.data.map((row) => columns.map((column) => column.of(row)));
+  return formatTable(heads, rows) + (page.next ? `more: --after ${page.next}\n` : "");
+}
+
+export const fieldsText: (row: Row) => string = formatFields;

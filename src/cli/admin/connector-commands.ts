@@ -1,0 +1,186 @@
+import type { Command } from "commander";
+import type { AdminClient } from "../admin-client.ts";
+import {
+  addNoun,
+  addVerb,
+  type Column,
+  type CommandLine,
+  fieldsText,
+  type Row,
+  type Run,
+  rowsText,
+  UsageFailure,
+} from "./command-line.ts";
+import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
+import { addDelete, addReading, pathOf, printCreated, withClears } from "./noun-commands.ts";
+
+const CONNECTORS = {
+  name: "connectors",
+  one: "connector",
+  idName: "connector_id",
+  columns: [
+    { head: "ID", of: (row: Row) => row.id },
+    { head: "NAME", of: (row: Row) => row.name },
+    { head: "KIND", of: (row: Row) => row.kind },
+    { head: "HOST", of: (row: Row) => (row.config as Row | undefined)?.host },
+    { head: "ON", of: (row: Row) => row.is_enabled },
+    { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
+  ],
+  filters: [],
+} as const;
+
+export function addConnectorCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "connectors").description("administer connectors");
+  addCreate(noun, commandLine);
+  addReading(noun, commandLine, CONNECTORS);
+  addUpdate(noun, commandLine);
+  addDelete(noun, commandLine, CONNECTORS);
+  addTest(noun, commandLine);
+  addKinds(noun, commandLine);
+}
+
+function addCreate(noun: Command, commandLine: CommandLine): void {
+  const verb = addVerb(
+    noun,
+    {
+      usage: "create",
+      summary: "create one connector; each field of its kind is an option: --host, --system-id …",
+    },
+    {
+      commandLine,
+      async work(run) {
+        const { kind: wanted, name, enabled } = run.options;
+        const kind = await kindNamed(run.client, String(wanted));
+        const body = { kind: kind.kind, name, config: readConfig(run, kind, run.args), is_enabled: enabled };
+        printCreated(run, CONNECTORS, (await run.client.request("POST", "connectors", { body })) as Row);
+      },
+    },
+  );
+  verb.requiredOption("--kind <kind>", "smpp, smtp …; `connectors kinds` lists them with their fields");
+  addSharedOptions(verb);
+}
+
+function addUpdate(noun: Command, commandLine: CommandLine): void {
+  const verb = addVerb(
+    noun,
+    { usage: "update <id>", summary: "change one connector; an empty value clears" },
+    {
+      commandLine,
+      async work(run) {
+        const { name, enabled } = run.options;
+        if (run.args[0]?.startsWith("-"))
+          throw new UsageFailure("name the connector first: update <id> --host …");
+        const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
+        const kind = await kindNamed(run.client, String(current.kind));
+        const config = withClears(readConfig(run, kind, run.args.slice(1)));
+        const body = { name, config, is_enabled: enabled };
+        run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), fieldsText);
+      },
+    },
+  );
+  addSharedOptions(verb);
+}
+
+function addSharedOptions(verb: Command): void {
+  verb
+    .option("--name <name>", "what people call it; by default its kind")
+    .option("--config <json>", "fields as a JSON object, secrets among them; options go over it")
+    .option("--enabled", "let it take messages (the default)")
+    .option("--no-enabled", "let it take no messages")
+    .allowUnknownOption()
+    .allowExcessArguments();
+}
+
+function readConfig(run: Run, kind: Kind, words: readonly string[]): Row {
+  const { config } = run.options;
+  const json = typeof config === "string" ? readJsonObject(config, "--config") : {};
+  return { ...json, ...readFreeOptions(words, kind) };
+}
+
+interface Kind {
+  readonly kind: string;
+  readonly channel: string;
+  readonly config: {
+    readonly properties?: Readonly<Record<string, FieldSchema>>;
+    readonly required?: readonly string[];
+  };
+  readonly secrets: readonly string[];
+}
+
+async function kindsOf(client: AdminClient): Promise<readonly Kind[]> {
+  return ((await client.request("GET", "connector-kinds")) as { data: readonly Kind[] }).data;
+}
+
+async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
+  const kinds = await kindsOf(client);
+  const kind = kinds.find((each) => each.kind === name);
+  if (kind) return kind;
+  throw new UsageFailure(
+    `there is no kind "${name}": there are ${kinds.map((each) => each.kind).join(", ")}`,
+  );
+}
+
+function addTest(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "test <id>", summary: "connect, authenticate and say goodbye; sends nothing" },
+    {
+      commandLine,
+      async work(run) {
+        const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`);
+        run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${detail}\n`);
+        if (!(result as Row).ok) run.fail();
+      },
+    },
+  );
+}
+
+const FIELD_COLUMNS: readonly Column[] = [
+  { head: "OPTION", of: (row) => `--${String(row.name).replaceAll("_", "-")}` },
+  { head: "TYPE", of: (row) => row.type },
+  { head: "DEFAULT", of: (row) => row.default },
+  { head: "MEANING", of: (row) => row.meaning },
+];
+
+function addKinds(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "kinds [kind]", summary: "list the kinds of connectors, or the fields of one" },
+    {
+      commandLine,
+      async work(run) {
+        const [name] = run.args;
+        const columns = [
+          { head: "KIND", of: (row: Row) => row.kind },
+          { head: "CHANNEL", of: (row: Row) => row.channel },
+        ];
+        if (name === undefined) {
+          run.print({ data: await kindsOf(run.client) }, (page) => rowsText(columns, page));
+          return;
+        }
+        const kind = await kindNamed(run.client, name);
+        run.print(kind, () => rowsText(FIELD_COLUMNS, { data: fieldsOf(kind) }));
+      },
+    },
+  );
+}
+
+function fieldsOf({ config, secrets }: Kind): readonly Row[] {
+  const fields = Object.entries(config.properties ?? {}).map(([name, field]) => ({
+    name,
+    type: typeOf(field),
+    default:
+      "default" in field
+        ? JSON.stringify(field.default)
+        : config.required?.includes(name)
+          ? "required"
+          : undefined,
+    meaning: field.description,
+  }));
+  return [...fields, ...secrets.map((name) => ({ name, type: "secret", meaning: "never shown again" }))];
+}
+
+function typeOf({ type, anyOf, enum: words }: FieldSchema): string | undefined {
+  const choices = words ?? anyOf?.map((one) => one.const);
+  return choices?.every((one) => one !== undefined) ? choices.join(" | ") : type;
+}

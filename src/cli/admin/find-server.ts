@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "../admin-client.ts";
+import { SANDBOX_FILE } from "../data-folder.ts";
+
+/** What the environment says about where the server is. */
+export interface AdminTarget {
+  readonly url?: string;
+  readonly token?: string;
+  /** May hold the `sandbox.json` of a server on this machine. */
+  readonly dataFolder: string;
+}
+
+export interface ServerOptions {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** The options, else the environment, else `sandbox.json` of the data folder. */
+export function findServer(target: AdminTarget, options: ServerOptions): AdminServer {
+  const baseUrl = options.url ?? target.url;
+  const token = options.token ?? target.token;
+  if (baseUrl !== undefined && token !== undefined) return { baseUrl, token };
+  const path = join(target.dataFolder, SANDBOX_FILE);
+  const sandbox = readSandbox(path);
+  const found = { baseUrl: baseUrl ?? sandbox.base_url, token: token ?? sandbox.admin_token };
+  if (found.baseUrl === undefined) throw new AdminFailure(noServer(path));
+  if (found.token === undefined) throw new AdminFailure(`no admin token: ${WHERE_TOKENS_ARE}`);
+  return { baseUrl: found.baseUrl, token: found.token };
+}
+
+function noServer(path: string): string {
+  return (
+    `no server is known: there is no ${path}. Start the service with \`npm start\`, ` +
+    "or name a running one with --url and --token"
+  );
+}
+
+interface Sandbox {
+  readonly base_url?: string;
+  readonly admin_token?: string;
+}
+
+function readSandbox(path: string): Sandbox {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return {};
+    throw new AdminFailure(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return (JSON.parse(text) ?? {}) as Sandbox;
+  } catch {
+    throw new AdminFailure(`${path} is damaged: it holds no JSON`);
+  }
+}

@@ -1,0 +1,86 @@
+/** Options that are not known beforehand: a connector's kind says which fields there are and of which type. */
+import type { Row } from "./command-line.ts";
+import { UsageFailure } from "./command-line.ts";
+
+export interface KindFields {
+  /** JSON schema of an object, as the server reports it. */
+  readonly config: { readonly properties?: Readonly<Record<string, FieldSchema>> };
+}
+
+export interface FieldSchema {
+  readonly type?: string;
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly description?: string;
+}
+
+/**
+ * `--some-field value`, `--some-field=value`, `--flag` and `--no-flag`, as fields of the API. Names that the kind
+ * does not have are passed on as text: the server refuses them and knows what was likely meant.
+ */
+export function readFreeOptions(words: readonly string[], kind: KindFields): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const { name, attached } = readName(word);
+    const negated = readNegated(name, kind);
+    if (negated !== undefined) {
+      fields[negated] = false;
+      continue;
+    }
+    const type = schemaOf(name, kind)?.type;
+    const text = attached ?? takeValue(rest, { word, isFlag: type === "boolean" });
+    fields[name] = toValue(text, { type, before: fields[name], word });
+  }
+  return fields;
+}
+
+function readName(word: string): { name: string; attached?: string } {
+  const match = /^--([A-Za-z0-9][A-Za-z0-9_-]*)(?:=([\s\S]*))?$/.exec(word);
+  if (!match) throw new UsageFailure(`"${word}" is not understood: options look like --some-field value`);
+  const [, name = "", attached] = match;
+  return { name: name.replaceAll("-", "_"), ...(attached !== undefined && { attached }) };
+}
+
+/** `--no-tls` is `tls: false`, if there is such a flag and no field called `no_tls`. */
+function readNegated(name: string, kind: KindFields): string | undefined {
+  if (!name.startsWith("no_") || schemaOf(name, kind)) return undefined;
+  const flag = name.slice("no_".length);
+  return schemaOf(flag, kind)?.type === "boolean" ? flag : undefined;
+}
+
+function schemaOf(name: string, kind: KindFields): FieldSchema | undefined {
+  const properties = kind.config.properties ?? {};
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+function takeValue(rest: string[], { word, isFlag }: { word: string; isFlag: boolean }): string {
+  const [next] = rest;
+  if (isFlag) return next === "true" || next === "false" ? (rest.shift() ?? "") : "true";
+  if (next === undefined || next.startsWith("--")) throw new UsageFailure(`${word} needs a value`);
+  return rest.shift() ?? "";
+}
+
+function toValue(
+  text: string,
+  { type, before, word }: { type: string | undefined; before: unknown; word: string },
+): unknown {
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  // What is no number is sent as it is: the server says what it should have been.
+  if (type === "integer" || type === "number")
+    return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type === "array") return [...(Array.isArray(before) ? before : []), text];
+  return type === "object" && text !== "" ? readJsonObject(text, word) : text;
+}
+
+export function readJsonObject(text: string, word: string): Row {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Row;
+  throw new UsageFailure(`${word} needs a JSON object, for example '{"port":2775}'`);
+}

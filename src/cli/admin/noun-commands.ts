@@ -1,0 +1,184 @@
+import type { Command } from "commander";
+import { Option } from "commander";
+import {
+  addNoun,
+  addVerb,
+  type CommandLine,
+  fieldsText,
+  type Row,
+  type Run,
+  rowsText,
+} from "./command-line.ts";
+import type { Noun, OptionRow } from "./nouns.ts";
+
+/** `create`, `list`, `show`, `update` and the end of a noun (`delete`; keys: `revoke`). */
+export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
+  const command = addNoun(program, commandLine, noun.name).description(`administer ${noun.one}s`);
+  addCreate(command, commandLine, noun);
+  addReading(command, commandLine, noun);
+  addUpdate(command, commandLine, noun);
+  addEnd(command, commandLine, noun);
+  return command;
+}
+
+function addCreate(command: Command, commandLine: CommandLine, noun: Noun): void {
+  const verb = addVerb(
+    command,
+    { usage: "create", summary: `create one ${noun.one}` },
+    {
+      commandLine,
+      async work(run) {
+        const record = (await run.client.request("POST", noun.name, {
+          body: bodyOf(noun.create, run.options),
+        })) as Row;
+        printCreated(run, noun, record);
+      },
+    },
+  );
+  addOptions(verb, noun.create);
+}
+
+export function printCreated(run: Run, noun: CreatedNoun, record: Row): void {
+  run.print(createdAnswer(noun, record), () => recordText(noun, record) + (noun.onCreated?.(record) ?? ""));
+}
+
+export type CreatedNoun = Pick<Noun, "one" | "idName" | "createdFields" | "onCreated" | "aside">;
+
+/** Scripts read the id under the name of what was made, whatever else there is. */
+function createdAnswer({ idName, createdFields }: CreatedNoun, record: Row): Row {
+  const named = idName ? { [idName]: record.id } : {};
+  if (!createdFields) return { ...named, ...record };
+  return { ...named, ...Object.fromEntries(createdFields.map((field) => [field, record[field]])) };
+}
+
+/** `list` and `show`, for every noun alike. */
+export function addReading(
+  command: Command,
+  commandLine: CommandLine,
+  noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "aside">,
+): void {
+  const list = addVerb(
+    command,
+    { usage: "list", summary: `list ${noun.one}s` },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await readPage(run, noun.name, noun.filters), (page) => rowsText(noun.columns, page)),
+    },
+  );
+  addOptions(list, noun.filters);
+  addPaging(list);
+  addVerb(
+    command,
+    { usage: "show <id>", summary: `show one ${noun.one}` },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await run.client.request("GET", pathOf(noun.name, run)), (record) =>
+          recordText(noun, record),
+        ),
+    },
+  );
+}
+
+export function readPage(run: Run, path: string, filters: readonly OptionRow[]): Promise<unknown> {
+  const { after, limit } = run.options as { after?: string; limit?: string };
+  const query = bodyOf(filters, run.options) as Record<string, string>;
+  return run.client.request("GET", path, { query: { ...query, after, limit } });
+}
+
+export function addPaging(verb: Command): void {
+  verb.option("--limit <count>", "at most so many, up to 1000");
+  verb.option("--after <cursor>", "go on where the page before ended");
+}
+
+function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void {
+  const verb = addVerb(
+    command,
+    { usage: "update <id>", summary: `change one ${noun.one}; an empty value clears` },
+    {
+      commandLine,
+      async work(run) {
+        const body = withClears(bodyOf(noun.update, run.options));
+        run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
+          recordText(noun, record),
+        );
+      },
+    },
+  );
+  addOptions(verb, noun.update);
+}
+
+/** An empty value on the command line is `null` to the API, which clears the field. */
+export function withClears(fields: Row): Row {
+  const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, isEmpty(value) ? null : value]),
+  );
+}
+
+function addEnd(command: Command, commandLine: CommandLine, noun: Noun): void {
+  if (noun.name !== "keys") {
+    addDelete(command, commandLine, noun);
+    return;
+  }
+  addVerb(
+    command,
+    { usage: "revoke <id>", summary: "revoke one API key: no request with it is let in any more" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await run.client.request("POST", `${pathOf("keys", run)}/revoke`), (record) =>
+          recordText(noun, record),
+        ),
+    },
+  );
+}
+
+export function addDelete(
+  command: Command,
+  commandLine: CommandLine,
+  noun: Pick<Noun, "name" | "one">,
+): void {
+  addVerb(
+    command,
+    { usage: "delete <id>", summary: `delete one ${noun.one}` },
+    {
+      commandLine,
+      async work(run) {
+        await run.client.request("DELETE", pathOf(noun.name, run));
+        run.print({ id: run.args[0], deleted: true }, () => `deleted the ${noun.one} ${run.args[0]}\n`);
+      },
+    },
+  );
+}
+
+export function pathOf(noun: string, { args }: Run): string {
+  return `${noun}/${encodeURIComponent(args[0] ?? "")}`;
+}
+
+export function recordText({ aside }: Pick<Noun, "aside">, record: Row): string {
+  if (!aside) return fieldsText(record);
+  const { [aside.field]: value, ...rest } = record;
+  return fieldsText(rest) + aside.text(value as never);
+}
+
+function addOptions(verb: Command, rows: readonly OptionRow[]): void {
+  for (const row of rows) {
+    const option = new Option(row.flags, row.meaning).makeOptionMandatory(row.isRequired ?? false);
+    if (row.isList)
+      option.argParser((value: string, before?: string[]) => [...(before ?? []), ...splitList(value)]);
+    verb.addOption(option);
+    if (!option.required) verb.addOption(new Option(row.flags.replace("--", "--no-"), "not so"));
+  }
+}
+
+function splitList(value: string): readonly string[] {
+  return value.split(",").filter(Boolean);
+}
+
+/** The options that were given, under the names of the API. */
+function bodyOf(rows: readonly OptionRow[], options: Run["options"]): Record<string, unknown> {
+  const given = rows.map((row) => [row.field, options[new Option(row.flags).attributeName()]] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}

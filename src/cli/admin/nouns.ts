@@ -1,0 +1,241 @@
+/** The nouns of the command line, as a table: commands are made from it. */
+import type { Column, Row } from "./command-line.ts";
+import { formatTable } from "./table.ts";
+
+export interface Noun {
+  readonly name: string;
+  /** As sentences call one: `SMS template`. */
+  readonly one: string;
+  /** Under what name `create --json` prints the id, beside `id`. */
+  readonly idName?: string;
+  /** With it, `create --json` prints exactly these fields of the answer, the id under `idName`. */
+  readonly createdFields?: readonly string[];
+  readonly columns: readonly Column[];
+  readonly create: readonly OptionRow[];
+  readonly update: readonly OptionRow[];
+  readonly filters: readonly OptionRow[];
+  /** Said below a record that was just made. */
+  readonly onCreated?: (record: Row) => string;
+  /** Fields shown otherwise than in a line, and how. */
+  readonly aside?: { readonly field: string; readonly text: (value: never) => string };
+}
+
+export interface OptionRow {
+  /** As commander reads it: `--name <name>`. */
+  readonly flags: string;
+  readonly field: string;
+  readonly meaning: string;
+  readonly isRequired?: boolean;
+  /** May be given several times, or with commas. */
+  readonly isList?: boolean;
+}
+
+const account: OptionRow = {
+  flags: "--account <id>",
+  field: "account_id",
+  meaning: "the account",
+  isRequired: true,
+};
+const ofAccount: OptionRow = { ...account, meaning: "only of this account", isRequired: false };
+const name: OptionRow = { flags: "--name <name>", field: "name", meaning: "what people call it" };
+const required = (row: OptionRow): OptionRow => ({ ...row, isRequired: true });
+
+const mode: OptionRow = { flags: "--mode <mode>", field: "mode", meaning: "sandbox or live" };
+const dltIds: readonly OptionRow[] = [
+  {
+    flags: "--dlt-template-id <id>",
+    field: "dlt_template_id",
+    meaning: "id the template is registered under",
+  },
+  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
+];
+const body: OptionRow = {
+  flags: "--body <text>",
+  field: "body",
+  meaning: "text with {#var#} or {{1}} placeholders",
+};
+const from: OptionRow = {
+  flags: "--from <sender>",
+  field: "from",
+  meaning: "sender where a request names none",
+};
+const senderId: OptionRow = { flags: "--sender-id <header>", field: "sender_id", meaning: "the header" };
+const senderMore: readonly OptionRow[] = [
+  { flags: "--dlt-entity-id <id>", field: "dlt_entity_id", meaning: "id of the principal entity" },
+  {
+    flags: "--linked-dlt-template-id <id>",
+    field: "linked_dlt_template_ids",
+    meaning: "a template it is linked to; none: all of its entity",
+    isList: true,
+  },
+  { flags: "--default", field: "is_default", meaning: "use it where nothing names a sender" },
+];
+const platforms: OptionRow = {
+  flags: "--platform <platform>",
+  field: "platforms",
+  meaning: "apns, fcm or web; none: all three",
+  isList: true,
+};
+const externalId: OptionRow = {
+  flags: "--external-id <id>",
+  field: "external_id",
+  meaning: "your own user id",
+};
+const reason: OptionRow = { flags: "--reason <text>", field: "reason", meaning: "why" };
+const match: OptionRow = {
+  flags: "--match <prefix>",
+  field: "match",
+  meaning: "digits or a domain; none: all",
+};
+const connectors: OptionRow = {
+  flags: "--connector <id>",
+  field: "connector_ids",
+  meaning: "the connectors in the order they are tried",
+  isList: true,
+};
+
+function column(head: string, field: string): Column {
+  return { head, of: (row) => row[field] };
+}
+
+const id = column("ID", "id");
+const created = column("CREATED", "created_at");
+const owner = column("ACCOUNT", "account_id");
+
+export const NOUNS: readonly Noun[] = [
+  {
+    name: "accounts",
+    one: "account",
+    idName: "account_id",
+    createdFields: [],
+    columns: [id, column("NAME", "name"), column("MODE", "mode"), created],
+    create: [required(name), required(mode)],
+    update: [name, mode],
+    filters: [],
+  },
+  {
+    name: "keys",
+    one: "API key",
+    idName: "key_id",
+    createdFields: ["api_key"],
+    columns: [
+      id,
+      owner,
+      column("NAME", "name"),
+      column("KEY", "prefix"),
+      created,
+      column("REVOKED", "revoked_at"),
+    ],
+    create: [account, name],
+    update: [name],
+    filters: [ofAccount],
+    onCreated: () => "Keep the api_key now: it is not stored, and never shown again.\n",
+  },
+  {
+    name: "sms-templates",
+    one: "SMS template",
+    idName: "template_id",
+    columns: [
+      id,
+      owner,
+      column("NAME", "name"),
+      column("DLT TEMPLATE", "dlt_template_id"),
+      column("BODY", "body"),
+    ],
+    create: [account, required(name), required(body), ...dltIds, from],
+    update: [name, body, ...dltIds, from],
+    filters: [ofAccount],
+  },
+  {
+    name: "senders",
+    one: "sender",
+    columns: [
+      id,
+      owner,
+      column("SENDER ID", "sender_id"),
+      column("ENTITY", "dlt_entity_id"),
+      column("DEFAULT", "is_default"),
+      created,
+    ],
+    create: [account, required(senderId), ...senderMore],
+    update: [senderId, ...senderMore],
+    filters: [ofAccount],
+  },
+  {
+    name: "domains",
+    one: "domain",
+    idName: "domain_id",
+    columns: [id, owner, column("DOMAIN", "domain"), column("VERIFIED", "verified_at"), created],
+    create: [
+      account,
+      { flags: "--domain <domain>", field: "domain", meaning: "for example example.com", isRequired: true },
+    ],
+    update: [
+      { flags: "--dkim-selector <name>", field: "dkim_selector", meaning: "where the DKIM key is looked up" },
+    ],
+    filters: [ofAccount],
+    onCreated: (record) => `Put the records into the DNS, then: domains verify ${record.id}\n`,
+    aside: { field: "records", text: dnsRecordsText },
+  },
+  {
+    name: "push-apps",
+    one: "push app",
+    idName: "push_app_id",
+    columns: [id, owner, column("NAME", "name"), column("PLATFORMS", "platforms"), created],
+    create: [account, required(name), platforms],
+    update: [name, platforms],
+    filters: [ofAccount],
+  },
+  {
+    name: "contacts",
+    one: "contact",
+    idName: "contact_id",
+    columns: [id, owner, column("EXTERNAL ID", "external_id"), created],
+    create: [account, required(externalId)],
+    update: [externalId],
+    filters: [ofAccount, externalId],
+  },
+  {
+    name: "routes",
+    one: "route",
+    idName: "route_id",
+    columns: [
+      id,
+      { head: "ACCOUNT", of: (row) => row.account_id ?? "all live" },
+      column("CHANNEL", "channel"),
+      { head: "MATCH", of: (row) => row.match || "all" },
+      column("CONNECTORS", "connector_ids"),
+    ],
+    create: [
+      { ...account, meaning: "the account; none: every live account", isRequired: false },
+      { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
+      match,
+      required(connectors),
+    ],
+    update: [match, connectors],
+    filters: [ofAccount],
+  },
+  {
+    name: "suppressions",
+    one: "suppression",
+    idName: "suppression_id",
+    columns: [id, owner, column("EMAIL", "email"), column("REASON", "reason"), created],
+    create: [
+      account,
+      { flags: "--email <address>", field: "email", meaning: "whom no email goes to", isRequired: true },
+      reason,
+    ],
+    update: [reason],
+    filters: [ofAccount, { flags: "--email <address>", field: "email", meaning: "only this address" }],
+  },
+];
+
+/** Long values are quoted in pieces, as zone files want them. */
+function dnsRecordsText(records: readonly Row[]): string {
+  const rows = records.map(({ type, name: host, value, strings }) => [
+    type,
+    host,
+    Array.isArray(strings) && strings.length > 1 ? strings.map((one) => `"${one}"`).join(" ") : value,
+  ]);
+  return `\n${formatTable(["TYPE", "NAME", "VALUE"], rows)}`;
+}

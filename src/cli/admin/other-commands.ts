@@ -1,0 +1,123 @@
+/** What is not a record: webhook secrets, the sandbox's messages, a message's history, a domain's verification. */
+import type { Command } from "commander";
+import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
+import { addPaging, pathOf, readPage } from "./noun-commands.ts";
+import type { OptionRow } from "./nouns.ts";
+import { formatTable, toCell } from "./table.ts";
+
+export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "webhooks").description("administer webhooks");
+  addVerb(
+    noun,
+    { usage: "secret", summary: "the secrets that sign an account's webhooks, newest first" },
+    {
+      commandLine,
+      async work({ client, options, print }) {
+        const query = { account_id: String(options.account) };
+        const [method, path] = options.rotate
+          ? (["POST", "webhooks/secret/rotate"] as const)
+          : (["GET", "webhooks/secret"] as const);
+        print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
+          answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
+        );
+      },
+    },
+  )
+    .requiredOption("--account <id>", "the account")
+    .option("--rotate", "make a new one; the one before stays valid beside it");
+}
+
+const SANDBOX_COLUMNS: readonly Column[] = [
+  { head: "RECEIVED", of: (row) => row.received_at },
+  { head: "MESSAGE", of: (row) => row.message_id },
+  { head: "TO", of: (row) => row.to },
+  { head: "SEGMENTS", of: (row) => row.segments },
+  { head: "ENCODING", of: (row) => row.encoding },
+  { head: "TEXT", of: (row) => row.text ?? row.subject },
+];
+
+const SANDBOX_FILTERS: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "only of this account" },
+  { flags: "--message <id>", field: "message_id", meaning: "only this message" },
+  { flags: "--to <recipient>", field: "to", meaning: "only to this number or address" },
+  { flags: "--channel <channel>", field: "channel", meaning: "only sms or email" },
+];
+
+export function addSandboxCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "sandbox").description("look into the sandbox");
+  const verb = addVerb(
+    noun,
+    { usage: "messages", summary: "what sandbox accounts sent, rendered as it would have left" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await readPage(run, "sandbox/messages", SANDBOX_FILTERS), (page) =>
+          rowsText(SANDBOX_COLUMNS, page),
+        ),
+    },
+  );
+  for (const { flags, meaning } of SANDBOX_FILTERS) verb.option(flags, meaning);
+  addPaging(verb);
+}
+
+const TIMELINE_COLUMNS: readonly Column[] = [
+  { head: "AT", of: (row) => row.at },
+  { head: "KIND", of: (row) => row.kind },
+  { head: "STATUS", of: (row) => row.status },
+  { head: "RECIPIENT", of: (row) => row.recipient },
+  { head: "ERROR", of: (row) => (row.error as Row | undefined)?.message },
+  { head: "DETAIL", of: (row) => row.detail },
+];
+
+export function addMessageCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "messages").description("look into messages");
+  addVerb(
+    noun,
+    { usage: "timeline <id>", summary: "everything that happened to a message" },
+    {
+      commandLine,
+      async work(run) {
+        const path = `${pathOf(`messages/${encodeURIComponent(String(run.options.channel))}`, run)}/timeline`;
+        const query = { account_id: String(run.options.account) };
+        run.print(await run.client.request("GET", path, { query }), (page) =>
+          rowsText(TIMELINE_COLUMNS, page),
+        );
+      },
+    },
+  )
+    .requiredOption("--account <id>", "whose message it is")
+    .requiredOption("--channel <channel>", "sms or email");
+}
+
+/** `domains verify`, to be put beside the verbs every noun has. */
+export function addVerify(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "verify <id>", summary: "look the domain's records up in the DNS" },
+    {
+      commandLine,
+      async work(run) {
+        const answer = await run.client.request("POST", `${pathOf("domains", run)}/verify`);
+        run.print(answer, verificationText);
+        if (!(answer as Row).verified) run.fail();
+      },
+    },
+  );
+}
+
+function verificationText({ verified, records }: { verified: boolean; records: readonly Row[] }): string {
+  const rows = records.map(({ ok, type, name, problem, found }) => [
+    ok ? "ok" : "missing",
+    type,
+    name,
+    problem ?? shortened(toCell(found)),
+  ]);
+  const verdict = verified
+    ? "verified\n"
+    : "not verified yet: changes in the DNS can take hours to be seen\n";
+  return formatTable(["", "TYPE", "NAME", "FOUND"], rows) + verdict;
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import {
+  addNoun,
+  addVerb,
+  type Column,
+  type CommandLine,
+  type Row,
+  type Run,
+  rowsText,
+} from "./command-line.ts";
+import { toCell } from "./table.ts";
+
+export function addSettingCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "settings").description("read and change settings");
+  addVerb(
+    noun,
+    { usage: "get [name]", summary: "the value of one setting, or all of them with defaults and meaning" },
+    { commandLine, work: get },
+  ).option("--account <id>", "as they are for this account");
+  addVerb(
+    noun,
+    { usage: "set <name> [value]", summary: "set one; without a value it goes back to its default" },
+    { commandLine, work: set },
+  ).option("--account <id>", "for this account only");
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: "NAME", of: (row) => row.name },
+  { head: "VALUE", of: (row) => row.value },
+  { head: "DEFAULT", of: (row) => row.default },
+  { head: "SET BY", of: (row) => row.set_by },
+  { head: "MEANING", of: (row) => row.description },
+];
+
+async function get(run: Run): Promise<void> {
+  const [name] = run.args;
+  const query = { account_id: run.options.account as string | undefined };
+  if (name === undefined) {
+    run.print(await run.client.request("GET", "settings", { query }), (page) => rowsText(COLUMNS, page));
+    return;
+  }
+  const setting = await run.client.request("GET", `settings/${encodeURIComponent(name)}`, { query });
+  run.print(setting, (row: Row) => `${plain(row.value)}\n`);
+}
+
+async function set(run: Run): Promise<void> {
+  const [name = "", value = null] = run.args;
+  const query = { account_id: run.options.account as string | undefined };
+  const body = { [name]: value };
+  const answer = await run.client.request("PUT", "settings", { query, body });
+  const setting = (answer as { data: readonly Row[] }).data.find((row) => row.name === name);
+  const source = (row: Row) => (row.set_by === "default" ? " (default)" : ` (set for the ${row.set_by})`);
+  run.print(setting, (row: Row) => `${name} = ${plain(row.value)}${source(row)}\n`);
+}
+
+/** As it would be given to `set`: not the yes and no of tables. */
+function plain(value: unknown): string {
+  return typeof value === "boolean" ? String(value) : toCell(value);
+}
