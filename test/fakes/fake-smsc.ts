@@ -14,8 +14,9 @@ import {
   type Pdu,
   responseTo,
   type ShortMessage,
-  TAG,
 } from "../../src/channels/sms/smpp/pdu.ts";
+import { createSignals, type Signals } from "./signals.ts";
+import { receiptFor } from "./smsc-receipts.ts";
 import { testTls } from "./test-tls.ts";
 
 /** What goes wrong from now on; an absent member goes well. Change it at any time. */
@@ -97,7 +98,7 @@ interface Smsc {
   readonly others: Pdu[];
   readonly peers: Set<Peer>;
   readonly held: (() => void)[];
-  readonly watchers: Set<() => void>;
+  readonly signals: Signals;
   readonly awaited: Map<number, (pdu: Pdu) => void>;
   nextId: number;
   nextSequence: number;
@@ -114,7 +115,7 @@ export async function startFakeSmsc(
     others: [],
     peers: new Set(),
     held: [],
-    watchers: new Set(),
+    signals: createSignals(),
     awaited: new Map(),
     nextId: 0xa1b2c3d4,
     nextSequence: 1,
@@ -132,12 +133,12 @@ export async function startFakeSmsc(
     binds: smsc.binds,
     others: smsc.others,
     connections: () => smsc.peers.size,
-    until: (isSo) => until(smsc, isSo),
+    until: smsc.signals.until,
     release() {
       dial.holdSubmits = false;
       for (const answer of smsc.held.splice(0)) answer();
     },
-    sendReceipt: (submit, state) => deliver(smsc, receiptFor(smsc, submit, state)),
+    sendReceipt: (submit, state) => deliver(smsc, receiptFor(dial, submit, state)),
     deliver: (message) => deliver(smsc, message),
     request: (commandId, body) => request(smsc, commandId, body),
     sendRaw: (octets) => boundPeer(smsc).socket.write(octets),
@@ -157,15 +158,15 @@ function accept(smsc: Smsc, socket: net.Socket): void {
   socket.on("error", () => {});
   socket.on("close", () => {
     smsc.peers.delete(peer);
-    tell(smsc);
+    smsc.signals.tell();
   });
   const frames = createFrameReader((pdu) => {
     receive(smsc, peer, pdu);
-    tell(smsc);
+    smsc.signals.tell();
   });
   socket.on("data", (chunk: Buffer) => frames.push(chunk));
   if (smsc.dial.hangUp) socket.destroy();
-  tell(smsc);
+  smsc.signals.tell();
 }
 
 function receive(smsc: Smsc, peer: Peer, pdu: Pdu): void {
@@ -232,9 +233,9 @@ function answerSubmit(smsc: Smsc, { peer, pdu, submit, status }: Submitted): voi
     return;
   }
   const isTaken = status === 0;
-  if (isTaken && dial.receipts === "early") void deliver(smsc, receiptFor(smsc, submit));
+  if (isTaken && dial.receipts === "early") void deliver(smsc, receiptFor(dial, submit));
   peer.socket.write(frame);
-  if (isTaken && dial.receipts === "after") void deliver(smsc, receiptFor(smsc, submit));
+  if (isTaken && dial.receipts === "after") void deliver(smsc, receiptFor(dial, submit));
 }
 
 function answerBadly(dial: SmscDial, { socket }: Peer, frame: Buffer): void {
@@ -252,44 +253,7 @@ function nextMessageId(smsc: Smsc): string {
   return smsc.dial.ids === "decimal, receipt hex" ? String(id) : id.toString(16).toUpperCase();
 }
 
-// ---------------------------------------------------------------- receipts
-
-const STATES = [
-  "SCHEDULED",
-  "ENROUTE",
-  "DELIVRD",
-  "EXPIRED",
-  "DELETED",
-  "UNDELIV",
-  "ACCEPTD",
-  "UNKNOWN",
-  "REJECTD",
-];
-
-function receiptFor(
-  smsc: Smsc,
-  submit: ReceivedSubmit,
-  state = smsc.dial.receiptState ?? "DELIVRD",
-): Partial<ShortMessage> {
-  const id = receiptId(smsc, submit.messageId);
-  const addresses = { source: submit.destination, destination: submit.source, esmClass: 0x04 };
-  if (smsc.dial.receiptForm === "text") {
-    const dlvrd = state === "DELIVRD" ? "001" : "000";
-    const text = `id:${id} sub:001 dlvrd:${dlvrd} submit date:2601151200 done date:2601151201 stat:${state} err:000 text:Hello`;
-    return { ...addresses, shortMessage: Buffer.from(text, "latin1") };
-  }
-  const tlvs = new Map<number, Uint8Array>([
-    [TAG.receiptedMessageId, cString(id)],
-    [TAG.messageState, Uint8Array.of(STATES.indexOf(state))],
-  ]);
-  return { ...addresses, tlvs };
-}
-
-function receiptId({ dial }: Smsc, messageId: string): string {
-  if (dial.ids === "hex, receipt decimal") return BigInt(`0x${messageId}`).toString().padStart(12, "0");
-  if (dial.ids === "decimal, receipt hex") return BigInt(messageId).toString(16);
-  return messageId;
-}
+// ---------------------------------------------------------------- PDUs out
 
 async function deliver(smsc: Smsc, message: Partial<ShortMessage>): Promise<number> {
   const nobody = { ton: 0, npi: 0, address: "" };
@@ -306,8 +270,6 @@ async function deliver(smsc: Smsc, message: Partial<ShortMessage>): Promise<numb
   });
   return (await request(smsc, COMMAND.deliverSm, body)).status;
 }
-
-// ---------------------------------------------------------------- PDUs out
 
 function request(smsc: Smsc, commandId: number, body?: Uint8Array): Promise<Pdu> {
   const sequence = smsc.nextSequence++;
@@ -327,22 +289,4 @@ function boundPeer(smsc: Smsc): Peer {
   const peer = [...smsc.peers].findLast(({ isBound }) => isBound);
   if (!peer) throw new Error("nobody is bound");
   return peer;
-}
-
-// ---------------------------------------------------------------- waiting
-
-function until(smsc: Smsc, isSo: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (!isSo()) return;
-      smsc.watchers.delete(look);
-      resolve();
-    };
-    smsc.watchers.add(look);
-    look();
-  });
-}
-
-function tell(smsc: Smsc): void {
-  for (const look of [...smsc.watchers]) look();
 }

@@ -1,0 +1,126 @@
+import { afterEach, expect, test } from "bun:test";
+import { closeSmppRigs, openBoundSmppRig, sendThrough } from "../../../../test/fakes/smpp-rig.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+
+afterEach(closeSmppRigs);
+
+test.each(["tlv", "text"] as const)(
+  "a receipt by %s is stored with the id as the provider wrote it",
+  async (receiptForm) => {
+    const { channel, receipts, until, clock } = await openBoundSmppRig({
+      dial: { receiptForm, receipts: "after", ids: "hex, receipt decimal" },
+    });
+    await sendThrough(channel);
+    await until(() => receipts.length === 1);
+    expect(receipts[0]).toMatchObject({
+      connectorId: "c1",
+      providerMessageId: "002712847316",
+      status: "delivered",
+      receivedAt: clock.now(),
+    });
+    expect(receipts[0]!.raw).not.toContain("Hello");
+  },
+);
+
+test("a receipt that comes before the answer to its submit_sm is stored all the same", async () => {
+  const { channel, receipts } = await openBoundSmppRig({ dial: { receipts: "early" } });
+  const outcome = await sendThrough(channel);
+  expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: [receipts[0]!.providerMessageId] }]);
+});
+
+test("a receipt is acknowledged only once it is stored", async () => {
+  const stored = Promise.withResolvers<void>();
+  const given = Promise.withResolvers<readonly Receipt[]>();
+  const { smsc, channel } = await openBoundSmppRig({
+    deps: {
+      onReceipts(batch) {
+        given.resolve(batch);
+        return stored.promise;
+      },
+    },
+  });
+  await sendThrough(channel);
+  let status: number | undefined;
+  const acknowledged = smsc.sendReceipt(smsc.submits[0]!).then((s) => {
+    status = s;
+  });
+  expect(await given.promise).toHaveLength(1);
+  await smsc.request(0x15);
+  expect(status).toBeUndefined();
+  stored.resolve();
+  await acknowledged;
+  expect(status).toBe(0);
+});
+
+test("a receipt that cannot be stored is refused for now, so that the SMSC delivers it again", async () => {
+  let isBroken = true;
+  const { smsc, channel } = await openBoundSmppRig({
+    deps: {
+      async onReceipts() {
+        if (isBroken) throw new Error("disk full");
+      },
+    },
+  });
+  await sendThrough(channel);
+  expect(await smsc.sendReceipt(smsc.submits[0]!)).toBe(0x64);
+  isBroken = false;
+  expect(await smsc.sendReceipt(smsc.submits[0]!)).toBe(0);
+});
+
+test("receipts beyond what may wait are refused for now, and none is lost", async () => {
+  const stored = Promise.withResolvers<void>();
+  const batches: number[] = [];
+  const { smsc, channel } = await openBoundSmppRig({
+    deps: {
+      async onReceipts(batch) {
+        batches.push(batch.length);
+        await stored.promise;
+      },
+    },
+  });
+  await sendThrough(channel);
+  const submit = smsc.submits[0]!;
+  const first = smsc.sendReceipt(submit);
+  await smsc.request(0x15);
+  const more = Array.from({ length: 1001 }, () => smsc.sendReceipt(submit));
+  expect(await more[1000]).toBe(0x64);
+  stored.resolve();
+  expect(await first).toBe(0);
+  expect(await Promise.all(more.slice(0, 1000))).toEqual(Array(1000).fill(0));
+  expect(batches).toEqual([1, 1000]);
+});
+
+test("a store that never answers does not hold a receipt for ever", async () => {
+  const given = Promise.withResolvers<void>();
+  const { smsc, channel, clock } = await openBoundSmppRig({
+    deps: {
+      onReceipts() {
+        given.resolve();
+        return new Promise(() => {});
+      },
+    },
+  });
+  await sendThrough(channel);
+  const acknowledged = smsc.sendReceipt(smsc.submits[0]!);
+  await given.promise;
+  await clock.advance(29_000);
+  await smsc.request(0x15);
+  await clock.advance(29_000);
+  await smsc.request(0x15);
+  await clock.advance(2000);
+  expect(await acknowledged).toBe(0x64);
+});
+
+test("a message from a handset is acknowledged, and logged without its text or number", async () => {
+  const { smsc, receipts, logs } = await openBoundSmppRig();
+  const message = {
+    source: { ton: 1, npi: 1, address: "919876543210" },
+    shortMessage: Buffer.from("id:1 stat:DELIVRD STOP"),
+  };
+  expect(await smsc.deliver(message)).toBe(0);
+  expect(receipts).toEqual([]);
+  const written = JSON.stringify(logs);
+  expect(written).toContain("from handsets");
+  expect(written).not.toContain("STOP");
+  expect(written).not.toContain("9876543210");
+});

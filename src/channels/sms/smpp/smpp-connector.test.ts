@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSmppRigs,
+  openBoundSmppRig,
+  openSmppRig,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
+import { testTls } from "../../../../test/fakes/test-tls.ts";
+import type { ChannelDeps } from "../../channel.ts";
+import { smppConnectorKind } from "./smpp-connector.ts";
+
+afterEach(closeSmppRigs);
+
+test("over TLS a message is sent, and a certificate of an unknown authority is refused", async () => {
+  const trusting = await openBoundSmppRig({ tls: true, config: { tls: true, tls_ca: testTls.ca } });
+  expect(await sendThrough(trusting.channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  const wary = await openSmppRig({ tls: true, config: { tls: true } });
+  wary.channel.start();
+  await wary.state("down");
+  expect(wary.channel.status().reason).toContain("certificate");
+  expect(wary.smsc.binds).toHaveLength(0);
+  const misnamed = await openSmppRig({
+    tls: true,
+    config: { tls: true, tls_ca: testTls.ca, tls_server_name: "smsc.example" },
+  });
+  misnamed.channel.start();
+  await misnamed.state("down");
+  expect(misnamed.smsc.binds).toHaveLength(0);
+});
+
+test("a certificate setting that is no certificate takes the connector down, not the process", async () => {
+  const { channel, state } = await openSmppRig({
+    tls: true,
+    config: { tls: true, tls_ca: "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----" },
+  });
+  channel.start();
+  await state("down");
+  expect(channel.status().reason).toBeString();
+});
+
+test("a check binds and unbinds, or says why it cannot", async () => {
+  const { smsc, clock, connector } = await openSmppRig();
+  expect(await smppConnectorKind.check(connector, clock)).toEqual({
+    ok: true,
+    detail: "bound as rider, and unbound",
+  });
+  smsc.dial.bindStatus = 0x0e;
+  expect(await smppConnectorKind.check(connector, clock)).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining("PASWD"),
+  });
+  smsc.dial.ignoreBind = true;
+  const checking = smppConnectorKind.check(connector, clock);
+  await smsc.until(() => smsc.binds.length === 3);
+  await clock.advance(15_000);
+  expect(await checking).toMatchObject({ ok: false });
+  const broken = { ...connector, config: { ...connector.config, port: 70_000 } };
+  expect(await smppConnectorKind.check(broken, clock)).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining("/port"),
+  });
+  expect(() => smppConnectorKind.open(broken, {} as ChannelDeps)).toThrow("/port");
+});

@@ -1,0 +1,41 @@
+import { cString } from "../../src/channels/sms/smpp/octets.ts";
+import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/pdu.ts";
+import type { ReceivedSubmit, SmscDial } from "./fake-smsc.ts";
+
+const STATES = [
+  "SCHEDULED",
+  "ENROUTE",
+  "DELIVRD",
+  "EXPIRED",
+  "DELETED",
+  "UNDELIV",
+  "ACCEPTD",
+  "UNKNOWN",
+  "REJECTD",
+];
+
+/** The deliver_sm that tells of a submit_sm, as the dial says. */
+export function receiptFor(
+  dial: SmscDial,
+  submit: ReceivedSubmit,
+  state = dial.receiptState ?? "DELIVRD",
+): Partial<ShortMessage> {
+  const id = receiptId(dial, submit.messageId);
+  const addresses = { source: submit.destination, destination: submit.source, esmClass: 0x04 };
+  if (dial.receiptForm === "text") {
+    const dlvrd = state === "DELIVRD" ? "001" : "000";
+    const text = `id:${id} sub:001 dlvrd:${dlvrd} submit date:2601151200 done date:2601151201 stat:${state} err:000 text:Hello`;
+    return { ...addresses, shortMessage: Buffer.from(text, "latin1") };
+  }
+  const tlvs = new Map<number, Uint8Array>([
+    [TAG.receiptedMessageId, cString(id)],
+    [TAG.messageState, Uint8Array.of(STATES.indexOf(state))],
+  ]);
+  return { ...addresses, tlvs };
+}
+
+function receiptId(dial: SmscDial, messageId: string): string {
+  if (dial.ids === "hex, receipt decimal") return BigInt(`0x${messageId}`).toString().padStart(12, "0");
+  if (dial.ids === "decimal, receipt hex") return BigInt(messageId).toString(16);
+  return messageId;
+}
