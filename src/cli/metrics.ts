@@ -1,10 +1,12 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { Observe } from "../delivery/engine.ts";
 import type { UpkeepStore } from "../store/store.ts";
+import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
 
-/** Seconds. Fine where an accept lives, coarse where something is wrong. */
-const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
-const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Milliseconds. Fine where an accept lives, coarse where something is wrong. */
+const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
+
+const ATTEMPT_BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
@@ -22,50 +24,73 @@ export interface Metrics {
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const requestSeconds = createLatencyHistogram(
+    {
+      name: "postrider_http_request_seconds",
+      help: "Time from a request's head to its answer",
+      label: "operation",
+    },
+    REQUEST_BUCKETS_MS,
+  );
+  processMetrics(registers);
+  const attemptSeconds = createLatencyHistogram(
+    {
+      name: "postrider_attempt_seconds",
+      help: "Time from handing a message to a connector to its outcome",
+      label: "connector",
+    },
+    ATTEMPT_BUCKETS_MS,
+  );
+  const observe = deliveryMetrics(registers, attemptSeconds);
+  const state = textOf(registry, stateMetrics(registers));
   return {
-    request: requestMetrics(registers),
-    observe: deliveryMetrics(registers),
-    text: textOf(registry, stateMetrics(registers)),
+    observe,
+    request: requestMetrics(registers, requestSeconds),
+    text: async (sources) => (await state(sources)) + requestSeconds.text() + attemptSeconds.text(),
   };
 }
 
-function requestMetrics(registers: Registry[]): Metrics["request"] {
+function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metrics["request"] {
   const requests = new Counter({
     name: "postrider_http_requests_total",
     help: "Answered requests by operation and status",
     labelNames: ["operation", "status"],
     registers,
   });
-  const seconds = new Histogram({
-    name: "postrider_http_request_seconds",
-    help: "Time from the request's head to its answer",
-    labelNames: ["operation"],
-    buckets: REQUEST_BUCKETS,
-    registers,
-  });
-  // Looking labels up costs more than counting, and both are few.
+  // Looking labels up costs more than counting, and they are few.
   const counters = new Map<string, { inc(): void }>();
-  const timers = new Map<string, { observe(value: number): void }>();
   return ({ operation, status, ms }) => {
     keep(counters, `${operation} ${status}`, () => requests.labels(operation, String(status))).inc();
-    keep(timers, operation, () => seconds.labels(operation)).observe(ms / 1_000);
+    seconds.observe(operation, ms);
   };
 }
 
-function deliveryMetrics(registers: Registry[]): Observe {
+/** The library's default collectors sample all the time; these are read when asked for. */
+function processMetrics(registers: Registry[]): void {
+  const read = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(value());
+      },
+    });
+  read("process_resident_memory_bytes", "Resident memory size in bytes", () => process.memoryUsage.rss());
+  read("process_heap_bytes", "Heap size in bytes", () => process.memoryUsage().heapUsed);
+  read("process_cpu_seconds_total", "User and system CPU time spent in seconds", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
+}
+
+function deliveryMetrics(registers: Registry[], seconds: LatencyHistogram): Observe {
   const outcomes = new Counter({
     name: "postrider_attempt_outcomes_total",
     help: "Outcomes per segment or recipient: sent, deferred, rejected, unconfirmed",
     labelNames: ["channel", "connector", "outcome"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "postrider_attempt_seconds",
-    help: "Time from handing a message to a connector to its outcome",
-    labelNames: ["channel", "connector"],
-    buckets: ATTEMPT_BUCKETS,
     registers,
   });
   const unconfirmed = new Counter({
@@ -74,10 +99,13 @@ function deliveryMetrics(registers: Registry[]): Observe {
     labelNames: ["channel"],
     registers,
   });
+  const counters = new Map<string, { inc(): void }>();
   return {
     attempt({ channel, connector, kinds, ms }) {
-      for (const kind of kinds) outcomes.labels(channel, connector, kind).inc();
-      seconds.labels(channel, connector).observe(ms / 1_000);
+      for (const kind of kinds) {
+        keep(counters, `${connector} ${kind}`, () => outcomes.labels(channel, connector, kind)).inc();
+      }
+      seconds.observe(connector, ms);
     },
     unconfirmed: (channel) => unconfirmed.labels(channel).inc(),
   };
