@@ -213,7 +213,8 @@ export async function startRawSmtp(script: RawScript, port = 0): Promise<RawSmtp
       lines.push(line);
       changes.announce();
     };
-    void serveRaw(socket, (verb, line) => script(verb, line, connection), note);
+    // A client that resets the connection ends the loop with an error.
+    serveRaw(socket, (verb, line) => script(verb, line, connection), note).catch(() => {});
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {

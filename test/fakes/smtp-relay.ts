@@ -24,8 +24,8 @@ export function smtpConnector(
   return { ...base, config: { host: "127.0.0.1", port, ...config }, secrets };
 }
 
-/** Started; its clock is held, its chance is always a half. */
-export function openSmtpRelay(connector: Connector): SmtpRelay {
+/** Started, unless told otherwise; its clock is held, its chance is always a half. */
+export function openSmtpRelay(connector: Connector, { isStarted } = { isStarted: true }): SmtpRelay {
   const clock = createHeldClock();
   const seen: ChannelStatus[] = [];
   const waiting = new Set<() => void>();
@@ -43,7 +43,7 @@ export function openSmtpRelay(connector: Connector): SmtpRelay {
       look();
     },
   });
-  channel.start();
+  if (isStarted) channel.start();
   const became = (state: ChannelStatus["state"]) =>
     new Promise<void>((resolve) => {
       const tryNow = () => {

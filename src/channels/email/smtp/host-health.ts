@@ -42,6 +42,7 @@ export function createHostHealth(deps: {
     markUp() {
       if (status.state === "stopped") return;
       failures = 0;
+      cancelProbe();
       enter("up");
     },
     markDown(fault) {

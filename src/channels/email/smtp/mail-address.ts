@@ -2,14 +2,15 @@ import { domainToASCII } from "node:url";
 
 /**
  * An address as the envelope carries it: a domain in its ASCII form unless the local part needs SMTPUTF8 anyway
- * (RFC 6531). `undefined` for what may not stand between `<` and `>`: controls, white space, brackets, or a
- * length over RFC 5321 §4.5.3.1.
+ * (RFC 6531). `undefined` for what may not stand between `<` and `>`: controls, brackets, blanks outside of quotes,
+ * or a length over RFC 5321 §4.5.3.1.
  */
 export function toEnvelopeAddress(address: string): string | undefined {
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);
   const domain = address.slice(at + 1);
-  if (at < 1 || domain === "" || UNSAFE.test(address)) return undefined;
+  const bare = QUOTED.test(local) ? local.replaceAll(" ", "") : local;
+  if (at < 1 || domain === "" || UNSAFE.test(domain) || UNSAFE.test(bare)) return undefined;
   const wireDomain = isAscii(address) || !isAscii(local) ? domain : domainToASCII(domain);
   if (wireDomain === "" || Buffer.byteLength(local) > 64 || Buffer.byteLength(wireDomain) > 255)
     return undefined;
@@ -28,3 +29,4 @@ export function isAscii(text: string): boolean {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const UNSAFE = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029<>]/;
+const QUOTED = /^"[^"\\]+"$/;

@@ -11,6 +11,7 @@ import {
   isServiceClosing,
   missingCredentials,
   type TransactionReport,
+  toOneLine,
   toPartOutcome,
   toQueueId,
 } from "./smtp-replies.ts";
@@ -33,7 +34,8 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
         return { parts: message.parts.map(() => WRONG), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, pool.cut]);
-      const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal }));
+      const { log } = deps;
+      const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, log }));
       const outcome = await (sending ?? allAlike(recipients, NO_CONNECTION, { countsAsAttempt: false }));
       cut.release();
       return outcome;
@@ -51,17 +53,24 @@ const NO_CONNECTION: PartOutcome = {
   error: { code: "smtp.no_connection", message: "no free connection to the server" },
 };
 
+const CALLED_OFF: PartOutcome = {
+  kind: "deferred",
+  error: { code: "smtp.called_off", message: "called off before anything was sent" },
+};
+
 interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
   readonly cut: AbortSignal;
+  readonly log: ChannelDeps["log"];
 }
 
 type Mail = ComposedMail & { readonly kind: "composed" };
 
 async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> {
   const { recipients, message } = sending;
-  if (recipients.addresses.length === 0) return allAlike(recipients, WRONG, { countsAsAttempt: false });
+  const isNobody = recipients.addresses.length === 0;
+  if (isNobody || sending.cut.aborted) return allAlike(recipients, CALLED_OFF, { countsAsAttempt: false });
   try {
     const mail = await composeMail(message);
     if (mail.kind === "composed") return await sendEnvelope(pool, sending, mail);
@@ -69,6 +78,8 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
   } catch (fault) {
     // A bug, ours or the composer's: tried again like a fault on the way, until the attempts are spent.
     const name = fault instanceof Error ? fault.name : "unknown";
+    const reason = toOneLine(String(fault));
+    sending.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
     return allAlike(recipients, { kind: "deferred", error: { code: "smtp.fault", message: name } });
   }
 }
@@ -90,6 +101,10 @@ async function tryOnce(
     return allAlike(recipients, { kind: "deferred", error: lent.fault }, { countsAsAttempt: false });
   }
   const { session, isReused } = lent;
+  if (cut.aborted) {
+    pool.giveBack(session);
+    return allAlike(recipients, CALLED_OFF, { countsAsAttempt: false });
+  }
   const from = toEnvelopeAddress(message.content.from.email) ?? "";
   const to = takenBy(session, { from, mail, addresses: recipients.addresses });
   if (to.length === 0) {

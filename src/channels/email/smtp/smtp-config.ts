@@ -6,9 +6,9 @@ import type { Connector } from "../../../core/accounts.ts";
  * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
  * certificate that proves the host. `implicit`: TLS from the first octet (port 465), proven likewise. `none`: never.
  */
-export const TLS_MODES = ["opportunistic", "required", "implicit", "none"] as const;
+const TLS_MODES = ["opportunistic", "required", "implicit", "none"] as const;
 
-export type TlsMode = (typeof TLS_MODES)[number];
+type TlsMode = (typeof TLS_MODES)[number];
 
 const DEFAULTS = {
   port: 25,

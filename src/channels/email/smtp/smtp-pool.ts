@@ -1,7 +1,8 @@
 import type { MessageError } from "../../../core/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
+import { openCut } from "./cut.ts";
 import { createHostHealth } from "./host-health.ts";
-import { createIdleSessions } from "./idle-sessions.ts";
+import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { type OpenedSession, openSmtpSession, type SmtpSession } from "./smtp-session.ts";
 
@@ -32,34 +33,13 @@ export type LentSession =
   | { readonly session: SmtpSession; readonly isReused: boolean }
   | { readonly fault: MessageError };
 
-const DRAIN_LIMIT_MS = 10_000;
-
 type PoolDeps = Pick<ChannelDeps, "clock" | "random" | "onSlots" | "onStatus">;
 
 export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool {
-  const { clock } = deps;
-  const idle = createIdleSessions(clock, settings.idleTimeoutMs);
+  const idle = createIdleSessions(deps.clock, settings.idleTimeoutMs);
   const stopping = new AbortController();
   const slots = createSlots();
-  const open = (cut: AbortSignal) => openSmtpSession(settings, clock, cut);
-
-  const health = createHostHealth({
-    clock,
-    random: deps.random,
-    onStatus: deps.onStatus,
-    probe: () => void open(stopping.signal).then(judge).then(keep),
-  });
-  const judge = (opened: OpenedSession): OpenedSession => {
-    if ("fault" in opened) health.markDown(opened.fault);
-    return opened;
-  };
-  const keep = (opened: OpenedSession) => {
-    if ("fault" in opened) return;
-    if (health.status().state === "stopped") return void opened.session.quit();
-    idle.put(opened.session);
-    health.markUp();
-    deps.onSlots();
-  };
+  const { health, connectNew } = openHost(settings, deps, { idle, stopping: stopping.signal });
   const freeSlots = () => (health.isUp() ? Math.max(0, settings.maxConnections - slots.taken()) : 0);
 
   return {
@@ -71,7 +51,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     async connect({ isFresh, cut }) {
       const waiting = isFresh ? undefined : idle.take();
       if (waiting) return { session: waiting, isReused: true };
-      const opened = judge(await open(cut));
+      const opened = await connectNew(cut);
       return "fault" in opened ? opened : { ...opened, isReused: false };
     },
     giveBack(session) {
@@ -83,13 +63,45 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     markDown: health.markDown,
     async stop() {
       health.stop();
-      const cancel = clock.after(DRAIN_LIMIT_MS, () => stopping.abort("the service stopped"));
+      const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([slots.allFree(), idle.quitAll()]);
+      // Those that the last messages gave back.
       await idle.quitAll();
       cancel();
-      stopping.abort("the service stopped");
+      stopping.abort(STOPPED);
     },
   };
+}
+
+const DRAIN_LIMIT_MS = 10_000;
+const STOPPED = "the service stopped";
+
+/** The host's health, judged by every new connection to it; what a probe opens is kept for the first message. */
+function openHost(
+  settings: SmtpSettings,
+  deps: PoolDeps,
+  { idle, stopping }: { idle: IdleSessions; stopping: AbortSignal },
+) {
+  const { clock, random, onStatus, onSlots } = deps;
+  const health = createHostHealth({ clock, random, onStatus, probe: () => void probe() });
+
+  const connectNew = async (cut: AbortSignal): Promise<OpenedSession> => {
+    const opened = await openSmtpSession(settings, clock, cut);
+    // Being called off says nothing about the host.
+    if ("fault" in opened && !cut.aborted) health.markDown(opened.fault);
+    return opened;
+  };
+  const probe = async () => {
+    const cut = openCut(clock, settings.sendTimeoutMs, [stopping]);
+    const opened = await openSmtpSession(settings, clock, cut.signal);
+    cut.release();
+    if ("fault" in opened) return health.markDown(opened.fault);
+    if (stopping.aborted) return void opened.session.quit();
+    idle.put(opened.session);
+    health.markUp();
+    onSlots();
+  };
+  return { health, connectNew };
 }
 
 /** Counts what is under way. */

@@ -14,8 +14,6 @@ export interface SmtpSession {
   readonly isOpen: () => boolean;
   /** Reports how far the envelope came; afterwards the session is open only if it can take another. */
   readonly transact: (envelope: Envelope, cut: AbortSignal) => Promise<TransactionReport>;
-  /** Calls `listener` when the connection ends, whoever ended it. */
-  readonly onEnd: (listener: () => void) => void;
   /** QUIT; resolves when the connection has ended, after at most 2 s. */
   readonly quit: () => Promise<void>;
 }
@@ -154,7 +152,6 @@ function toSession(connection: SmtpConnection, clock: Clock, takesSmtpUtf8: bool
       await makeReady(connection, report, cut);
       return report;
     },
-    onEnd: (listener) => void connection.once("end", listener),
     quit: () => quit(connection, clock),
   };
 }

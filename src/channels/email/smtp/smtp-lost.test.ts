@@ -1,0 +1,127 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  type FakeSmtpOptions,
+  type RawScript,
+  startFakeSmtp,
+  startRawSmtp,
+} from "../../../../test/fakes/fake-smtp.ts";
+import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+
+const NEVER = new AbortController().signal;
+const ANN = { email: "ann@example.test" };
+const BOB = { email: "bob@example.test" };
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function fake(options: FakeSmtpOptions = {}) {
+  const server = await startFakeSmtp(options);
+  cleanups.push(server.close);
+  return server;
+}
+
+async function raw(script: RawScript) {
+  const server = await startRawSmtp(script);
+  cleanups.push(server.close);
+  return server;
+}
+
+async function relay(port: number, config: Record<string, unknown> = {}) {
+  const opened = openSmtpRelay(smtpConnector(port, config));
+  cleanups.push(opened.channel.stop);
+  await opened.became("up");
+  return opened;
+}
+
+test("a connection lost after the final dot leaves the accepted recipients unconfirmed", async () => {
+  const server = await fake();
+  const { channel } = await relay(server.port);
+  server.dial.drop = "after";
+  server.dial.rcpt = { [ANN.email]: { code: 550, text: "5.1.1 unknown" } };
+  const outcome = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  expect(outcome.parts).toMatchObject([
+    { kind: "rejected", bounced: true },
+    { kind: "unconfirmed", error: { code: "smtp.connection_lost" } },
+  ]);
+  expect(outcome.countsAsAttempt).toBe(true);
+});
+
+test("a connection lost in the middle of the message defers it", async () => {
+  const server = await fake();
+  const { channel } = await relay(server.port);
+  server.dial.drop = "during";
+  const outcome = await channel.send(outgoingEmail({ bodyText: "é".repeat(12_000_000) }), NEVER);
+  expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+});
+
+test("a connection lost before anything was answered defers the message and counts", async () => {
+  const server = await raw((verb) => (verb === "MAIL" ? "drop" : undefined));
+  const { channel } = await relay(server.port);
+  // The first message takes the connection of the probe, and then one of its own.
+  const outcome = await channel.send(outgoingEmail(), NEVER);
+  expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
+  expect(server.connections()).toBe(2);
+});
+
+test("silence after the final dot is unconfirmed when the response timeout has passed", async () => {
+  const server = await raw((verb) => (verb === "DOT" ? "silence" : undefined));
+  const { channel } = await relay(server.port, { response_timeout_ms: 200 });
+  const { parts } = await channel.send(outgoingEmail(), NEVER);
+  expect(parts[0]).toMatchObject({ kind: "unconfirmed" });
+});
+
+test("an answer after the final dot that is none of SMTP's is unconfirmed", async () => {
+  const server = await raw((verb) => (verb === "DOT" ? "what?" : undefined));
+  const { channel } = await relay(server.port);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("unconfirmed");
+});
+
+test("a server that refuses in the middle of the message is believed, and the connection is not used again", async () => {
+  const big = outgoingEmail({ bodyText: "é".repeat(8_000_000) });
+  const server = await raw((verb) => (verb === "DATA" ? "354 go on\r\n552 5.3.4 too big" : undefined));
+  const { channel } = await relay(server.port);
+  expect((await channel.send(big, NEVER)).parts[0]).toMatchObject({
+    kind: "rejected",
+    error: { code: "5.3.4" },
+  });
+  await channel.send(outgoingEmail(), NEVER);
+  expect(server.connections()).toBe(2);
+});
+
+test("a yes before the message is over is not taken for one", async () => {
+  const server = await raw((verb) => (verb === "DATA" ? "354 go on\r\n250 queued as LIE" : undefined));
+  const { channel } = await relay(server.port);
+  const { parts } = await channel.send(outgoingEmail({ bodyText: "é".repeat(8_000_000) }), NEVER);
+  expect(parts[0]?.kind).toBe("deferred");
+});
+
+test("a tarpit that keeps answering a little cannot hold a message longer than the send timeout", async () => {
+  const server = await raw((verb) => (verb === "RCPT" ? "250-wait" : undefined));
+  const { channel, clock } = await relay(server.port, { send_timeout_ms: 60_000 });
+  const sending = channel.send(outgoingEmail(), NEVER);
+  await server.heard("RCPT");
+  await clock.advance(channel.sendTimeoutMs);
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "deferred", error: { message: "it took too long" } }],
+    countsAsAttempt: true,
+  });
+});
+
+test("an aborted send says what it knows: deferred before the final dot, unconfirmed after it", async () => {
+  for (const [stop, kind] of [
+    ["RCPT", "deferred"],
+    ["DOT", "unconfirmed"],
+  ] as const) {
+    const abort = new AbortController();
+    const server = await raw((verb) => {
+      if (verb !== stop) return undefined;
+      abort.abort();
+      return "silence";
+    });
+    const { channel } = await relay(server.port);
+    expect((await channel.send(outgoingEmail(), abort.signal)).parts[0]?.kind).toBe(kind);
+  }
+});
