@@ -27,9 +27,9 @@ export function createRouter(endpoints: readonly Endpoint[]): (method: string, p
     if (row) return pick(row, method, NO_PARAMS);
     const cut = path.lastIndexOf("/") + 1;
     const prefixed = cut < path.length ? byPrefix.get(path.slice(0, cut)) : undefined;
-    const last = prefixed && decoded(path.slice(cut));
-    if (prefixed && last !== undefined) {
-      return pick(prefixed, method, { [prefixed.segments.at(-1)?.name ?? ""]: last });
+    if (prefixed) {
+      const name = prefixed.segments.at(-1)?.name ?? "";
+      return pick(prefixed, method, { [name]: decoded(path.slice(cut)) });
     }
     return matchSegments(others, method, path);
   };
@@ -152,11 +152,12 @@ function paramsOf(segments: readonly Segment[], given: readonly string[]): Param
   return params;
 }
 
-function decoded(text: string): string | undefined {
+/** Broken escapes are taken as they stand: such a thing does not exist, and its endpoint says so. */
+function decoded(text: string): string {
   if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined;
+    return text;
   }
 }
