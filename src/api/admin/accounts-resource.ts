@@ -44,6 +44,7 @@ const plan: RecordPlan<"accounts"> = {
   path: "accounts",
   noun: "account",
   operation: "Account",
+  idName: "account_id",
   filters: {},
   shown: Type.Object({ id: shownFields.id, name: Type.String(), mode, created_at: shownFields.created_at }),
   show: ({ id, name, mode, createdAt }) => ({ id, name, mode, created_at: toIso(createdAt) }),

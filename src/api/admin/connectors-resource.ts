@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import type { ConnectorKind } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -21,57 +22,68 @@ import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);
-  const kindOf = (name: string | undefined) => deps.connectorKinds.find((each) => each.kind === name);
   return [
-    createEndpoint(deps, plan, {
-      schema: Type.Object({
-        kind: Type.Enum(
-          deps.connectorKinds.map((each) => each.kind),
-          { type: "string" },
-        ),
-        name: Type.Optional(givenFields.name),
-        config: Type.Optional(config),
-        is_enabled: isEnabled,
-      }),
-      judge({ sound, errors }) {
-        const kind = kindOf(sound.kind);
-        if (kind) changeSettings(kind, { given: sound.config }, errors);
-      },
-      async toRecord(given, { id, now }) {
-        const kind = kindOf(given.kind);
-        const settings = kind ? changeSettings(kind, { given: given.config }) : { config: {}, secrets: {} };
-        return {
-          id,
-          name: given.name ?? (await freeName(deps.store.records, given.kind)),
-          kind: given.kind,
-          ...settings,
-          isEnabled: given.is_enabled ?? true,
-          createdAt: now,
-        };
-      },
-    }),
+    createConnector(deps, plan),
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
-      schema: Type.Object({
-        name: Type.Optional(givenFields.name),
-        config: Type.Optional(config),
-        is_enabled: isEnabled,
-      }),
-      judge({ sound, errors }, current) {
-        const kind = kindOf(current.kind);
-        if (kind) changeSettings(kind, { current, given: sound.config }, errors);
-      },
-      toChanges(given, current) {
-        const kind = kindOf(current.kind);
-        const settings = kind && given.config ? changeSettings(kind, { current, given: given.config }) : {};
-        return { ...present({ name: given.name, isEnabled: given.is_enabled }), ...settings };
-      },
-    }),
+    updateConnector(deps, plan),
     deleteEndpoint(deps, plan, { usedBy: routesWith(deps.store.records) }),
     testEndpoint(deps),
     kindsEndpoint(deps),
   ];
+}
+
+function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpoint {
+  const kinds = deps.connectorKinds.map((each) => each.kind);
+  const schema = Type.Object({
+    kind: Type.Enum(kinds, { type: "string" }),
+    name: Type.Optional(givenFields.name),
+    config: Type.Optional(config),
+    is_enabled: isEnabled,
+  });
+  return createEndpoint(deps, plan, {
+    schema,
+    judge({ sound, errors }) {
+      const kind = kindNamed(deps, sound.kind);
+      if (kind) changeSettings(kind, { given: sound.config }, errors);
+    },
+    async toRecord(given, { id, now }) {
+      const kind = kindNamed(deps, given.kind);
+      const settings = kind ? changeSettings(kind, { given: given.config }) : { config: {}, secrets: {} };
+      return {
+        id,
+        name: given.name ?? (await freeName(deps.store.records, given.kind)),
+        kind: given.kind,
+        ...settings,
+        isEnabled: given.is_enabled ?? true,
+        createdAt: now,
+      };
+    },
+  });
+}
+
+function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpoint {
+  const schema = Type.Object({
+    name: Type.Optional(givenFields.name),
+    config: Type.Optional(config),
+    is_enabled: isEnabled,
+  });
+  return updateEndpoint(deps, plan, {
+    schema,
+    judge({ sound, errors }, current) {
+      const kind = kindNamed(deps, current.kind);
+      if (kind) changeSettings(kind, { current, given: sound.config }, errors);
+    },
+    toChanges(given, current) {
+      const kind = kindNamed(deps, current.kind);
+      const settings = kind && given.config ? changeSettings(kind, { current, given: given.config }) : {};
+      return { ...present({ name: given.name, isEnabled: given.is_enabled }), ...settings };
+    },
+  });
+}
+
+function kindNamed({ connectorKinds }: AdminDeps, name: string | undefined): ConnectorKind | undefined {
+  return connectorKinds.find((each) => each.kind === name);
 }
 
 const config = Type.Object(
@@ -92,6 +104,7 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
     path: "connectors",
     noun: "connector",
     operation: "Connector",
+    idName: "connector_id",
     filters: {},
     shown: Type.Object({
       id: shownFields.id,
@@ -118,7 +131,7 @@ const status = Type.Object({
 });
 
 function toResource(deps: AdminDeps, connector: Connector) {
-  const kind = deps.connectorKinds.find((each) => each.kind === connector.kind);
+  const kind = kindNamed(deps, connector.kind);
   const live = deps.connectorStatus(connector.id);
   return {
     id: connector.id,

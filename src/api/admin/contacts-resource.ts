@@ -51,6 +51,7 @@ const plan: RecordPlan<"contacts"> = {
   path: "contacts",
   noun: "contact",
   operation: "Contact",
+  idName: "contact_id",
   filters: { account_id: "accountId", external_id: "externalId" },
   shown: Type.Object({
     id: shownFields.id,

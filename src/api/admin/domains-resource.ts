@@ -79,6 +79,7 @@ const plan: RecordPlan<"domains"> = {
   path: "domains",
   noun: "domain",
   operation: "Domain",
+  idName: "domain_id",
   filters: { account_id: "accountId", domain: "domain" },
   shown: Type.Object({
     id: shownFields.id,

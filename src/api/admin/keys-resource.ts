@@ -17,6 +17,8 @@ import {
   type RecordPlan,
   recordOf,
   showEndpoint,
+  shownRecord,
+  shownSchema,
   storeNew,
   updateEndpoint,
 } from "./record-endpoints.ts";
@@ -39,9 +41,9 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       path: adminPath("keys/{id}/revoke"),
       operation: "revokeKey",
       summary: "Revoke an API key: within a second no process takes it any more",
-      responses: { 200: { description: "The key, revoked", schema: shown }, 404: MISSING },
+      responses: { 200: { description: "The key, revoked", schema: shownSchema(plan) }, 404: MISSING },
       handle: async (call) =>
-        Response.json(show(await revoke(deps, await recordOf(deps, "apiKeys", call), call.now))),
+        Response.json(shownRecord(plan, await revoke(deps, await recordOf(deps, "apiKeys", call), call.now))),
     },
     {
       ...common,
@@ -60,22 +62,21 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
 
 const common = { auth: "admin", tag: "Admin: API keys" } as const;
 
-const shownKey = {
+const shown = Type.Object({
   id: shownFields.id,
   account_id: shownFields.account_id,
   name: Type.Optional(Type.String()),
   prefix: Type.String({ description: "The first 12 characters" }),
   created_at: shownFields.created_at,
   revoked_at: Type.Optional(shownFields.created_at),
-};
-
-const shown = Type.Object(shownKey);
+});
 
 const plan: RecordPlan<"apiKeys"> = {
   kind: "apiKeys",
   path: "keys",
   noun: "API key",
   operation: "Key",
+  idName: "key_id",
   filters: { account_id: "accountId" },
   shown,
   show,
@@ -106,7 +107,10 @@ function createKey(deps: AdminDeps): Endpoint {
     summary: "Create an API key; the answer is the only time it is shown",
     request: { schema: keyBody, maxBytes: ADMIN_MAX_BYTES },
     responses: {
-      201: { description: "Created", schema: Type.Object({ ...shownKey, api_key: Type.String() }) },
+      201: {
+        description: "Created",
+        schema: Type.Object({ ...shownSchema(plan).properties, api_key: Type.String() }),
+      },
     },
     async handle(call) {
       const draft = readDraft(keyBody, bodyOf(call));
@@ -122,7 +126,7 @@ function createKey(deps: AdminDeps): Endpoint {
         createdAt: call.now,
       });
       await storeNew(deps, plan, key);
-      return Response.json({ ...show(key), api_key: apiKey }, { status: 201 });
+      return Response.json({ ...shownRecord(plan, key), api_key: apiKey }, { status: 201 });
     },
   };
 }

@@ -7,7 +7,7 @@ export function nearest(written: string, known: readonly string[]): string | und
     const distance = editDistance(wanted, plain(name));
     if (!best || distance < best.distance) best = { name, distance };
   }
-  return best && best.distance <= Math.max(1, Math.floor(wanted.length / 3)) ? best.name : undefined;
+  return best && best.distance <= Math.min(3, Math.floor(wanted.length / 2)) ? best.name : undefined;
 }
 
 /** What is written comes from outside, and the work grows with its length. */

@@ -57,6 +57,7 @@ const plan: RecordPlan<"pushApps"> = {
   path: "push-apps",
   noun: "push app",
   operation: "PushApp",
+  idName: "push_app_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
     id: shownFields.id,

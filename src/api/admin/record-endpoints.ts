@@ -9,6 +9,7 @@ import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { shownFields } from "./shown-fields.ts";
 
 export interface RecordPlan<K extends RecordKind> {
   readonly kind: K;
@@ -18,8 +19,10 @@ export interface RecordPlan<K extends RecordKind> {
   readonly noun: string;
   /** As operations call it: `SmsTemplate`. */
   readonly operation: string;
+  /** Under what name, beside `id`, a record shows its id: the name by which others refer to it. */
+  readonly idName?: string;
   readonly shown: TObject;
-  show(record: RecordTypes[K]): unknown;
+  show(record: RecordTypes[K]): object;
   /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** Runs after every change that is stored. */
@@ -65,14 +68,14 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
   creation: Creation<K, S>,
 ): Endpoint {
   return {
-    ...common(plan),
+    ...adminOnly(plan.noun),
     method: "POST",
     path: adminPath(plan.path),
     operation: `create${plan.operation}`,
     summary: `Create ${article(plan.noun)}`,
     request: { schema: creation.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
-      201: { description: "Created", schema: plan.shown },
+      201: { description: "Created", schema: shownSchema(plan) },
       409: { description: "Taken by another; `details` says which field" },
     },
     async handle(call) {
@@ -83,7 +86,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });
       await storeNew(deps, plan, record);
       await creation.after?.(record);
-      return Response.json(await plan.show(record), { status: 201 });
+      return Response.json(shownRecord(plan, record), { status: 201 });
     },
   };
 }
@@ -103,17 +106,21 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
   const asText = Type.Optional(Type.String());
   const filters = Object.fromEntries(Object.keys(plan.filters).map((name) => [name, asText]));
   return {
-    ...common(plan),
+    ...adminOnly(plan.noun),
     method: "GET",
     path: adminPath(plan.path),
     operation: `list${plan.operation}s`,
     summary: `List ${plan.noun}s`,
     query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
-    responses: { 200: { description: "In order of creation", schema: pageSchema(plan.shown) } },
+    responses: { 200: { description: "In order of creation", schema: pageSchema(shownSchema(plan)) } },
     async handle(call) {
       const page = readPage(call.query);
       const where = await readFilters(deps, plan, call.query);
-      return answerPage(page, (wanted) => deps.store.records.list(plan.kind, where, wanted), plan.show);
+      return answerPage(
+        page,
+        (wanted) => deps.store.records.list(plan.kind, where, wanted),
+        (record) => shownRecord(plan, record),
+      );
     },
   };
 }
@@ -136,13 +143,13 @@ async function readFilters<K extends RecordKind>(
 
 export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
   return {
-    ...common(plan),
+    ...adminOnly(plan.noun),
     method: "GET",
     path: adminPath(`${plan.path}/{id}`),
     operation: `get${plan.operation}`,
     summary: `Show ${article(plan.noun)}`,
-    responses: { 200: { description: `The ${plan.noun}`, schema: plan.shown }, 404: MISSING },
-    handle: async (call) => Response.json(await plan.show(await recordOf(deps, plan.kind, call))),
+    responses: { 200: { description: `The ${plan.noun}`, schema: shownSchema(plan) }, 404: MISSING },
+    handle: async (call) => Response.json(shownRecord(plan, await recordOf(deps, plan.kind, call))),
   };
 }
 
@@ -152,14 +159,14 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   change: Change<K, S>,
 ): Endpoint {
   return {
-    ...common(plan),
+    ...adminOnly(plan.noun),
     method: "PATCH",
     path: adminPath(`${plan.path}/{id}`),
     operation: `update${plan.operation}`,
     summary: `Change ${article(plan.noun)}: only what is given changes, null clears`,
     request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
-      200: { description: "As it is now", schema: plan.shown },
+      200: { description: "As it is now", schema: shownSchema(plan) },
       404: MISSING,
       409: { description: "Taken by another; `details` says which field" },
     },
@@ -168,7 +175,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
       const { draft, cleared } = readChange(change, bodyOf(call));
       await change.judge?.(draft, current);
       const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
-      return Response.json(await plan.show(await storeChanges(deps, plan, { current, changes, change })));
+      return Response.json(shownRecord(plan, await storeChanges(deps, plan, { current, changes, change })));
     },
   };
 }
@@ -220,7 +227,7 @@ export function deleteEndpoint<K extends RecordKind>(
   removal: Removal<K> = {},
 ): Endpoint {
   return {
-    ...common(plan),
+    ...adminOnly(plan.noun),
     method: "DELETE",
     path: adminPath(`${plan.path}/{id}`),
     operation: `delete${plan.operation}`,
@@ -256,14 +263,22 @@ export async function recordOf<K extends RecordKind>(
   return record;
 }
 
+export function shownRecord<K extends RecordKind>(plan: RecordPlan<K>, record: RecordTypes[K]): object {
+  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...plan.show(record) };
+}
+
+export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
+  return Type.Object({ ...(idName && { [idName]: shownFields.id }), ...shown.properties });
+}
+
 export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
   return call.body?.json ?? {};
 }
 
 export const MISSING = { description: "There is none with this id" };
 
-function common(plan: RecordPlan<RecordKind> | { noun: string }) {
-  return { auth: "admin", tag: `Admin: ${plan.noun}s` } as const;
+function adminOnly(noun: string) {
+  return { auth: "admin", tag: `Admin: ${noun}s` } as const;
 }
 
 function article(noun: string): string {

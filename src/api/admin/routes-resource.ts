@@ -81,6 +81,7 @@ const shownPlan: RecordPlan<"routes"> = {
   path: "routes",
   noun: "route",
   operation: "Route",
+  idName: "route_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
     id: shownFields.id,

@@ -16,9 +16,13 @@ import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-endpoints.ts";
 
 /** Settings of the instance, and with `?account_id=` of one account, where they go over the instance's. */
 export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [...allSettings(deps), ...oneSetting(deps)];
+}
+
+function allSettings(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...common,
+      ...ofSettings,
       method: "GET",
       path: adminPath("settings"),
       operation: "listSettings",
@@ -27,7 +31,7 @@ export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
       handle: async (call) => answerAll(deps, await accountOf(deps, call)),
     },
     {
-      ...common,
+      ...ofSettings,
       method: "PUT",
       path: adminPath("settings"),
       operation: "setSettings",
@@ -40,8 +44,13 @@ export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
         return answerAll(deps, account);
       },
     },
+  ];
+}
+
+function oneSetting(deps: AdminDeps): readonly Endpoint[] {
+  return [
     {
-      ...common,
+      ...ofSettings,
       method: "GET",
       path: adminPath("settings/{name}"),
       operation: "getSetting",
@@ -50,7 +59,7 @@ export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
       handle: async (call) => answerOne(deps, await accountOf(deps, call), nameOf(call)),
     },
     {
-      ...common,
+      ...ofSettings,
       method: "PUT",
       path: adminPath("settings/{name}"),
       operation: "setSetting",
@@ -69,7 +78,7 @@ export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const common = {
+const ofSettings = {
   auth: "admin",
   tag: "Admin: settings",
   query: { account_id: Type.Optional(Type.String({ description: "Absent: the instance" })) },

@@ -3,6 +3,7 @@ import type { AccountMode, SmsTemplate } from "../../core/accounts.ts";
 import { dltIdProblem } from "../../core/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
+import { renderTemplate, templatePlaceholders } from "../../core/template.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -88,13 +89,16 @@ const plan: RecordPlan<"smsTemplates"> = {
   path: "sms-templates",
   noun: "SMS template",
   operation: "SmsTemplate",
+  idName: "template_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
     id: shownFields.id,
     account_id: shownFields.account_id,
     name: Type.String(),
     body: Type.String(),
-    placeholders: Type.Array(Type.Unknown(), { description: "What the body's placeholders ask for" }),
+    placeholders: Type.Array(Type.Object({ name: Type.String(), kind: Type.String() }), {
+      description: "The variables the body asks for, and of which kind",
+    }),
     dlt_template_id: Type.Optional(Type.String()),
     dlt_entity_id: Type.Optional(Type.String()),
     from: Type.Optional(Type.String()),
@@ -109,6 +113,7 @@ function toResource(template: SmsTemplate) {
     account_id: template.accountId,
     name: template.name,
     body: template.body,
+    placeholders: templatePlaceholders(template.body),
     dlt_template_id: template.dltTemplateId,
     dlt_entity_id: template.dltEntityId,
     from: template.from,
@@ -129,8 +134,23 @@ function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode |
     const problem = id !== undefined && mode !== undefined ? dltIdProblem(id, mode) : undefined;
     if (problem !== undefined) errors.add(field, problem);
   }
-  const problem = sound.from === undefined ? undefined : senderIdProblem(sound.from);
-  if (problem !== undefined) errors.add("from", problem);
+  const fromProblem = sound.from === undefined ? undefined : senderIdProblem(sound.from);
+  if (fromProblem !== undefined) errors.add("from", fromProblem);
+  const problem = sound.body === undefined ? undefined : bodyProblem(sound.body);
+  if (problem !== undefined) errors.add("body", problem);
+}
+
+const MAX_VARIABLES = 20;
+
+function bodyProblem(text: string): string | undefined {
+  const names = new Set(templatePlaceholders(text).map(({ name }) => name));
+  if (names.size > MAX_VARIABLES) {
+    return `asks for ${names.size} variables, and a message has at most ${MAX_VARIABLES}`;
+  }
+  const filled = renderTemplate(text, Object.fromEntries([...names].map((name) => [name, ""])));
+  // What is left of braces would reach the handset as it stands.
+  const [unclear] = ("text" in filled && /\{\{[^{}]{0,30}\}\}|\{#[^{}#]{0,30}#?\}?/.exec(filled.text)) || [];
+  return unclear === undefined ? undefined : `has an unknown placeholder ${unclear}: write {#var#} or {{1}}`;
 }
 
 /** Requests name templates by their DLT id too: it must lead to one. */

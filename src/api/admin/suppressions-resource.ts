@@ -51,6 +51,7 @@ const plan: RecordPlan<"suppressions"> = {
   path: "suppressions",
   noun: "suppression",
   operation: "Suppression",
+  idName: "suppression_id",
   filters: { account_id: "accountId", email: "email" },
   shown: Type.Object({
     id: shownFields.id,

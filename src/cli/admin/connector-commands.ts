@@ -5,19 +5,17 @@ import {
   addVerb,
   type Column,
   type CommandLine,
-  fieldsText,
   type Row,
   type Run,
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
-import { addDelete, addReading, pathOf, printCreated, withClears } from "./noun-commands.ts";
+import { addDelete, addReading, pathOf, printCreated, recordText, withClears } from "./noun-commands.ts";
 
 const CONNECTORS = {
   name: "connectors",
   one: "connector",
-  idName: "connector_id",
   columns: [
     { head: "ID", of: (row: Row) => row.id },
     { head: "NAME", of: (row: Row) => row.name },
@@ -74,7 +72,9 @@ function addUpdate(noun: Command, commandLine: CommandLine): void {
         const kind = await kindNamed(run.client, String(current.kind));
         const config = withClears(readConfig(run, kind, run.args.slice(1)));
         const body = { name, config, is_enabled: enabled };
-        run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), fieldsText);
+        run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), (record) =>
+          recordText(CONNECTORS, record),
+        );
       },
     },
   );

@@ -42,13 +42,10 @@ export function printCreated(run: Run, noun: CreatedNoun, record: Row): void {
   run.print(createdAnswer(noun, record), () => recordText(noun, record) + (noun.onCreated?.(record) ?? ""));
 }
 
-export type CreatedNoun = Pick<Noun, "one" | "idName" | "createdFields" | "onCreated" | "aside">;
+export type CreatedNoun = Pick<Noun, "one" | "createdFields" | "onCreated" | "aside">;
 
-/** Scripts read the id under the name of what was made, whatever else there is. */
-function createdAnswer({ idName, createdFields }: CreatedNoun, record: Row): Row {
-  const named = idName ? { [idName]: record.id } : {};
-  if (!createdFields) return { ...named, ...record };
-  return { ...named, ...Object.fromEntries(createdFields.map((field) => [field, record[field]])) };
+function createdAnswer({ createdFields }: CreatedNoun, record: Row): Row {
+  return createdFields ? Object.fromEntries(createdFields.map((field) => [field, record[field]])) : record;
 }
 
 /** `list` and `show`, for every noun alike. */
@@ -158,9 +155,11 @@ export function pathOf(noun: string, { args }: Run): string {
 }
 
 export function recordText({ aside }: Pick<Noun, "aside">, record: Row): string {
-  if (!aside) return fieldsText(record);
-  const { [aside.field]: value, ...rest } = record;
-  return fieldsText(rest) + aside.text(value as never);
+  // The id stands under a second name too, for scripts.
+  const lines = Object.entries(record).filter(
+    ([field, value]) => field !== aside?.field && (field === "id" || value !== record.id),
+  );
+  return fieldsText(Object.fromEntries(lines)) + (aside?.text(record[aside.field] as never) ?? "");
 }
 
 function addOptions(verb: Command, rows: readonly OptionRow[]): void {

@@ -6,9 +6,7 @@ export interface Noun {
   readonly name: string;
   /** As sentences call one: `SMS template`. */
   readonly one: string;
-  /** Under what name `create --json` prints the id, beside `id`. */
-  readonly idName?: string;
-  /** With it, `create --json` prints exactly these fields of the answer, the id under `idName`. */
+  /** `create --json` prints exactly these fields; absent: the whole answer. Scripts rely on it. */
   readonly createdFields?: readonly string[];
   readonly columns: readonly Column[];
   readonly create: readonly OptionRow[];
@@ -106,8 +104,7 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "accounts",
     one: "account",
-    idName: "account_id",
-    createdFields: [],
+    createdFields: ["account_id"],
     columns: [id, column("NAME", "name"), column("MODE", "mode"), created],
     create: [required(name), required(mode)],
     update: [name, mode],
@@ -116,8 +113,7 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "keys",
     one: "API key",
-    idName: "key_id",
-    createdFields: ["api_key"],
+    createdFields: ["key_id", "api_key"],
     columns: [
       id,
       owner,
@@ -134,7 +130,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "sms-templates",
     one: "SMS template",
-    idName: "template_id",
     columns: [
       id,
       owner,
@@ -164,7 +159,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "domains",
     one: "domain",
-    idName: "domain_id",
     columns: [id, owner, column("DOMAIN", "domain"), column("VERIFIED", "verified_at"), created],
     create: [
       account,
@@ -180,7 +174,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "push-apps",
     one: "push app",
-    idName: "push_app_id",
     columns: [id, owner, column("NAME", "name"), column("PLATFORMS", "platforms"), created],
     create: [account, required(name), platforms],
     update: [name, platforms],
@@ -189,7 +182,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "contacts",
     one: "contact",
-    idName: "contact_id",
     columns: [id, owner, column("EXTERNAL ID", "external_id"), created],
     create: [account, required(externalId)],
     update: [externalId],
@@ -198,7 +190,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "routes",
     one: "route",
-    idName: "route_id",
     columns: [
       id,
       { head: "ACCOUNT", of: (row) => row.account_id ?? "all live" },
@@ -218,7 +209,6 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "suppressions",
     one: "suppression",
-    idName: "suppression_id",
     columns: [id, owner, column("EMAIL", "email"), column("REASON", "reason"), created],
     create: [
       account,
