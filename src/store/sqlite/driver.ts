@@ -48,7 +48,7 @@ function wrap(database: Database, sql: string): Statement<unknown> {
 }
 
 /** The engine's name for what went wrong, for example `SQLITE_FULL`; `undefined` where it was not the engine. */
-export function sqliteCode(error: unknown): string | undefined {
+function sqliteCode(error: unknown): string | undefined {
   return error instanceof SQLiteError ? (error.code ?? "SQLITE_ERROR") : undefined;
 }
 

@@ -9,7 +9,7 @@ export function createIdentify(db: Database): (request: IdentifyRequest) => stri
     "SELECT id, external_id FROM contacts WHERE external_id = ? AND account_id = ?",
   );
   const registered = db.prepare<{ contact_id: string }>(
-    "SELECT DISTINCT contact_id FROM registrations WHERE account_id = ? AND device_id = ?",
+    "SELECT contact_id FROM registrations WHERE account_id = ? AND device_id = ?",
   );
   const move = db.prepare(
     "UPDATE registrations SET contact_id = ?, updated_at = ? WHERE account_id = ? AND device_id = ? AND contact_id <> ?1",
@@ -30,7 +30,9 @@ export function createIdentify(db: Database): (request: IdentifyRequest) => stri
     const before = registered.all(accountId, deviceId);
     if (!contact || before.length === 0) return undefined;
     move.run(contact.id, now, accountId, deviceId);
-    for (const { contact_id } of before) if (contact_id !== contact.id) removeEmptied(contact_id);
+    const left = new Set(before.map((row) => row.contact_id));
+    left.delete(contact.id);
+    for (const id of left) removeEmptied(id);
     return contact.id;
   };
 }

@@ -139,7 +139,7 @@ CREATE TABLE settings (
   name TEXT NOT NULL,
   value TEXT NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX settings_by_name ON settings (account_id, name) WHERE account_id IS NOT NULL;
+CREATE UNIQUE INDEX settings_by_name ON settings (account_id, name);
 CREATE UNIQUE INDEX settings_of_instance ON settings (name) WHERE account_id IS NULL;
 
 CREATE TABLE webhook_secrets (

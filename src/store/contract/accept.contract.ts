@@ -1,0 +1,191 @@
+import { expect, test } from "bun:test";
+import type { Content, Part } from "../../core/message.ts";
+import { DAY, inWorld, type OpenStore, QUEUE, SMS } from "./world.contract.ts";
+
+export function acceptContract(open: OpenStore): void {
+  test(
+    "an accepted message is found as it was asked for, without its text",
+    inWorld(open, async ({ store, account, clock, sms }) => {
+      const [id = ""] = await sms({ content: { metadata: { order: "7", nested: { a: [1, null] } } } });
+      const { text: _, ...shown } = SMS as Extract<Content, { channel: "sms" }>;
+      expect(await store.intake.findMessage({ accountId: account.id, channel: "sms", id })).toEqual({
+        id,
+        accountId: account.id,
+        recipient: "+919812345678",
+        progress: { channel: "sms", status: "queued", parts: [], sequence: 0, position: 0 },
+        content: { ...shown, metadata: { order: "7", nested: { a: [1, null] } } },
+        createdAt: clock.now,
+        expiresAt: clock.now + DAY,
+      });
+    }),
+  );
+
+  test(
+    "an email is found with its recipients and without its bodies, headers and reply address",
+    inWorld(open, async ({ store, account, id, clock }) => {
+      const parts: Part[] = [{ status: "pending", address: "a@b.test" }];
+      const messageId = id();
+      const shown = {
+        channel: "email",
+        from: { email: "a@acme.test", name: "Acmé" },
+        to: [{ email: "a@b.test" }],
+        subject: "Grüße",
+        metadata: { a: 1 },
+      } as const;
+      await store.intake.accept({
+        accountId: account.id,
+        flow: "single",
+        content: {
+          ...shown,
+          bodyHtml: "<p>",
+          bodyText: "t",
+          headers: { "X-A": "1" },
+          replyTo: "r@acme.test",
+        },
+        messages: [
+          {
+            id: messageId,
+            recipient: "",
+            status: "queued",
+            parts,
+            expiresAt: clock.now + DAY,
+            jobs: [{ queue: QUEUE }],
+          },
+        ],
+      });
+      const found = await store.intake.findMessage({
+        accountId: account.id,
+        channel: "email",
+        id: messageId,
+      });
+      expect(found?.content).toEqual(shown);
+      expect(found?.progress.parts).toEqual(parts);
+    }),
+  );
+
+  test(
+    "a message is unknown to other accounts, on the other channel, and under any other id",
+    inWorld(open, async ({ store, account, addAccount, sms, id }) => {
+      const [messageId = ""] = await sms();
+      const other = await addAccount();
+      const find = store.intake.findMessage;
+      expect(await find({ accountId: other.id, channel: "sms", id: messageId })).toBeUndefined();
+      expect(await find({ accountId: account.id, channel: "email", id: messageId })).toBeUndefined();
+      expect(await find({ accountId: account.id, channel: "sms", id: id() })).toBeUndefined();
+      expect(await find({ accountId: account.id, channel: "sms", id: "" })).toBeUndefined();
+      expect(await find({ accountId: "no such account", channel: "sms", id: messageId })).toBeUndefined();
+      const timeline = store.intake.timeline;
+      expect(await timeline({ accountId: other.id, channel: "sms", id: messageId })).toBeUndefined();
+      expect(await timeline({ accountId: account.id, channel: "sms", id: messageId })).toEqual([]);
+    }),
+  );
+
+  test(
+    "every message of a batch is stored and queued",
+    inWorld(open, async ({ sms, claim, message }) => {
+      const to = Array.from({ length: 1_000 }, (_, index) => `+9198${String(index).padStart(8, "0")}`);
+      const ids = await sms({ to });
+      const jobs = await claim(2_000);
+      expect(jobs.map((job) => job.messageId).sort()).toEqual([...ids].sort());
+      expect((await message(ids[999] ?? "")).recipient).toBe("+919800000999");
+    }),
+  );
+
+  test(
+    "a request that cannot be stored leaves nothing behind",
+    inWorld(open, async ({ store, sms, account, clock, id, claim, key, message }) => {
+      const [taken = ""] = await sms();
+      const fresh = id();
+      const idempotency = { ...key("k"), answer: { status: 202, body: "{}" } };
+      const frame = {
+        status: "queued",
+        parts: [],
+        expiresAt: clock.now + DAY,
+        jobs: [{ queue: QUEUE }],
+      } as const;
+      const accepting = store.intake.accept({
+        accountId: account.id,
+        flow: "batch",
+        content: SMS,
+        messages: [
+          { id: fresh, recipient: "+911", ...frame },
+          { id: taken, recipient: "+912", ...frame },
+        ],
+        idempotency,
+      });
+      await expect(accepting).rejects.toThrow();
+      expect(message(fresh)).rejects.toThrow("no such message");
+      expect(await store.intake.savedAnswer(key("k"))).toBeUndefined();
+      expect((await claim()).map((job) => job.messageId)).toEqual([taken]);
+    }),
+  );
+
+  test(
+    "one bad call never fails its neighbours",
+    inWorld(open, async ({ store, sms, account, clock, claim }) => {
+      const [taken = ""] = await sms();
+      const frame = {
+        recipient: "+1",
+        status: "queued",
+        parts: [],
+        expiresAt: clock.now + DAY,
+        jobs: [{ queue: QUEUE }],
+      } as const;
+      const bad = () =>
+        store.intake.accept({
+          accountId: account.id,
+          flow: "single",
+          content: SMS,
+          messages: [{ id: taken, ...frame }],
+        });
+      const noAccount = () =>
+        store.intake.accept({
+          accountId: "nobody",
+          flow: "single",
+          content: SMS,
+          messages: [{ id: "x", ...frame }],
+        });
+      const results = await Promise.allSettled([sms(), bad(), sms(), noAccount(), sms(), bad(), sms()]);
+      expect(results.map((result) => result.status)).toEqual([
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+      ]);
+      expect(await claim()).toHaveLength(5);
+    }),
+  );
+
+  test(
+    "a key leads to its account and the settings that hold for it, until it is revoked",
+    inWorld(open, async ({ store, account, clock, id }) => {
+      const apiKey = {
+        id: id(),
+        accountId: account.id,
+        prefix: "pr_live_abcd",
+        digest: "f00d",
+        createdAt: clock.now,
+      };
+      await store.records.create("apiKeys", apiKey);
+      await store.records.setSetting(undefined, "a", "instance");
+      await store.records.setSetting(undefined, "b", "instance");
+      await store.records.setSetting(account.id, "b", "account");
+      expect(await store.intake.findKeyOwner("f00d")).toEqual({
+        keyId: apiKey.id,
+        account,
+        settings: { a: "instance", b: "account" },
+      });
+      expect(await store.intake.findKeyOwner("beef")).toBeUndefined();
+      await store.records.update("accounts", account.id, { name: "renamed" });
+      await store.records.setSetting(account.id, "b", undefined);
+      const owner = await store.intake.findKeyOwner("f00d");
+      expect(owner?.account.name).toBe("renamed");
+      expect(owner?.settings).toEqual({ a: "instance", b: "instance" });
+      await store.records.update("apiKeys", apiKey.id, { revokedAt: clock.now });
+      expect(await store.intake.findKeyOwner("f00d")).toBeUndefined();
+    }),
+  );
+}

@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, SMS } from "./world.contract.ts";
+
+export function claimContract(open: OpenStore): void {
+  test(
+    "a claim hands out all an attempt needs, and the message is sending",
+    inWorld(open, async ({ store, account, sms, claim, status, clock }) => {
+      await store.records.setSetting(account.id, "on_unconfirmed", "hold");
+      const [id = ""] = await sms({ expiresAt: clock.now + HOUR });
+      const [job, ...others] = await claim();
+      expect(others).toEqual([]);
+      expect(job).toEqual({
+        jobId: job!.jobId,
+        queue: QUEUE,
+        claim: 1,
+        attempt: 0,
+        wasInterrupted: false,
+        messageId: id,
+        accountId: account.id,
+        accountMode: "live",
+        settings: { on_unconfirmed: "hold" },
+        recipient: "+919812345678",
+        progress: { channel: "sms", status: "sending", parts: [], sequence: 0, position: 0 },
+        content: SMS,
+        createdAt: clock.now,
+        expiresAt: clock.now + HOUR,
+      });
+      expect(await status(id)).toBe("sending");
+    }),
+  );
+
+  test(
+    "a job is handed out once, whoever claims",
+    inWorld(open, async ({ sms, claim }) => {
+      await sms({ to: Array.from({ length: 40 }, (_, index) => `+91${index}`) });
+      const claims = await Promise.all(Array.from({ length: 8 }, () => claim(7)));
+      const ids = claims.flat().map((job) => job.jobId);
+      expect(ids).toHaveLength(40);
+      expect(new Set(ids).size).toBe(40);
+    }),
+  );
+
+  test(
+    "a claim takes from its own queue only, and nothing from one that never was",
+    inWorld(open, async ({ sms, claim }) => {
+      await sms({ queue: "a" });
+      const [id] = await sms({ queue: "b" });
+      expect((await claim(10, "b")).map((job) => job.messageId)).toEqual([id!]);
+      expect(await claim(10, "c")).toEqual([]);
+    }),
+  );
+
+  test(
+    "within a flow the earliest deadline goes first, and of equals the one accepted first",
+    inWorld(open, async ({ sms, claim, clock }) => {
+      const [late] = await sms({ expiresAt: clock.now + 3 * HOUR });
+      const [early] = await sms({ expiresAt: clock.now + HOUR });
+      const [same] = await sms({ expiresAt: clock.now + HOUR });
+      const order = [];
+      for (let i = 0; i < 3; i++) order.push(...(await claim(1)).map((job) => job.messageId));
+      expect(order).toEqual([early!, same!, late!]);
+    }),
+  );
+
+  test(
+    "flows take turns, so that a single message never waits behind a batch",
+    inWorld(open, async ({ sms, claim, addAccount, account }) => {
+      const other = await addAccount();
+      await sms({ to: Array.from({ length: 100 }, (_, index) => `+91${index}`) });
+      const [mine = ""] = await sms();
+      const [theirs = ""] = await sms({ account: other });
+      const first = await claim(3);
+      expect(first.map((job) => job.messageId)).toContain(mine);
+      expect(first.map((job) => job.messageId)).toContain(theirs);
+      expect(new Set(first.map((job) => job.accountId))).toEqual(new Set([account.id, other.id]));
+    }),
+  );
+
+  test(
+    "flows get equal shares of a claim, and what one leaves goes to the others",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
+      const numbers = (count: number) => Array.from({ length: count }, (_, index) => `+91${index}`);
+      const counts = [50, 50, 4];
+      for (const [index, account] of accounts.entries()) await sms({ account, to: numbers(counts[index]!) });
+      const jobs = await claim(30);
+      const share = accounts.map((account) => jobs.filter((job) => job.accountId === account.id).length);
+      expect(share).toEqual([13, 13, 4]);
+    }),
+  );
+
+  test(
+    "claims of one go round the flows from where the last ended",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
+      for (const account of accounts) await sms({ account, to: ["+911", "+912", "+913"] });
+      const owners = [];
+      for (let i = 0; i < 9; i++) owners.push((await claim(1))[0]!.accountId);
+      expect(new Set(owners.slice(0, 3)).size).toBe(3);
+      expect(owners.slice(3, 6)).toEqual(owners.slice(0, 3));
+      expect(owners.slice(6, 9)).toEqual(owners.slice(0, 3));
+    }),
+  );
+
+  test(
+    "scheduled messages are not handed out",
+    inWorld(open, async ({ sms, claim, clock, status }) => {
+      const [id = ""] = await sms({ dueAt: clock.now + HOUR });
+      expect(await claim()).toEqual([]);
+      expect(await status(id)).toBe("scheduled");
+    }),
+  );
+
+  test(
+    "released jobs are back in line without an attempt or an entry, and their claim is stale",
+    inWorld(open, async ({ store, sms, claim, claimOne, status, history, settle, clock }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      await store.queue.release([{ jobId: job.jobId, claim: job.claim }], clock.now);
+      expect(await status(id)).toBe("queued");
+      expect(await history(id)).toEqual([]);
+      const again = await claimOne();
+      expect(again).toMatchObject({ claim: 2, attempt: 0, wasInterrupted: false });
+      await store.queue.release([{ jobId: job.jobId, claim: job.claim }], clock.now);
+      expect(await claim()).toEqual([]);
+      expect(await settle(again)).toBe(true);
+    }),
+  );
+
+  test(
+    "a message with several jobs stays sending while another of them is under way",
+    inWorld(open, async ({ store, email, claim, status, clock }) => {
+      const id = await email({
+        parts: [
+          { status: "pending", address: "a@a.test" },
+          { status: "pending", address: "b@b.test" },
+        ],
+        jobs: [
+          { queue: QUEUE, parts: [0] },
+          { queue: QUEUE, parts: [1] },
+        ],
+      });
+      const [first, second] = await claim();
+      expect([first?.parts, second?.parts]).toEqual([[0], [1]]);
+      await store.queue.release([{ jobId: first!.jobId, claim: 1 }], clock.now);
+      expect(await status(id, "email")).toBe("sending");
+      await store.queue.release([{ jobId: second!.jobId, claim: 1 }], clock.now);
+      expect(await status(id, "email")).toBe("queued");
+    }),
+  );
+
+  test(
+    "listeners hear of a queue after jobs have become ready in it, and not of what only waits",
+    inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
+      const heard: string[] = [];
+      const stop = store.queue.onReady((queue) => heard.push(queue));
+      const take = () => heard.splice(0);
+      await Promise.all([sms({ queue: "a" }), sms({ queue: "a" }), sms({ queue: "b" })]);
+      expect(take().sort()).toEqual(["a", "b"]);
+      await sms({ dueAt: clock.now + HOUR });
+      expect(take()).toEqual([]);
+      await store.upkeep.stage(clock.now + HOUR, 10);
+      expect(take()).toEqual([QUEUE]);
+      const job = await claimOne();
+      await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + SECOND } });
+      expect(take()).toEqual([]);
+      stop();
+      await sms({ queue: "a" });
+      expect(take()).toEqual([]);
+    }),
+  );
+}

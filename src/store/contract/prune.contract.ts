@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import { DAY, deferred, HOUR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
+
+export function pruneContract(open: OpenStore): void {
+  test(
+    "the text of a batch is wiped when no attempt can need it for any of its messages",
+    inWorld(open, async ({ store, sms, claim, settle, inside }) => {
+      const [id = ""] = await sms({ to: ["+911", "+912"] });
+      const [first, second] = await claim();
+      await settle(first!);
+      expect(await store.upkeep.wipeContents(10)).toBe(0);
+      expect(await inside.hasBody(id)).toBe(true);
+      await settle(second!);
+      expect(await store.upkeep.wipeContents(10)).toBe(1);
+      expect(await inside.hasBody(id)).toBe(false);
+      expect(await store.upkeep.wipeContents(10)).toBe(0);
+    }),
+  );
+
+  test(
+    "the text of a batch stays where the account keeps it, also when the batch expires",
+    inWorld(open, async ({ store, sms, claim, settle, inside, account, clock }) => {
+      const [settled = ""] = await sms({ to: ["+911", "+912"] });
+      for (const job of await claim()) await settle(job, { keepsContent: true });
+      await store.records.setSetting(account.id, "keep_bodies", "true");
+      const [expired = ""] = await sms({ to: ["+911", "+912"] });
+      await store.upkeep.expire(clock.now + 2 * DAY, 10);
+      expect(await store.upkeep.wipeContents(10)).toBe(0);
+      expect([await inside.hasBody(settled), await inside.hasBody(expired)]).toEqual([true, true]);
+    }),
+  );
+
+  test(
+    "batches still under way do not keep the text of later ones from being wiped",
+    inWorld(open, async ({ store, sms, claim, settle }) => {
+      for (let i = 0; i < 5; i++) await sms({ to: ["+911", "+912"], queue: "slow" });
+      await sms({ to: ["+911", "+912"] });
+      for (const job of await claim()) await settle(job);
+      let wiped = 0;
+      for (let i = 0; i < 6; i++) wiped += await store.upkeep.wipeContents(2);
+      expect(wiped).toBe(1);
+    }),
+  );
+
+  test(
+    "a final message goes after its retention, with all that hangs on it",
+    inWorld(open, async (world) => {
+      const { sms, settle, claimOne, receive, inside, clock } = world;
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [sent("s-1"), sent("s-2")] });
+      await receive("s-1");
+      await receive("s-2");
+      expect(await inside.countRows(id)).toBeGreaterThan(5);
+      expect(await pruneAll(world, { before: clock.now, atLatest: 0 })).toBe(0);
+      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect(await inside.countRows(id)).toBe(0);
+      expect((await receive("s-1"))[0]?.kind).toBe("parked");
+    }),
+  );
+
+  test(
+    "an unfinished message stays until the latest day, and goes then with its job",
+    inWorld(open, async (world) => {
+      const { store, sms, settle, claim, claimOne, inside, clock, status } = world;
+      const [queued = ""] = await sms();
+      const [waiting = ""] = await sms({ dueAt: clock.now + HOUR });
+      const [sentOnly = ""] = await sms({ queue: "other" });
+      await settle((await claim(1, "other"))[0]!);
+      const [retried = ""] = await sms({ queue: "other" });
+      const again = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + DAY } } as const;
+      await settle((await claim(1, "other"))[0]!, again);
+      expect(await pruneAll(world, { before: clock.now + 1, atLatest: clock.now })).toBe(0);
+      expect(await status(sentOnly)).toBe("sent");
+      expect(await pruneAll(world, { before: clock.now + 1, atLatest: clock.now + 1 })).toBe(4);
+      for (const id of [queued, waiting, sentOnly, retried]) expect(await inside.countRows(id)).toBe(0);
+      await store.upkeep.stage(clock.now + 2 * DAY, 10);
+      await expect(claimOne()).rejects.toThrow("no job is ready");
+    }),
+  );
+
+  test(
+    "a batch's content goes with its last message",
+    inWorld(open, async (world) => {
+      const { sms, claim, settle, receive, message, inside, clock } = world;
+      const [first = "", second = ""] = await sms({ to: ["+911", "+912"] });
+      for (const job of await claim()) await settle(job);
+      await receive(`p-${first}`);
+      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect((await message(second)).content).toMatchObject({ templateId: "t-1" });
+      await receive(`p-${second}`);
+      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect(await inside.countRows(second)).toBe(0);
+    }),
+  );
+
+  test(
+    "pruning works in bounded pieces, and unfinished messages do not keep it from those behind them",
+    inWorld(open, async (world) => {
+      const { store, sms, claim, settle, receive, clock } = world;
+      await sms({ to: Array.from({ length: 30 }, (_, index) => `+91${index}`), queue: "slow" });
+      await sms({ to: Array.from({ length: 7 }, (_, index) => `+92${index}`) });
+      for (const job of await claim()) await settle(job);
+      for (const job of await claim(30, "slow")) await receive(`p-${job.messageId}`);
+      for (const job of await claim()) await receive(`p-${job.messageId}`);
+      clock.now += 1;
+      const bounds = { before: clock.now, atLatest: 0, limit: 2 };
+      expect(await store.upkeep.pruneMessages({ ...bounds, atLatest: clock.now })).toBeLessThanOrEqual(2);
+      expect(await pruneAll(world, { ...bounds, atLatest: clock.now })).toBeGreaterThan(30);
+      expect(await store.upkeep.pruneMessages(bounds)).toBe(0);
+    }),
+  );
+
+  test(
+    "parked receipts go after their retention",
+    inWorld(open, async ({ store, receive, clock }) => {
+      await receive("old");
+      clock.now += HOUR;
+      await receive("new");
+      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(1);
+      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(0);
+    }),
+  );
+}
+
+/** Calls until there is nothing more to do; how many messages went. */
+async function pruneAll(
+  { store }: World,
+  bounds: { readonly before: number; readonly atLatest: number; readonly limit?: number },
+): Promise<number> {
+  let pruned = 0;
+  for (let calls = 0; calls < 100; calls++) {
+    const moved = await store.upkeep.pruneMessages({ limit: 10, ...bounds });
+    if (moved === 0) return pruned;
+    pruned += moved;
+  }
+  throw new Error("pruning does not end");
+}

@@ -1,0 +1,164 @@
+import { expect, test } from "bun:test";
+import type { Part } from "../../core/message.ts";
+import { deferred, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
+
+export function receiptContract(open: OpenStore): void {
+  test(
+    "a receipt after the settlement moves its message",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, history }) => {
+      const [id = ""] = await sms();
+      await settle(await claimOne());
+      expect(await receive(`p-${id}`, { raw: "DELIVRD" })).toEqual([
+        { kind: "applied", messageId: id, status: "delivered" },
+      ]);
+      expect(await status(id)).toBe("delivered");
+      expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
+    }),
+  );
+
+  test(
+    "a receipt before the settlement is parked, and applied by it",
+    inWorld(open, async ({ store, sms, claimOne, settle, receive, history }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      expect(await receive(`p-${id}`)).toEqual([{ kind: "parked" }]);
+      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      await settle(job);
+      expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }),
+  );
+
+  test(
+    "receipts and settlement of the same moment do not miss each other",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status }) => {
+      for (const isFirst of [true, false]) {
+        const [id = ""] = await sms();
+        const job = await claimOne();
+        const calls = [() => settle(job), () => receive(`p-${id}`)];
+        await Promise.all((isFirst ? calls : calls.reverse()).map((call) => call()));
+        expect(await status(id)).toBe("delivered");
+      }
+    }),
+  );
+
+  test(
+    "several receipts parked under one id are applied in order",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, history }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      await receive(`p-${id}`, { status: "undelivered" });
+      await receive(`p-${id}`, { status: "delivered" });
+      await settle(job);
+      expect(await status(id)).toBe("undelivered");
+      expect(await history(id)).toEqual(["attempt:sent", "receipt:undelivered", "late_receipt:undelivered"]);
+    }),
+  );
+
+  test(
+    "a provider that repeats itself before the settlement does not grow the database without end",
+    inWorld(open, async ({ sms, claimOne, settle, receive, history }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      for (let i = 0; i < 30; i++) await receive(`p-${id}`);
+      await settle(job);
+      expect((await history(id)).length).toBeLessThanOrEqual(9);
+    }),
+  );
+
+  test(
+    "a receipt that comes again is late, and moves nothing",
+    inWorld(open, async ({ sms, claimOne, settle, receive, message }) => {
+      const [id = ""] = await sms();
+      await settle(await claimOne());
+      await receive(`p-${id}`);
+      expect(await receive(`p-${id}`, { status: "failed" })).toEqual([
+        { kind: "late", messageId: id, status: "delivered" },
+      ]);
+      expect((await message(id)).progress).toMatchObject({ status: "delivered", sequence: 2 });
+    }),
+  );
+
+  test(
+    "each segment has its own id, and the message is delivered when all are",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status }) => {
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [sent("s-1"), sent("s-2")] });
+      await receive("s-2");
+      expect(await status(id)).toBe("sent");
+      await receive("s-1");
+      expect(await status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
+    "the receipts of one call are answered one by one, in order",
+    inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [sent("s-1")] });
+      const receipt = { connectorId: "connector-a", status: "delivered", receivedAt: clock.now } as const;
+      const results = await store.queue.recordReceipts([
+        { ...receipt, providerMessageId: "unknown" },
+        { ...receipt, providerMessageId: "s-1" },
+        { ...receipt, providerMessageId: "s-1" },
+        { ...receipt, providerMessageId: "s-1", connectorId: "connector-b" },
+      ]);
+      expect(results.map((result) => result.kind)).toEqual(["parked", "applied", "late", "parked"]);
+      expect(results[1]?.messageId).toBe(id);
+    }),
+  );
+
+  test(
+    "an id that the provider gives out again stands for the newer message",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, store, clock }) => {
+      const [older = ""] = await sms();
+      const slow = await claimOne();
+      await settle(slow, { outcomes: [sent("same")] });
+      clock.now += SECOND;
+      const [newer = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [sent("same")] });
+      // Words about the older one's lost attempt do not take the id back.
+      await store.queue.settle([
+        {
+          jobId: slow.jobId,
+          claim: slow.claim,
+          messageId: older,
+          at: clock.now,
+          connectorId: "connector-a",
+          countsAsAttempt: true,
+          outcomes: [sent("same")],
+          next: { kind: "done" },
+          keepsContent: false,
+        },
+      ]);
+      await receive("same");
+      expect([await status(older), await status(newer)]).toEqual(["sent", "delivered"]);
+    }),
+  );
+
+  test(
+    "a receipt settles what was unconfirmed and waits to be tried again",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, clock }) => {
+      const [id = ""] = await sms();
+      await settle(await claimOne(), {
+        outcomes: [sent("s-1"), deferred()],
+        next: { kind: "again", dueAt: clock.now + SECOND },
+      });
+      await receive("s-1");
+      expect(await status(id)).toBe("queued");
+    }),
+  );
+
+  test(
+    "a delivered email may still bounce",
+    inWorld(open, async ({ email, claimOne, settle, receive, status }) => {
+      const parts: Part[] = [{ status: "pending", address: "a@a.test" }];
+      const id = await email({ parts, jobs: [{ queue: QUEUE }] });
+      await settle(await claimOne(), { outcomes: [sent("q-1")] });
+      await receive("q-1");
+      expect(await status(id, "email")).toBe("delivered");
+      await receive("q-1", { status: "bounced", error: { code: "5.1.1", message: "no such user" } });
+      expect(await status(id, "email")).toBe("bounced");
+    }),
+  );
+}

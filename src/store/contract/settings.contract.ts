@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { StoreUnavailable } from "../store.ts";
+import { connector, route } from "./records.contract.ts";
+import { inWorld, type OpenStore } from "./world.contract.ts";
+
+export function settingsContract(open: OpenStore): void {
+  test(
+    "settings of the instance and of accounts are apart, and a value that is unset is gone",
+    inWorld(open, async ({ store, account }) => {
+      const { records } = store;
+      await records.setSetting(undefined, "a", "1");
+      await records.setSetting(account.id, "a", "2");
+      await records.setSetting(account.id, "a", "3");
+      await records.setSetting(account.id, "b", "");
+      expect(await records.settings(undefined)).toEqual({ a: "1" });
+      expect(await records.settings(account.id)).toEqual({ a: "3", b: "" });
+      await records.setSetting(account.id, "a", undefined);
+      await records.setSetting(undefined, "a", undefined);
+      expect(await records.settings(account.id)).toEqual({ b: "" });
+      expect(await records.settings(undefined)).toEqual({});
+    }),
+  );
+
+  test(
+    "the version rises with every change to connectors, routes and settings",
+    inWorld(open, async (world) => {
+      const { records } = world.store;
+      const way = connector(world);
+      const via = route(world, [way.id]);
+      const changes = [
+        () => records.create("connectors", way),
+        () => records.update("connectors", way.id, { isEnabled: false }),
+        () => records.create("routes", via),
+        () => records.setSetting(undefined, "a", "1"),
+        () => records.remove("routes", via.id),
+      ];
+      for (const change of changes) {
+        const before = await records.version();
+        await change();
+        expect(await records.version()).toBeGreaterThan(before);
+      }
+    }),
+  );
+
+  test(
+    "two webhook secrets are valid at a time, the newest first",
+    inWorld(open, async ({ store, account, addAccount, clock }) => {
+      const { records } = store;
+      const other = await addAccount();
+      await records.addWebhookSecret(other.id, "other", clock.now);
+      expect(await records.webhookSecrets(account.id)).toEqual([]);
+      for (const secret of ["one", "two", "three"]) {
+        await records.addWebhookSecret(account.id, secret, clock.now++);
+      }
+      expect(await records.webhookSecrets(account.id)).toEqual([
+        { secret: "three", createdAt: clock.now - 1 },
+        { secret: "two", createdAt: clock.now - 2 },
+      ]);
+      expect(await records.webhookSecrets(other.id)).toHaveLength(1);
+    }),
+  );
+
+  test("a closed store has finished what it was given, and says that it is unavailable", async () => {
+    const { store } = await open();
+    const pending = store.records.setSetting(undefined, "a", "1");
+    await store.ping();
+    await Promise.all([store.close(), pending]);
+    await store.close();
+    for (const call of [
+      () => store.ping(),
+      () => store.records.settings(undefined),
+      () => store.records.setSetting(undefined, "a", "2"),
+      () => store.queue.claim({ queue: "q", limit: 1, now: 0, leaseMs: 1 }),
+      () => store.adminTokenDigest(),
+    ]) {
+      await expect(call()).rejects.toBeInstanceOf(StoreUnavailable);
+    }
+  });
+}

@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import type { Part } from "../../core/message.ts";
+import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND } from "./world.contract.ts";
+
+export function stageContract(open: OpenStore): void {
+  test(
+    "a scheduled message is queued when its time comes, and not before",
+    inWorld(open, async ({ store, sms, claim, status, clock }) => {
+      const [id = ""] = await sms({ dueAt: clock.now + HOUR });
+      expect(await store.upkeep.nextDueAt()).toBe(clock.now + HOUR);
+      expect(await store.upkeep.stage(clock.now + HOUR - 1, 10)).toBe(0);
+      expect(await status(id)).toBe("scheduled");
+      expect(await store.upkeep.stage(clock.now + HOUR, 10)).toBe(1);
+      expect(await status(id)).toBe("queued");
+      expect((await claim()).map((job) => job.messageId)).toEqual([id]);
+    }),
+  );
+
+  test(
+    "staging moves no more than its limit, the earliest first",
+    inWorld(open, async ({ store, sms, clock, status }) => {
+      const [later = ""] = await sms({ dueAt: clock.now + 2 });
+      const [sooner = ""] = await sms({ dueAt: clock.now + 1 });
+      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(1);
+      expect([await status(sooner), await status(later)]).toEqual(["queued", "scheduled"]);
+      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(1);
+      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(0);
+    }),
+  );
+
+  test(
+    "a lease that runs out marks its job interrupted, and the message is back in line",
+    inWorld(open, async ({ store, sms, claim, claimOne, settle, history, status, clock }) => {
+      const [id = ""] = await sms();
+      await claimOne();
+      expect(await store.upkeep.nextDueAt()).toBe(clock.now + 60 * SECOND);
+      await store.upkeep.stage(clock.now + 60 * SECOND - 1, 10);
+      expect(await claim()).toEqual([]);
+      await store.upkeep.stage(clock.now + 60 * SECOND, 10);
+      expect(await status(id)).toBe("queued");
+      expect(await history(id)).toEqual(["interrupted:queued"]);
+      const again = await claimOne();
+      expect(again).toMatchObject({ wasInterrupted: true, claim: 2, attempt: 0 });
+      await settle(again, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
+      await store.upkeep.stage(clock.now, 10);
+      expect((await claimOne()).wasInterrupted).toBe(false);
+    }),
+  );
+
+  test(
+    "an SMS in line expires at the end of its window, and others stay",
+    inWorld(open, async ({ store, sms, claim, message, inside, clock }) => {
+      const [short = ""] = await sms({ expiresAt: clock.now + SECOND });
+      const [long = ""] = await sms({ expiresAt: clock.now + HOUR });
+      expect(await store.upkeep.expire(clock.now + SECOND - 1, 10)).toBe(0);
+      expect(await store.upkeep.expire(clock.now + SECOND, 10)).toBe(1);
+      expect((await message(short)).progress).toMatchObject({
+        status: "expired",
+        error: { code: "expired" },
+      });
+      expect(await inside.hasBody(short)).toBe(false);
+      expect(await store.upkeep.expire(clock.now + SECOND, 10)).toBe(0);
+      expect((await claim()).map((job) => job.messageId)).toEqual([long]);
+    }),
+  );
+
+  test(
+    "expiring visits every flow of every queue, and moves no more than its limit at a time",
+    inWorld(open, async ({ store, sms, addAccount, clock }) => {
+      const other = await addAccount();
+      for (const queue of ["a", "b", "c"]) {
+        await sms({ queue, to: ["+911", "+912", "+913"] });
+        await sms({ queue });
+        await sms({ queue, account: other });
+      }
+      const moved = [];
+      for (let i = 0; i < 9; i++) moved.push(await store.upkeep.expire(clock.now + 48 * HOUR, 4));
+      expect(moved.slice(0, 4)).toEqual([4, 4, 4, 3]);
+      expect(moved.slice(4)).toEqual([0, 0, 0, 0, 0]);
+    }),
+  );
+
+  test(
+    "a job under way does not expire",
+    inWorld(open, async ({ store, sms, claimOne, settle, status, clock }) => {
+      const [id = ""] = await sms({ expiresAt: clock.now + SECOND });
+      const job = await claimOne();
+      expect(await store.upkeep.expire(clock.now + HOUR, 10)).toBe(0);
+      await settle(job);
+      expect(await status(id)).toBe("sent");
+    }),
+  );
+
+  test(
+    "an email's recipients end bounced where their server had the last word, otherwise failed",
+    inWorld(open, async ({ store, email, claimOne, settle, message, clock }) => {
+      const parts: Part[] = [
+        { status: "pending", address: "a@a.test" },
+        { status: "pending", address: "b@b.test" },
+      ];
+      const id = await email({ parts, jobs: [{ queue: QUEUE }] });
+      await settle(await claimOne(), {
+        outcomes: [deferred("451"), deferred("connect")],
+        next: { kind: "again", dueAt: clock.now },
+      });
+      await store.upkeep.stage(clock.now, 10);
+      await store.upkeep.expire(clock.now + 48 * HOUR, 10);
+      const { progress } = await message(id, "email");
+      expect(progress.parts.map((part) => part.status)).toEqual(["bounced", "failed"]);
+      expect(progress.status).toBe("bounced");
+    }),
+  );
+
+  test(
+    "the backlog says per queue how many are ready and since when the oldest has been",
+    inWorld(open, async ({ store, sms, claim, clock }) => {
+      const start = clock.now;
+      await sms({ queue: "a" });
+      await sms({ queue: "b", dueAt: start + HOUR });
+      clock.now += SECOND;
+      await sms({ queue: "a", to: ["+911", "+912"] });
+      expect(await store.upkeep.backlog()).toEqual([
+        { queue: "a", ready: 3, oldestReadySince: start },
+        { queue: "b", ready: 0 },
+      ]);
+      await store.upkeep.stage(start + 2 * HOUR, 10);
+      await claim(10, "a");
+      expect(await store.upkeep.backlog()).toEqual([
+        { queue: "a", ready: 0 },
+        { queue: "b", ready: 1, oldestReadySince: start + HOUR },
+      ]);
+    }),
+  );
+}

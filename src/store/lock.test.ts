@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { lockFolder } from "./lock.ts";
+import { openStore } from "./open-store.ts";
+import { openDriver } from "./sqlite/driver.ts";
+import { inFolder, VAULT } from "./sqlite/sqlite-world.contract.ts";
+
+test("a folder is one process's, until it lets go", () =>
+  inFolder(async (folder) => {
+    const lock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow("another process is using it");
+    lock.release();
+    lockFolder(folder).release();
+  }));
+
+test("another process holds the folder until it is killed, however that happens", () =>
+  inFolder(async (folder) => {
+    const holder = join(import.meta.dir, "lock.ts");
+    const program = `import { lockFolder } from ${JSON.stringify(holder)};
+      globalThis.lock = lockFolder(${JSON.stringify(folder)});
+      console.log("held");
+      process.stdin.resume();`;
+    const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    expect(() => lockFolder(folder)).toThrow("another process is using it");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    lockFolder(folder).release();
+  }));
+
+test("a second store on a folder is refused, and the database stays readable by others", () =>
+  inFolder(async (dataFolder) => {
+    const store = await openStore({ dataFolder, vault: VAULT });
+    await store.records.setSetting(undefined, "a", "1");
+    await expect(openStore({ dataFolder, vault: VAULT })).rejects.toThrow("another process is using it");
+    const reader = openDriver(join(dataFolder, "postrider.db"));
+    expect(reader.prepare("SELECT value FROM settings").all()).toEqual([{ value: "1" }]);
+    reader.close();
+    await store.close();
+    const again = await openStore({ dataFolder, vault: VAULT });
+    expect(await again.records.settings(undefined)).toEqual({ a: "1" });
+    await again.close();
+  }));
+
+test("a folder that cannot be opened is an error that names it", () => {
+  expect(() => lockFolder("/no/such/folder")).toThrow();
+});

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { createWorld } from "../contract/world.contract.ts";
+import { type Driver, openDriver } from "./driver.ts";
+import { openOn } from "./open-sqlite.ts";
+import { VAULT } from "./sqlite-world.contract.ts";
+
+/** A driver that remembers every statement it has prepared, and how often it ran since `reset`. */
+function createListeningDriver() {
+  const driver = openDriver(":memory:");
+  const runs = new Map<string, number>();
+  const counted = <T>(sql: string, run: () => T): T => {
+    runs.set(sql, (runs.get(sql) ?? 0) + 1);
+    return run();
+  };
+  const listening: Driver = {
+    ...driver,
+    prepare<Row>(sql: string) {
+      const statement = driver.prepare<Row>(sql);
+      if (!runs.has(sql)) runs.set(sql, 0);
+      return {
+        get: (...values) => counted(sql, () => statement.get(...values)),
+        all: (...values) => counted(sql, () => statement.all(...values)),
+        run: (...values) => counted(sql, () => statement.run(...values)),
+      };
+    },
+  };
+  return {
+    driver: listening,
+    statements: () => [...runs.keys()],
+    reset: () => runs.clear(),
+    total: () => [...runs.values()].reduce((sum, count) => sum + count, 0),
+    plan: (sql: string) => {
+      const numbered = (sql.match(/(?<=\?)\d+/g) ?? []).map(Number);
+      const marks = Math.max(0, (sql.match(/\?(?!\d)/g) ?? []).length, ...numbered);
+      const steps = driver.prepare<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
+      return steps.all(...Array<null>(marks).fill(null)).map((step) => step.detail);
+    },
+  };
+}
+
+/** Small tables that are read whole on purpose. */
+const READ_WHOLE = /^SCAN (migrations|queues|accounts|routes|sqlite_schema|used)\b/;
+
+/** Walks along an index, as far as its LIMIT. */
+const WALKS =
+  /^SCAN (idempotency_keys|provider_ids USING INDEX provider_ids_parked|settings USING INDEX settings_of_instance|sandbox_messages USING (COVERING )?INDEX|\(subquery|CONSTANT ROW)/;
+
+test("no statement of the store walks through a table that grows, and none sorts one", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const bad = ears.statements().flatMap((sql) => {
+    if (!/^\s*(SELECT|UPDATE|DELETE)/.test(sql)) return [];
+    const steps = ears.plan(sql).filter((step) => /^SCAN|TEMP B-TREE/.test(step));
+    return steps
+      .filter((step) => !READ_WHOLE.test(step) && !WALKS.test(step))
+      .map((step) => `${step}: ${sql}`);
+  });
+  expect(bad).toEqual([]);
+  await store.close();
+});
+
+test("claiming costs the same statements whatever waits behind", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { sms, claim } = await createWorld(store);
+  const costOfClaim = async () => {
+    ears.reset();
+    expect(await claim(10)).toHaveLength(10);
+    return ears.total();
+  };
+  const to = Array.from({ length: 1_000 }, (_, index) => `+91${index}`);
+  await sms({ to: to.slice(0, 20) });
+  const before = await costOfClaim();
+  for (let i = 0; i < 20; i++) await sms({ to });
+  expect(await costOfClaim()).toBeLessThanOrEqual(before);
+  await store.close();
+});
+
+test("claiming steps over the jobs of a flow through the index, without a look at them", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { sms, claim } = await createWorld(store);
+  await sms({ to: ["+911", "+912"] });
+  ears.reset();
+  await claim(2);
+  const onJobs = ears.statements().filter((sql) => /FROM jobs/.test(sql));
+  const plans = onJobs.map((sql) => ears.plan(sql).join("; "));
+  expect(plans).toContain("SEARCH jobs USING INDEX jobs_ready (queue=? AND flow>?)");
+  expect(plans).toContain("SEARCH jobs USING INDEX jobs_ready (queue=? AND flow=?)");
+  await store.close();
+});

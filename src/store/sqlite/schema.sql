@@ -1,0 +1,274 @@
+CREATE TABLE accounts (
+  number INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- 1 from the first message on: then the account stays, since messages name it.
+  has_messages INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  name TEXT,
+  prefix TEXT NOT NULL,
+  digest TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT;
+
+CREATE INDEX api_keys_of_account ON api_keys (account_id, id);
+
+CREATE TABLE connectors (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  config TEXT NOT NULL,
+  secrets TEXT NOT NULL, -- sealed
+  is_enabled INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE contacts (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  external_id TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX contacts_by_external_id ON contacts (account_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX contacts_of_account ON contacts (account_id, id);
+
+CREATE TABLE contents (
+  id INTEGER PRIMARY KEY,
+  envelope TEXT NOT NULL,
+  body TEXT,
+  messages INTEGER NOT NULL,
+  first_message_id TEXT NOT NULL,
+  last_message_id TEXT NOT NULL,
+  -- 1: the account keeps bodies.
+  is_kept INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX contents_to_wipe ON contents (id) WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0;
+
+CREATE TABLE domains (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  domain TEXT NOT NULL,
+  ownership_token TEXT NOT NULL,
+  dkim_selector TEXT NOT NULL,
+  dkim_public_key TEXT NOT NULL,
+  dkim_private_key TEXT NOT NULL, -- sealed
+  verified_at INTEGER,
+  created_at INTEGER NOT NULL,
+  UNIQUE (account_id, domain)
+) STRICT;
+
+CREATE TABLE idempotency_keys (
+  number INTEGER PRIMARY KEY,
+  name BLOB NOT NULL UNIQUE,
+  body_digest TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  body ANY NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE jobs (
+  id INTEGER PRIMARY KEY,
+  queue INTEGER NOT NULL,
+  flow INTEGER NOT NULL,
+  message_id TEXT NOT NULL,
+  parts TEXT,
+  deadline INTEGER NOT NULL,
+  due_at INTEGER,
+  -- When it became ready; NULL: when the message was accepted.
+  ready_since INTEGER,
+  is_leased INTEGER NOT NULL,
+  was_interrupted INTEGER NOT NULL,
+  claim INTEGER NOT NULL,
+  attempt INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX jobs_of_message ON jobs (message_id);
+
+CREATE INDEX jobs_ready ON jobs (queue, flow, deadline) WHERE due_at IS NULL;
+
+CREATE INDEX jobs_waiting ON jobs (is_leased, due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE messages (
+  id TEXT PRIMARY KEY,
+  account INTEGER NOT NULL,
+  content INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  status TEXT NOT NULL,
+  parts TEXT,
+  sequence INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  error TEXT,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE migrations (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE provider_ids (
+  connector_id TEXT NOT NULL,
+  provider_id TEXT NOT NULL,
+  -- NULL: receipts came before the settlement, and are parked in `receipts` (JSON, in order).
+  message_id TEXT,
+  part INTEGER,
+  receipts TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (connector_id, provider_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX provider_ids_of_message ON provider_ids (message_id) WHERE message_id IS NOT NULL;
+
+CREATE INDEX provider_ids_parked ON provider_ids (at) WHERE message_id IS NULL;
+
+CREATE TABLE push_apps (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  name TEXT NOT NULL,
+  platforms TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX push_apps_of_account ON push_apps (account_id, id);
+
+CREATE TABLE queues (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE registrations (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  app_id TEXT NOT NULL REFERENCES push_apps (id),
+  contact_id TEXT NOT NULL REFERENCES contacts (id),
+  platform TEXT NOT NULL,
+  -- NULL once another registration of the app has taken it over.
+  token TEXT,
+  device_id TEXT,
+  os_version TEXT,
+  app_version TEXT,
+  locale TEXT,
+  timezone TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX registrations_by_device ON registrations (app_id, device_id) WHERE device_id IS NOT NULL;
+
+CREATE UNIQUE INDEX registrations_by_token ON registrations (app_id, token) WHERE token IS NOT NULL;
+
+CREATE INDEX registrations_of_contact ON registrations (contact_id);
+
+CREATE INDEX registrations_of_device ON registrations (account_id, device_id) WHERE device_id IS NOT NULL;
+
+CREATE TABLE routes (
+  id TEXT PRIMARY KEY,
+  account_id TEXT REFERENCES accounts (id),
+  channel TEXT NOT NULL,
+  match TEXT NOT NULL,
+  connector_ids TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX routes_of_account ON routes (account_id, id);
+
+CREATE TABLE sandbox_messages (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  rendered TEXT NOT NULL,
+  receipt TEXT,
+  receipt_at INTEGER
+) STRICT;
+
+CREATE INDEX sandbox_messages_of_message ON sandbox_messages (message_id, id);
+
+CREATE INDEX sandbox_messages_with_receipt_due ON sandbox_messages (receipt_at) WHERE receipt_at IS NOT NULL;
+
+CREATE TABLE senders (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  sender_id TEXT NOT NULL,
+  dlt_entity_id TEXT,
+  linked_dlt_template_ids TEXT,
+  is_default INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (account_id, sender_id)
+) STRICT;
+
+CREATE TABLE settings (
+  account_id TEXT REFERENCES accounts (id) ON DELETE CASCADE, -- NULL: the instance
+  name TEXT NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX settings_by_name ON settings (account_id, name);
+
+CREATE UNIQUE INDEX settings_of_instance ON settings (name) WHERE account_id IS NULL;
+
+CREATE TABLE sms_templates (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  name TEXT NOT NULL,
+  body TEXT NOT NULL,
+  dlt_template_id TEXT,
+  dlt_entity_id TEXT,
+  sender TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX sms_templates_by_dlt_id ON sms_templates (account_id, dlt_template_id);
+
+CREATE INDEX sms_templates_of_account ON sms_templates (account_id, id);
+
+CREATE TABLE suppressions (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  email TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  UNIQUE (account_id, email)
+) STRICT;
+
+CREATE TABLE timeline (
+  message_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  status TEXT NOT NULL,
+  sequence INTEGER,
+  event_type TEXT,
+  recipient TEXT,
+  error TEXT,
+  detail TEXT,
+  PRIMARY KEY (message_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_secrets (
+  number INTEGER PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  secret TEXT NOT NULL, -- sealed
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX webhook_secrets_of_account ON webhook_secrets (account_id);

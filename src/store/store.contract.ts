@@ -1,0 +1,33 @@
+/**
+ * What every store owes: one test per guarantee of `store.ts`. Each engine's own test calls `storeContract` with
+ * a way to open an empty database.
+ */
+import { describe } from "bun:test";
+import { acceptContract } from "./contract/accept.contract.ts";
+import { claimContract } from "./contract/claim.contract.ts";
+import { idempotencyContract } from "./contract/idempotency.contract.ts";
+import { pruneContract } from "./contract/prune.contract.ts";
+import { pushContract } from "./contract/push.contract.ts";
+import { receiptContract } from "./contract/receipt.contract.ts";
+import { recordsContract } from "./contract/records.contract.ts";
+import { sandboxContract } from "./contract/sandbox.contract.ts";
+import { settingsContract } from "./contract/settings.contract.ts";
+import { settleContract } from "./contract/settle.contract.ts";
+import { stageContract } from "./contract/stage.contract.ts";
+import type { OpenStore } from "./contract/world.contract.ts";
+
+export function storeContract(name: string, open: OpenStore): void {
+  describe(`store contract: ${name}`, () => {
+    acceptContract(open);
+    idempotencyContract(open);
+    claimContract(open);
+    settleContract(open);
+    receiptContract(open);
+    stageContract(open);
+    pruneContract(open);
+    pushContract(open);
+    recordsContract(open);
+    settingsContract(open);
+    sandboxContract(open);
+  });
+}
