@@ -22,7 +22,7 @@ export interface Driver {
 /** Opens (and creates) the database file, or a private one in memory. */
 export function openDriver(path: string): Driver {
   const database = new Database(path, { create: true, readwrite: true });
-  const kept = new Map<string, Statement<unknown>>();
+  const kept = new Map<string, FinalStatement>();
   return {
     prepare<Row>(sql: string) {
       let statement = kept.get(sql);
@@ -34,16 +34,26 @@ export function openDriver(path: string): Driver {
     },
     exec: (sql) => void database.run(sql),
     isInTransaction: () => database.inTransaction,
-    close: () => database.close(),
+    close() {
+      // A statement that is left open would keep the file open until it is collected.
+      for (const statement of kept.values()) statement.finalize();
+      kept.clear();
+      database.close();
+    },
   };
 }
 
-function wrap(database: Database, sql: string): Statement<unknown> {
+interface FinalStatement extends Statement<unknown> {
+  finalize(): void;
+}
+
+function wrap(database: Database, sql: string): FinalStatement {
   const statement = database.prepare<unknown, SqlValue[]>(sql);
   return {
     get: (...values) => statement.get(...values) ?? undefined,
     all: (...values) => statement.all(...values),
     run: (...values) => statement.run(...values).changes,
+    finalize: () => statement.finalize(),
   };
 }
 

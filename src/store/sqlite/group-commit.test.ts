@@ -29,7 +29,7 @@ test("work beyond the weight of one transaction goes into the next, and none of 
 test("a commit that fails stores nothing of its group, and the next call works", async () => {
   const dial = { fails: false };
   const beforeCommit = () => {
-    if (dial.fails) throw new StoreUnavailable("injected");
+    if (dial.fails) throw new Error("injected");
   };
   const { store } = await openInMemory({ faults: { beforeCommit } });
   const world = await createWorld(store);
@@ -72,7 +72,7 @@ test("a database that cannot be written is unavailable, and works again when it 
 test("what a failed transaction made up in memory is forgotten with it", async () => {
   const dial = { fails: false };
   const beforeCommit = () => {
-    if (dial.fails) throw new StoreUnavailable("injected");
+    if (dial.fails) throw new Error("injected");
   };
   const { store } = await openInMemory({ faults: { beforeCommit } });
   const world = await createWorld(store);
@@ -84,6 +84,18 @@ test("what a failed transaction made up in memory is forgotten with it", async (
   await world.sms({ queue: "new" });
   expect((await world.claim(10, "new")).map((job) => job.settings)).toEqual([{}]);
   expect(await world.claim(10, "other")).toHaveLength(1);
+  await store.close();
+});
+
+test("a commit that takes its time delays its group, and no later one overtakes it", async () => {
+  const order: string[] = [];
+  const { store } = await openInMemory({ faults: { beforeCommit: () => void order.push("commit") } });
+  const { sms } = await createWorld(store);
+  order.length = 0;
+  const first = sms().then(() => order.push("first"));
+  await first;
+  await sms().then(() => order.push("second"));
+  expect(order).toEqual(["commit", "first", "commit", "second"]);
   await store.close();
 });
 

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from "../store.ts";
-import { type Driver, isOutage } from "./driver.ts";
+import { createTransactions, type Result, type TransactionOptions } from "./transactions.ts";
 
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
@@ -20,14 +20,53 @@ export interface GroupCommit {
   close(): Promise<void>;
 }
 
-export interface GroupCommitOptions {
-  readonly driver: Driver;
+export interface GroupCommitOptions extends TransactionOptions {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
-  readonly onRollback: () => void;
-  /** Runs before each COMMIT; a throw makes the commit fail. */
-  readonly beforeCommit?: () => void;
+}
+
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const transactions = createTransactions(options);
+  const line = createLine({
+    schedule: options.schedule,
+    flush(group) {
+      const results = transactions.runGroup(group.map((call) => call.work));
+      return () => {
+        group.forEach((call, index) => {
+          answer(call, results[index] ?? { error: new Error("a call was left without a result") });
+        });
+        options.onCommit();
+      };
+    },
+  });
+  let isClosed = false;
+  let lastAlone: Promise<unknown> = Promise.resolve();
+
+  return {
+    write<T>(work: () => T, weight = 1) {
+      if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
+      return new Promise<T>((resolve, reject) => {
+        line.join({ work, weight, resolve: (value) => resolve(value as T), reject });
+      });
+    },
+    alone(work) {
+      if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
+      line.hold();
+      const mine = lastAlone.then(() => transactions.runAlone(work));
+      const leave = () => {
+        options.onCommit();
+        line.letGo();
+      };
+      lastAlone = mine.then(leave, leave);
+      return mine;
+    },
+    async close() {
+      isClosed = true;
+      await lastAlone;
+      await line.emptied();
+    },
+  };
 }
 
 interface Call {
@@ -37,69 +76,51 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-type Result = { readonly value: unknown } | { readonly error: unknown };
+interface LineOptions {
+  readonly schedule: (run: () => void) => void;
+  /** Commits a group; what it gives back answers the calls. */
+  readonly flush: (group: readonly Call[]) => () => void;
+}
 
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+/** The calls that wait for the next turn. While it is held, they wait on. */
+function createLine({ schedule, flush }: LineOptions) {
   const waiting: Call[] = [];
-  const transaction = createTransaction(options);
+  const onEmpty: (() => void)[] = [];
   let isScheduled = false;
-  let isClosed = false;
-  let lastAlone: Promise<unknown> = Promise.resolve();
-  let aloneCount = 0;
-  const idle: (() => void)[] = [];
+  let holders = 0;
 
-  const schedule = () => {
-    if (isScheduled || aloneCount > 0 || waiting.length === 0) return;
+  const wake = () => {
+    if (isScheduled || holders > 0 || waiting.length === 0) return;
     isScheduled = true;
-    options.schedule(flush);
+    schedule(turn);
   };
-
-  const flush = () => {
+  const turn = () => {
     isScheduled = false;
-    if (aloneCount > 0) return;
-    const group = takeGroup(waiting);
-    const results = transaction.runGroup(group);
-    schedule();
-    group.forEach((call, index) => {
-      settle(call, results[index] ?? { error: new Error("no result") });
-    });
-    if (waiting.length === 0) for (const done of idle.splice(0)) done();
-    options.onCommit();
+    if (holders > 0) return;
+    const answerAll = flush(takeGroup(waiting));
+    wake();
+    if (waiting.length === 0) for (const done of onEmpty.splice(0)) done();
+    answerAll();
   };
 
   return {
-    write<T>(work: () => T, weight = 1) {
-      return new Promise<T>((resolve, reject) => {
-        if (isClosed) return reject(new StoreUnavailable("the store is closed"));
-        if (waiting.length >= MAX_WAITING) {
-          return reject(new StoreUnavailable("too many writes are waiting"));
-        }
-        waiting.push({ work, weight, resolve: (value) => resolve(value as T), reject });
-        schedule();
-      });
+    join(call: Call): void {
+      if (waiting.length >= MAX_WAITING) {
+        call.reject(new StoreUnavailable("too many writes are waiting"));
+        return;
+      }
+      waiting.push(call);
+      wake();
     },
-    alone(work) {
-      if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
-      aloneCount++;
-      const mine = lastAlone.then(() => transaction.runAlone(work));
-      lastAlone = mine.then(
-        () => leave(),
-        () => leave(),
-      );
-      return mine;
+    hold: () => void holders++,
+    letGo(): void {
+      holders--;
+      wake();
     },
-    async close() {
-      isClosed = true;
-      await lastAlone;
-      if (waiting.length > 0) await new Promise<void>((resolve) => void idle.push(resolve));
+    emptied: async () => {
+      if (waiting.length > 0) await new Promise<void>((resolve) => void onEmpty.push(resolve));
     },
   };
-
-  function leave(): void {
-    aloneCount--;
-    options.onCommit();
-    schedule();
-  }
 }
 
 function takeGroup(waiting: Call[]): Call[] {
@@ -113,89 +134,7 @@ function takeGroup(waiting: Call[]): Call[] {
   return waiting.splice(0, count);
 }
 
-function settle(call: Call, result: Result): void {
+function answer(call: Call, result: Result): void {
   if ("error" in result) call.reject(result.error);
   else call.resolve(result.value);
-}
-
-function createTransaction({ driver, onRollback, beforeCommit }: GroupCommitOptions) {
-  const commit = () => {
-    beforeCommit?.();
-    driver.exec("COMMIT");
-  };
-
-  const rollback = () => {
-    try {
-      if (driver.isInTransaction()) driver.exec("ROLLBACK");
-    } finally {
-      onRollback();
-    }
-  };
-
-  /** All in one, or a throw with nothing stored. */
-  const runTogether = (group: readonly Call[], run: (call: Call) => Result): readonly Result[] => {
-    try {
-      driver.exec("BEGIN IMMEDIATE");
-      const results = group.map(run);
-      commit();
-      return results;
-    } catch (error) {
-      rollback();
-      throw error;
-    }
-  };
-
-  return {
-    runGroup(group: readonly Call[]): readonly Result[] {
-      try {
-        return runTogether(group, (call) => ({ value: call.work() }));
-      } catch (error) {
-        if (isUnavailable(error)) return group.map(() => ({ error: unavailable(error) }));
-        if (group.length === 1) return [{ error }];
-      }
-      try {
-        return runTogether(group, (call) => runApart(driver, call, onRollback));
-      } catch (error) {
-        return group.map(() => ({ error: isUnavailable(error) ? unavailable(error) : error }));
-      }
-    },
-    async runAlone<T>(work: () => Promise<T>): Promise<T> {
-      try {
-        driver.exec("BEGIN IMMEDIATE");
-        const value = await work();
-        commit();
-        return value;
-      } catch (error) {
-        rollback();
-        throw isUnavailable(error) ? unavailable(error) : error;
-      }
-    },
-  };
-}
-
-/** The group again after one of it has failed: each within a savepoint, so that one commit still serves them all. */
-function runApart(driver: Driver, call: Call, onRollback: () => void): Result {
-  driver.exec("SAVEPOINT call");
-  try {
-    const value = call.work();
-    driver.exec("RELEASE call");
-    return { value };
-  } catch (error) {
-    if (isUnavailable(error)) throw error;
-    driver.exec("ROLLBACK TO call");
-    driver.exec("RELEASE call");
-    onRollback();
-    return { error };
-  }
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof StoreUnavailable || isOutage(error);
-}
-
-/** One error per call: each caller may add to its own. */
-function unavailable(cause: unknown): StoreUnavailable {
-  return cause instanceof StoreUnavailable
-    ? new StoreUnavailable(cause.message, { cause })
-    : new StoreUnavailable("the database cannot take the write", { cause });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createWorld, HOUR, SECOND } from "../contract/world.contract.ts";
 import { storeContract } from "../store.contract.ts";
@@ -43,6 +44,14 @@ test("what was stored is there after a restart, and the leases of the last proce
       { messageId: leased, claim: 2, wasInterrupted: true },
     ]);
     await store.close();
+  }));
+
+test("a store that is closed leaves one whole file behind, and nothing holds it", () =>
+  inFolder(async (folder) => {
+    const { store } = await openWithDriver(join(folder, "p.db"));
+    await (await createWorld(store)).sms();
+    await store.close();
+    expect(readdirSync(folder)).toEqual(["p.db"]);
   }));
 
 test("a job's number is never used again while the process lives", async () => {

@@ -22,30 +22,9 @@ export interface Page {
 }
 
 export function createRecordRows(db: Database, values: RecordValues): RecordRows {
-  const isThere = (kind: RecordKind, id: unknown) =>
-    db.prepare(`SELECT 1 FROM ${RECORD_TABLES[kind].table} WHERE id = ?`).get(id as SqlValue) !== undefined;
-
-  /** The first field that names a record that is not there. */
-  const orphanOf = (table: RecordTable, fields: Fields) =>
-    Object.entries(fields).find(([field, value]) => {
-      const parent = columnOf(table, field).parent;
-      if (!parent || value === undefined || value === null) return false;
-      return [value].flat().some((id) => !isThere(parent, id));
-    })?.[0];
-
-  const write = (table: RecordTable, fields: Fields, run: () => number): number | Conflict => {
-    const orphan = orphanOf(table, fields);
-    if (orphan !== undefined) return { conflict: orphan };
-    try {
-      return run();
-    } catch (error) {
-      if (!isConstraint(error)) throw error;
-      const taken = takenField(table, error);
-      if (taken === undefined) throw error;
-      return { conflict: taken };
-    }
-  };
-
+  const isThere = (table: RecordTable, id: string) =>
+    db.prepare(`SELECT 1 FROM ${table.table} WHERE id = ?`).get(id) !== undefined;
+  const write = createWrite(isThere);
   const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
     Object.entries(fields).map(([field, value]) =>
       values.toSql({ table, column: columnOf(table, field), id }, value),
@@ -54,44 +33,80 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
   return {
     insert(kind, record) {
       const table: RecordTable = RECORD_TABLES[kind];
-      const fields: Fields = given(record);
-      const names = Object.keys(fields).map((field) => columnOf(table, field).name);
-      const marks = names.map(() => "?").join(", ");
-      const statement = db.prepare(`INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks})`);
+      const fields = given(record);
+      const statement = db.prepare(insertSql(table, fields));
       const done = write(table, fields, () => statement.run(...bind(table, record.id, fields)));
       return typeof done === "number" ? "created" : done;
     },
     select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(where);
-      const tests = Object.keys(fields).map((field) => `${comparable(table, field).name} = ?`);
-      const sql = `SELECT * FROM ${table.table} WHERE ${[...tests, "id > ?"].join(" AND ")} ORDER BY id LIMIT ?`;
-      const rows = db
-        .prepare<Record<string, SqlValue>>(sql)
-        .all(...bind(table, "", fields), page.after ?? "", page.limit);
+      const statement = db.prepare<Record<string, SqlValue>>(selectSql(table, fields));
+      const rows = statement.all(...bind(table, "", fields), page.after ?? "", page.limit);
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
     update(kind, id, changes) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(changes);
       if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
-      const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
-      if (sets.length === 0) return isThere(kind, id);
-      const statement = db.prepare(`UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`);
+      if (Object.keys(fields).length === 0) return isThere(table, id);
+      const statement = db.prepare(updateSql(table, fields));
       const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
       return typeof done === "number" ? done > 0 : done;
     },
-    remove(kind, id) {
-      const table: RecordTable = RECORD_TABLES[kind];
-      if (table.users?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
-      try {
-        return db.prepare(`DELETE FROM ${table.table} WHERE id = ?`).run(id) > 0;
-      } catch (error) {
-        if (isConstraint(error)) return "in_use";
-        throw error;
-      }
-    },
+    remove: (kind, id) => removeNow(db, RECORD_TABLES[kind], id),
   };
+}
+
+function removeNow(db: Database, table: RecordTable, id: string): boolean | "in_use" {
+  if (table.users?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
+  try {
+    return db.prepare(`DELETE FROM ${table.table} WHERE id = ?`).run(id) > 0;
+  } catch (error) {
+    if (isConstraint(error)) return "in_use";
+    throw error;
+  }
+}
+
+type Write = (table: RecordTable, fields: Fields, run: () => number) => number | Conflict;
+
+/** Runs a statement, and says which field stood in its way. */
+function createWrite(isThere: (table: RecordTable, id: string) => boolean): Write {
+  /** The first field that names a record that is not there. */
+  const orphanOf = (table: RecordTable, fields: Fields) =>
+    Object.entries(fields).find(([field, value]) => {
+      const { parent } = columnOf(table, field);
+      if (!parent || value === undefined || value === null) return false;
+      return [value].flat().some((id) => !isThere(RECORD_TABLES[parent], String(id)));
+    })?.[0];
+
+  return (table, fields, run) => {
+    const orphan = orphanOf(table, fields);
+    if (orphan !== undefined) return { conflict: orphan };
+    try {
+      return run();
+    } catch (error) {
+      const taken = isConstraint(error) ? takenField(table, error) : undefined;
+      if (taken === undefined) throw error;
+      return { conflict: taken };
+    }
+  };
+}
+
+function insertSql(table: RecordTable, fields: Fields): string {
+  const names = Object.keys(fields).map((field) => columnOf(table, field).name);
+  const marks = names.map(() => "?");
+  return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
+}
+
+function selectSql(table: RecordTable, fields: Fields): string {
+  const tests = Object.keys(fields).map((field) => `${comparable(table, field).name} = ?`);
+  return `SELECT * FROM ${table.table} WHERE ${[...tests, "id > ?"].join(" AND ")} ORDER BY id LIMIT ?`;
+}
+
+function updateSql(table: RecordTable, fields: Fields): string {
+  const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
+  return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`;
 }
 
 /** Without the fields that are `undefined`. */
