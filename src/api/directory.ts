@@ -2,6 +2,7 @@ import type { Account, Domain, PushApp, Route, Sender, SmsTemplate } from "../co
 import type { Records, RecordTypes } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 /** What operators have registered, as requests need it: read again when a reading is a second old. */
 export interface Directory {
@@ -19,8 +20,6 @@ export interface Directory {
   /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
   settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
 }
-
-type MaybePromise<T> = T | Promise<T>;
 
 const MAX_ENTRIES = 10_000;
 /** Rows of one list: more senders or routes than this and the newest are not seen. */

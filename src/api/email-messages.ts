@@ -6,7 +6,6 @@ import { readSetting } from "../core/settings.ts";
 import type { NewMessage } from "../store/store.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import { callerOf } from "./caller.ts";
-import { createdAtOf } from "./created-at.ts";
 import { planEmail } from "./email-plan.ts";
 import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
@@ -66,7 +65,7 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Response> {
   return acceptMessages(
     deps.intake,
     { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
-    { call, operation: "sendEmail", body: acceptedEmailJson(message, createdAtOf(message.id)) },
+    { call, operation: "sendEmail", body: acceptedEmailJson(message, deps.createdAtOf(message.id)) },
   );
 }
 

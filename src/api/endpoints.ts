@@ -1,4 +1,5 @@
 import type { AppDeps } from "./app-deps.ts";
+import { createCreatedAt } from "./created-at.ts";
 import type { Directory } from "./directory.ts";
 import { docsEndpoints } from "./docs.ts";
 import { emailEndpoints } from "./email-messages.ts";
@@ -17,7 +18,7 @@ export interface EndpointParts {
 /** Every path there is. */
 export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   const { store, ids } = deps;
-  const messages = { intake: store.intake, directory, ids };
+  const messages = { intake: store.intake, directory, ids, createdAtOf: createCreatedAt() };
   const described = [
     ...smsEndpoints(messages),
     ...emailEndpoints(messages),

@@ -6,4 +6,6 @@ export interface MessageDeps {
   readonly intake: Intake;
   readonly directory: Directory;
   readonly ids: () => string;
+  /** A message's `created_at`, by its id. */
+  readonly createdAtOf: (id: string) => string;
 }

@@ -94,33 +94,36 @@ interface Deadlines {
   within<T>(work: Promise<T>): Promise<T>;
 }
 
+/** Ticks that a reading may see go by, give or take the one it began in. */
+const TICKS = 8;
+
 /** One timer for all who wait, since one per request would cost more than reading a small body. */
 function createDeadlines(clock: Clock, timeoutMs: number): Deadlines {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
+  let ticks = 0;
   let isTicking = false;
 
+  const startTicking = () => {
+    isTicking = true;
+    clock.after(timeoutMs / TICKS, tick);
+  };
   const tick = () => {
-    const latest = clock.monotonicMs() - timeoutMs;
-    for (const one of waiting) if (one.since <= latest) one.giveUp();
-    isTicking = waiting.size > 0;
-    if (isTicking) clock.after(timeoutMs / 4, tick);
+    ticks++;
+    isTicking = false;
+    for (const one of waiting) if (ticks - one.since >= TICKS) one.giveUp();
+    if (waiting.size > 0) startTicking();
   };
 
   return {
     within: (work) =>
       new Promise((resolve, reject) => {
-        const entry = {
-          since: clock.monotonicMs(),
-          giveUp() {
-            waiting.delete(entry);
-            reject(requestTimeout());
-          },
+        const giveUp = () => {
+          waiting.delete(entry);
+          reject(requestTimeout());
         };
+        const entry = { since: ticks, giveUp };
         waiting.add(entry);
-        if (!isTicking) {
-          isTicking = true;
-          clock.after(timeoutMs / 4, tick);
-        }
+        if (!isTicking) startTicking();
         work.then(
           (value) => {
             waiting.delete(entry);

@@ -10,6 +10,7 @@ import { parseJsonObject } from "./parse-json.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { createBodyReader } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
+import { type MaybePromise, whenReady } from "./when-ready.ts";
 
 /** What is known of a request before its endpoint has been asked, and what the log wants to know after. */
 export interface Arrival {
@@ -27,13 +28,13 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
   const authenticator = createAuthenticator(deps);
   const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...deps.limits });
 
-  const admit = async (endpoint: Endpoint, headers: Headers): Promise<KeyOwner | undefined> => {
-    if (endpoint.auth === "none") return undefined;
-    if (endpoint.auth === "admin") {
-      await authenticator.admin(headers);
-      return undefined;
-    }
-    const caller = await authenticator.apiKey(headers);
+  const admit = ({ auth }: Endpoint, headers: Headers): MaybePromise<KeyOwner | undefined> => {
+    if (auth === "none") return undefined;
+    if (auth === "admin") return authenticator.admin(headers);
+    return whenReady(authenticator.apiKey(headers), count);
+  };
+
+  const count = (caller: KeyOwner): KeyOwner => {
     for (const { key, limit } of accountLimits(caller)) {
       const waitSeconds = limiter.take(key, limit);
       if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
@@ -69,7 +70,8 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
   };
 
   return async ({ endpoint, params }, request, arrival) => {
-    const caller = await admit(endpoint, request.headers);
+    const admitted = admit(endpoint, request.headers);
+    const caller = admitted instanceof Promise ? await admitted : admitted;
     if (caller) arrival.accountId = caller.account.id;
     const call = openCall({
       request,
@@ -79,7 +81,7 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
       isTrustedProxy: deps.isTrustedProxy,
     });
     if (caller) call.caller = caller;
-    return endpoint.request ? withBody(endpoint, request, call) : endpoint.handle(call);
+    return await (endpoint.request ? withBody(endpoint, request, call) : endpoint.handle(call));
   };
 }
 

@@ -6,7 +6,6 @@ import { readSetting } from "../core/settings.ts";
 import type { KeyOwner, NewMessage } from "../store/store.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import { callerOf } from "./caller.ts";
-import { createdAtOf } from "./created-at.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
 import type { MessageDeps } from "./message-deps.ts";
@@ -57,13 +56,14 @@ async function sendSms(deps: MessageDeps, call: Call): Promise<Response> {
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) throw validationFailed(parsed.errors);
   const request = parsed.value;
-  const plan = await planSms(deps.directory, caller, request);
+  const planned = planSms(deps.directory, caller, request);
+  const plan = planned instanceof Promise ? await planned : planned;
   const expiresAt = windowEnd(request, caller, call.now);
   const { messages, body } = request.isBatch
-    ? makeBatch(request, plan, { ids: deps.ids, expiresAt, isOnce: sendsRepeatsOnce(caller) })
-    : makeSingle(request, plan, { ids: deps.ids, expiresAt });
+    ? makeBatch(request, plan, { deps, expiresAt, isOnce: sendsRepeatsOnce(caller) })
+    : makeSingle(request, plan, { deps, expiresAt });
   const flow = messages.length === 1 ? "single" : "batch";
-  return acceptMessages(
+  return await acceptMessages(
     deps.intake,
     { accountId: caller.account.id, flow, content: plan.content, messages },
     { call, operation: "sendSms", body },
@@ -77,24 +77,24 @@ interface Made {
 }
 
 interface Making {
-  readonly ids: () => string;
+  readonly deps: MessageDeps;
   readonly expiresAt: number;
 }
 
-function makeSingle(request: SendSms, plan: SmsPlan, { ids, expiresAt }: Making): Made {
-  const id = ids();
+function makeSingle(request: SendSms, plan: SmsPlan, { deps, expiresAt }: Making): Made {
+  const id = deps.ids();
   const message = toMessage(request, {
     id,
     recipient: request.to[0] ?? "",
     queue: plan.queues[0] ?? "",
     expiresAt,
   });
-  return { messages: [message], body: acceptedSmsJson(message, createdAtOf(id)) };
+  return { messages: [message], body: acceptedSmsJson(message, deps.createdAtOf(id)) };
 }
 
 /** `isOnce`: a number that is repeated shares the message of its first mention. */
 function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: boolean }): Made {
-  const { ids, expiresAt, isOnce } = making;
+  const { deps, expiresAt, isOnce } = making;
   const messages: NewMessage[] = [];
   const answers: string[] = [];
   const first = new Map<string, string>();
@@ -102,8 +102,8 @@ function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: b
     let answer = isOnce ? first.get(recipient) : undefined;
     if (answer === undefined) {
       const queue = plan.queues[index] ?? "";
-      const message = toMessage(request, { id: ids(), recipient, queue, expiresAt });
-      answer = acceptedSmsJson(message, createdAtOf(message.id));
+      const message = toMessage(request, { id: deps.ids(), recipient, queue, expiresAt });
+      answer = acceptedSmsJson(message, deps.createdAtOf(message.id));
       messages.push(message);
       first.set(recipient, answer);
     }

@@ -2,15 +2,15 @@
 import type { Route, SmsTemplate } from "../core/accounts.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
-import { present } from "../core/present.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import { renderTemplate } from "../core/template.ts";
 import type { KeyOwner } from "../store/store.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
-import { findTemplates } from "./find-templates.ts";
+import { type FoundTemplates, findTemplates } from "./find-templates.ts";
 import { resolveRegistered } from "./registered-sms.ts";
+import { type MaybePromise, whenReady } from "./when-ready.ts";
 
 export interface SmsPlan {
   readonly content: SmsContent;
@@ -19,16 +19,32 @@ export interface SmsPlan {
 }
 
 /** Refuses, with every problem at once, what could not be sent. */
-export async function planSms(directory: Directory, caller: KeyOwner, request: SendSms): Promise<SmsPlan> {
-  const { id: accountId, mode } = caller.account;
-  const templates = await findTemplates(directory, accountId, request);
+export function planSms(directory: Directory, caller: KeyOwner, request: SendSms): MaybePromise<SmsPlan> {
+  const isSandbox = caller.account.mode === "sandbox";
+  return whenReady(findTemplates(directory, caller.account.id, request), (templates) =>
+    isSandbox ? planSandbox(request, templates) : planLive(directory, caller, { request, templates }),
+  );
+}
+
+function planSandbox(request: SendSms, templates: FoundTemplates): SmsPlan {
+  const template = templates.byId ?? templates.byDltId;
+  if (template) {
+    const errors = createErrors();
+    reportMissingVariables(template, request, errors);
+    refuseIfAny(errors);
+  }
+  return { content: toContent(request, template), queues: request.to.map(() => SANDBOX_QUEUES.sms) };
+}
+
+async function planLive(
+  directory: Directory,
+  caller: KeyOwner,
+  { request, templates }: { readonly request: SendSms; readonly templates: FoundTemplates },
+): Promise<SmsPlan> {
+  const accountId = caller.account.id;
   const template = templates.byId ?? templates.byDltId;
   const errors = createErrors();
   if (template) reportMissingVariables(template, request, errors);
-  if (mode === "sandbox") {
-    refuseIfAny(errors);
-    return { content: toContent(request, template), queues: request.to.map(() => SANDBOX_QUEUES.sms) };
-  }
   const senders = await directory.senders(accountId);
   const resolved = resolveRegistered({ caller, request, templates, senders, errors });
   const queues = queuesOf(await directory.routes(), { accountId, request, errors });
@@ -46,13 +62,10 @@ function refuseIfAny(errors: ErrorCollector): void {
   if (!errors.isEmpty()) throw validationFailed(errors.list());
 }
 
+/** Everything of the request but its recipients and its times. */
 function toContent(request: SendSms, template: SmsTemplate | undefined): SmsContent {
-  const { from, templateId, dltTemplateId, dltEntityId, variables, callbackUrl, tags, metadata } = request;
-  return {
-    channel: "sms",
-    ...present({ from, templateId, dltTemplateId, dltEntityId, variables, callbackUrl, tags, metadata }),
-    ...(template && { text: template.body }),
-  };
+  const { to: _to, isBatch: _batch, scheduleAt: _at, expireAfterMs: _window, ...content } = request;
+  return template ? { channel: "sms", ...content, text: template.body } : { channel: "sms", ...content };
 }
 
 interface Destinations {
