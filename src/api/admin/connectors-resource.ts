@@ -8,16 +8,13 @@ import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeSettings, withDefaults } from "./connector-config.ts";
 import {
-  adminPath,
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
-  MISSING,
-  type RecordPlan,
-  recordOf,
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
+import { adminPath, MISSING, type RecordPlan, recordOf } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {

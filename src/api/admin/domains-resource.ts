@@ -10,16 +10,13 @@ import { notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { type CheckedRecord, checkRecord, type Dns, recordsOf } from "./domain-records.ts";
 import {
-  adminPath,
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
-  MISSING,
-  type RecordPlan,
-  recordOf,
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
+import { adminPath, MISSING, type RecordPlan, recordOf } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -8,20 +8,17 @@ import type { Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "./record-endpoints.ts";
 import {
   ADMIN_MAX_BYTES,
   adminPath,
   bodyOf,
-  listEndpoint,
   MISSING,
   type RecordPlan,
   recordOf,
-  showEndpoint,
   shownRecord,
   shownSchema,
-  storeNew,
-  updateEndpoint,
-} from "./record-endpoints.ts";
+} from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 /** Keys are revoked, never deleted: what was sent with them stays accountable. */

@@ -8,10 +8,10 @@ import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
-  type RecordPlan,
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {

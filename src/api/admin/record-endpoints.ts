@@ -2,32 +2,23 @@
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import type { Account } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
-import { isUuid } from "../../core/uuid.ts";
 import type { RecordKind, RecordTypes } from "../../store/store.ts";
-import type { Call, Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
-import { shownFields } from "./shown-fields.ts";
-
-export interface RecordPlan<K extends RecordKind> {
-  readonly kind: K;
-  /** Last part of the path: `sms-templates`. */
-  readonly path: string;
-  /** As sentences call it: `SMS template`. */
-  readonly noun: string;
-  /** As operations call it: `SmsTemplate`. */
-  readonly operation: string;
-  /** Under what name, beside `id`, a record shows its id: the name by which others refer to it. */
-  readonly idName?: string;
-  readonly shown: TObject;
-  show(record: RecordTypes[K]): object;
-  /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
-  readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
-  /** Runs after every change that is stored. */
-  onChanged?(): void;
-}
+import {
+  ADMIN_MAX_BYTES,
+  adminOnly,
+  adminPath,
+  bodyOf,
+  MISSING,
+  type RecordPlan,
+  recordOf,
+  shownRecord,
+  shownSchema,
+} from "./record-plan.ts";
 
 export interface Stamp {
   readonly id: string;
@@ -54,12 +45,6 @@ export interface Change<K extends RecordKind, S extends TObject> {
     current: RecordTypes[K],
   ): Partial<RecordTypes[K]> | Promise<Partial<RecordTypes[K]>>;
   after?(record: RecordTypes[K]): Promise<void>;
-}
-
-export const ADMIN_MAX_BYTES = 1024 * 1024;
-
-export function adminPath(path: string): string {
-  return `/admin/v1/${path}`;
 }
 
 export function createEndpoint<K extends RecordKind, S extends TObject>(
@@ -247,38 +232,6 @@ export function deleteEndpoint<K extends RecordKind>(
       return new Response(null, { status: 204 });
     },
   };
-}
-
-/** The record a path names. */
-export async function recordOf<K extends RecordKind>(
-  deps: AdminDeps,
-  kind: K,
-  call: Call,
-): Promise<RecordTypes[K]> {
-  const id = call.params.id ?? "";
-  // The database may hold ids in a type that takes nothing else.
-  if (!isUuid(id)) throw notFound();
-  const record = await deps.store.records.find(kind, { id: id.toLowerCase() } as Partial<RecordTypes[K]>);
-  if (!record) throw notFound();
-  return record;
-}
-
-export function shownRecord<K extends RecordKind>(plan: RecordPlan<K>, record: RecordTypes[K]): object {
-  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...plan.show(record) };
-}
-
-export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
-  return Type.Object({ ...(idName && { [idName]: shownFields.id }), ...shown.properties });
-}
-
-export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
-  return call.body?.json ?? {};
-}
-
-export const MISSING = { description: "There is none with this id" };
-
-function adminOnly(noun: string) {
-  return { auth: "admin", tag: `Admin: ${noun}s` } as const;
 }
 
 function article(noun: string): string {

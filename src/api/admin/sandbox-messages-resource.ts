@@ -7,7 +7,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
-import { adminPath } from "./record-endpoints.ts";
+import { adminPath } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** What the simulator was given: a test suite can assert on it. */

@@ -12,7 +12,7 @@ import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed } from "./draft.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-endpoints.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
 
 /** Settings of the instance, and with `?account_id=` of one account, where they go over the instance's. */
 export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -13,10 +13,10 @@ import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
-  type RecordPlan,
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
 import { senderIdProblem } from "./senders-resource.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 

@@ -10,10 +10,10 @@ import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
-  type RecordPlan,
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {

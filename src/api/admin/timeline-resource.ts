@@ -6,7 +6,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { messageNotFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountOfQuery } from "./draft.ts";
-import { adminPath } from "./record-endpoints.ts";
+import { adminPath } from "./record-plan.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {

@@ -4,7 +4,7 @@ import type { RandomBytes } from "../../core/uuid.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountOfQuery } from "./draft.ts";
-import { adminPath } from "./record-endpoints.ts";
+import { adminPath } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
 /** The secrets that sign an account's webhooks. Shown in full: receivers need them to check signatures. */

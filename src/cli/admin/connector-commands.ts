@@ -11,9 +11,18 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
-import { addDelete, addReading, pathOf, printCreated, recordText, withClears } from "./noun-commands.ts";
+import {
+  addDelete,
+  addReading,
+  type CreatedNoun,
+  pathOf,
+  printCreated,
+  recordText,
+  withClears,
+} from "./noun-commands.ts";
+import type { Noun } from "./nouns.ts";
 
-const CONNECTORS = {
+const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
   name: "connectors",
   one: "connector",
   columns: [
@@ -25,7 +34,7 @@ const CONNECTORS = {
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
   ],
   filters: [],
-} as const;
+};
 
 export function addConnectorCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "connectors").description("administer connectors");

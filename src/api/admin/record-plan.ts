@@ -1,0 +1,64 @@
+/** What every kind of record says of itself, and what all its endpoints share. */
+import Type, { type TObject } from "typebox";
+import { isUuid } from "../../core/uuid.ts";
+import type { RecordKind, RecordTypes } from "../../store/store.ts";
+import type { Call } from "../endpoint.ts";
+import { notFound } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { shownFields } from "./shown-fields.ts";
+
+export interface RecordPlan<K extends RecordKind> {
+  readonly kind: K;
+  /** Last part of the path: `sms-templates`. */
+  readonly path: string;
+  /** As sentences call it: `SMS template`. */
+  readonly noun: string;
+  /** As operations call it: `SmsTemplate`. */
+  readonly operation: string;
+  /** Under what name, beside `id`, a record shows its id: the name by which others refer to it. */
+  readonly idName?: string;
+  readonly shown: TObject;
+  show(record: RecordTypes[K]): object;
+  /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
+  readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** Runs after every change that is stored. */
+  onChanged?(): void;
+}
+
+export const ADMIN_MAX_BYTES = 1024 * 1024;
+
+export function adminPath(path: string): string {
+  return `/admin/v1/${path}`;
+}
+
+export function adminOnly(noun: string) {
+  return { auth: "admin", tag: `Admin: ${noun}s` } as const;
+}
+
+/** The record a path names. */
+export async function recordOf<K extends RecordKind>(
+  deps: AdminDeps,
+  kind: K,
+  call: Call,
+): Promise<RecordTypes[K]> {
+  const id = call.params.id ?? "";
+  // The database may hold ids in a type that takes nothing else.
+  if (!isUuid(id)) throw notFound();
+  const record = await deps.store.records.find(kind, { id: id.toLowerCase() } as Partial<RecordTypes[K]>);
+  if (!record) throw notFound();
+  return record;
+}
+
+export function shownRecord<K extends RecordKind>(plan: RecordPlan<K>, record: RecordTypes[K]): object {
+  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...plan.show(record) };
+}
+
+export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
+  return Type.Object({ ...(idName && { [idName]: shownFields.id }), ...shown.properties });
+}
+
+export function bodyOf(call: Call): Readonly<Record<string, unknown>> {
+  return call.body?.json ?? {};
+}
+
+export const MISSING = { description: "There is none with this id" };

@@ -1,0 +1,158 @@
+/** The admin API on a real socket and a real store, with DNS and connectors on a dial. */
+import { createHash, randomBytes } from "node:crypto";
+import Type from "typebox";
+import { adminEndpoints } from "../../src/api/admin/admin-endpoints.ts";
+import { createApp } from "../../src/api/app.ts";
+import type { ChannelStatus, ConnectorKind } from "../../src/channels/channel.ts";
+import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
+import { smppConnectorKind } from "../../src/channels/sms/smpp/smpp-connector.ts";
+import { createIds } from "../../src/core/uuid.ts";
+import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createVault } from "../../src/store/vault.ts";
+import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
+
+export const ADMIN_TOKEN = "pr_admin_test";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look where they like
+  readonly json: any;
+}
+
+export interface RunningAdmin extends AsyncDisposable {
+  readonly url: string;
+  readonly store: Store;
+  readonly clock: HeldClock;
+  /** The account that the first start made. */
+  readonly accountId: string;
+  /** What DNS holds; a name that is not in it is ENOTFOUND, an Error is thrown. */
+  readonly dns: Map<string, readonly string[] | Error>;
+  readonly statuses: Map<string, ChannelStatus>;
+  /** What the next test of a connector comes to. */
+  check: { ok: boolean; detail: string };
+  /** How often the configuration was said to have changed. */
+  configChanges(): number;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** A kind with a field of every type. */
+const testKind: ConnectorKind = {
+  kind: "test",
+  channel: "sms",
+  config: Type.Object({
+    host: Type.String({ minLength: 1 }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535, default: 99 }),
+    use_tls: Type.Boolean({ default: false }),
+    flavour: Type.Union([Type.Literal("plain"), Type.Literal("rich")], { default: "plain" }),
+    hosts: Type.Optional(Type.Array(Type.String())),
+    extra: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  }),
+  secrets: ["password"],
+  open: () => {
+    throw new Error("the admin API opens nothing");
+  },
+  check: async () => ({ ok: true, detail: "" }),
+};
+
+export async function startAdmin(): Promise<RunningAdmin> {
+  const clock = createHeldClock();
+  const vault = createVault({ masterKey: "m".repeat(40), randomBytes });
+  const store = await openSqlite({ path: ":memory:", vault });
+  const newId = createIds(clock, randomBytes);
+  const accountId = newId();
+  await bootstrap(store, { accountId, newId, now: clock.now() });
+  const dns: RunningAdmin["dns"] = new Map();
+  const statuses: RunningAdmin["statuses"] = new Map();
+  const look = async (name: string) => {
+    const found = dns.get(name);
+    if (found instanceof Error) throw found;
+    if (!found) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
+    return found;
+  };
+  let configChanges = 0;
+  const endpoints = adminEndpoints({
+    store,
+    clock,
+    newId,
+    randomBytes,
+    connectorKinds: [smppConnectorKind, smtpConnectorKind, testKind],
+    checkConnector: async () => admin.check,
+    connectorStatus: (id) => statuses.get(id),
+    resolveTxt: async (name) => (await look(`TXT ${name}`)).map((text) => text.match(/.{1,255}/g) ?? []),
+    resolveMx: async (name) => (await look(`MX ${name}`)).map((exchange) => ({ exchange, priority: 10 })),
+    resolveCname: (name) => look(`CNAME ${name}`),
+    onConfigChanged: () => void configChanges++,
+  });
+  const app = createApp({
+    store,
+    clock,
+    ids: newId,
+    log: {
+      isDebug: () => false,
+      debug: () => {},
+      error: (fields) => process.stderr.write(`${fields.error}\n`),
+    },
+    adminEndpoints: endpoints,
+    metrics: async () => "# EOF\n",
+    readiness: async () => [],
+    docsAsset: async () => undefined,
+    version: "1.2.3",
+    baseUrl: "http://127.0.0.1",
+    isDraining: () => false,
+    onRequest: () => {},
+  });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => app.fetch(request, { address: "127.0.0.1" }),
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const admin: RunningAdmin = {
+    url,
+    store,
+    clock,
+    accountId,
+    dns,
+    statuses,
+    check: { ok: true, detail: "bound" },
+    configChanges: () => configChanges,
+    async call(method, path, body, headers = {}) {
+      const response = await fetch(`${url}/admin/v1/${path}`, {
+        method,
+        headers: {
+          Authorization: `Bearer ${ADMIN_TOKEN}`,
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        json: text ? JSON.parse(text) : undefined,
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await store.close();
+    },
+  };
+  return admin;
+}
+
+async function bootstrap(
+  store: Store,
+  { accountId, newId, now }: { accountId: string; newId: () => string; now: number },
+): Promise<void> {
+  await store.bootstrap({
+    account: { id: accountId, name: "Sandbox", mode: "sandbox", createdAt: now },
+    apiKey: { id: newId(), accountId, prefix: "pr_live_0000", digest: "0".repeat(64), createdAt: now },
+    pushApp: { id: newId(), accountId, name: "App", platforms: ["apns"], createdAt: now },
+    webhookSecret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    adminTokenDigest: createHash("sha256").update(ADMIN_TOKEN).digest("hex"),
+    beforeCommit: () => {},
+  });
+}
