@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import type { Endpoint } from "../../src/api/endpoint.ts";
+import { sms } from "./builders.ts";
+import { onEveryStore } from "./running-api.ts";
+
+const PATH = "/v1/sms/messages";
+const UNAUTHORIZED = { code: 401, message: "invalid or missing API key" };
+
+onEveryStore((start) => {
+  test("Authorization: Bearer is taken, its scheme in any case", async () => {
+    await using api = await start();
+    for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+      const headers = { Authorization: `${scheme} ${api.caller.key}` };
+      expect((await api.post(PATH, sms(), { key: undefined, headers })).status).toBe(202);
+    }
+  });
+
+  test("X-API-Key is taken", async () => {
+    await using api = await start();
+    const headers = { "X-API-Key": api.caller.key };
+    expect((await api.post(PATH, sms(), { key: undefined, headers })).status).toBe(202);
+  });
+
+  test("both headers may name the same key; different ones are refused", async () => {
+    await using api = await start();
+    const other = await api.newKey(api.caller.accountId);
+    expect((await api.post(PATH, sms(), { headers: { "X-API-Key": api.caller.key } })).status).toBe(202);
+    expect((await api.post(PATH, sms(), { headers: { "X-API-Key": other.key } })).status).toBe(401);
+    const headers = { "X-API-Key": api.caller.key, Authorization: "Basic eDp5" };
+    expect((await api.post(PATH, sms(), { key: undefined, headers })).status).toBe(401);
+  });
+
+  test("missing, malformed, mistyped and unknown keys are refused alike, with WWW-Authenticate", async () => {
+    await using api = await start();
+    const mistyped = `${api.caller.key.slice(0, -1)}${api.caller.key.endsWith("A") ? "B" : "A"}`;
+    const unknown = "pr_live_00000000000000000000000000000000000000";
+    for (const key of [undefined, "", "nonsense", mistyped, unknown, "x".repeat(5000)]) {
+      const { status, json, headers } = await api.post(PATH, sms(), { key });
+      expect(status).toBe(401);
+      expect(json).toEqual(UNAUTHORIZED);
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+
+  test("every endpoint but the push endpoints and the probes requires a key", async () => {
+    await using api = await start();
+    const spec = (await api.get("/openapi.json", { key: undefined })).json;
+    const open: string[] = [];
+    for (const [path, operations] of Object.entries<Record<string, unknown>>(spec.paths)) {
+      for (const method of Object.keys(operations)) {
+        const sent = { key: undefined, method: method.toUpperCase(), ...(method === "post" && { body: {} }) };
+        const { status } = await api.request(path.replace("{message_id}", "x"), sent);
+        if (status !== 401) open.push(path);
+      }
+    }
+    expect(open.sort()).toEqual([
+      "/healthz",
+      "/metrics",
+      "/readyz",
+      "/v1/push/identify",
+      "/v1/push/register",
+    ]);
+  });
+
+  test("a revoked key is refused within a second, everywhere at once", async () => {
+    await using api = await start();
+    expect((await api.post(PATH, sms())).status).toBe(202);
+    await api.store.records.update("apiKeys", api.caller.keyId, { revokedAt: api.clock.now() });
+    await api.clock.advance(1000);
+    const answers = await Promise.all([1, 2, 3].map(() => api.post(PATH, sms())));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(answers[0]!.json).toEqual(UNAUTHORIZED);
+  });
+
+  test("a key used again and again is read once a second, and by one reader for all who wait", async () => {
+    let readings = 0;
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        intake: {
+          ...store.intake,
+          findKeyOwner(digest) {
+            readings++;
+            return store.intake.findKeyOwner(digest);
+          },
+        },
+      }),
+    });
+    await Promise.all(Array.from({ length: 20 }, () => api.post(PATH, sms())));
+    expect(readings).toBe(1);
+    await api.clock.advance(1000);
+    await Promise.all(Array.from({ length: 20 }, () => api.post(PATH, sms())));
+    expect(readings).toBe(2);
+  });
+
+  test("an admin endpoint takes the admin token and no API key", async () => {
+    const endpoint: Endpoint = {
+      method: "GET",
+      path: "/admin/v1/things/{id}/parts",
+      operation: "listParts",
+      summary: "",
+      tag: "Admin",
+      auth: "admin",
+      responses: { 200: { description: "" } },
+      handle: ({ params }) => Response.json(params),
+    };
+    await using api = await start({
+      deps: { adminEndpoints: [endpoint] },
+      over: (store) => ({
+        ...store,
+        adminTokenDigest: async () => createHash("sha256").update("the-token").digest("hex"),
+      }),
+    });
+    const path = "/admin/v1/things/7/parts";
+    expect((await api.get(path, { key: "the-token" })).json).toEqual({ id: "7" });
+    for (const key of [undefined, "another", api.caller.key]) {
+      const { status, json, headers } = await api.get(path, { key });
+      expect(status).toBe(401);
+      expect(json).toEqual({ code: 401, message: "invalid or missing admin token" });
+      expect(headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+});

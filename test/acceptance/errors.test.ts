@@ -1,0 +1,212 @@
+import { expect, test } from "bun:test";
+import { StoreUnavailable } from "../../src/store/store.ts";
+import { email, sms } from "./builders.ts";
+import { onEveryStore } from "./running-api.ts";
+
+const PATH = "/v1/sms/messages";
+const MIB = 1024 * 1024;
+
+onEveryStore((start) => {
+  test("400: the body has code, message and details by field", async () => {
+    await using api = await start();
+    const { status, json, headers } = await api.post(PATH, {});
+    expect(status).toBe(400);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(Object.keys(json)).toEqual(["code", "message", "details"]);
+    expect(json).toMatchObject({ code: 400, message: "validation failed", details: { to: "required" } });
+  });
+
+  test("400: a body that is not JSON, or not an object, is named as body", async () => {
+    await using api = await start();
+    for (const body of ["", "{", "nonsense", "[]", '"text"', "null", "7", '{"to":1}}']) {
+      const { status, json } = await api.post(PATH, body);
+      expect(status).toBe(400);
+      expect(json.message).toBe("validation failed");
+      expect(Object.keys(json.details)).toEqual(["body"]);
+    }
+  });
+
+  test("400: duplicate names and __proto__ are refused as body", async () => {
+    await using api = await start();
+    const twice = `{"to":"+919876543210","t\\u006f":"+14155550123","template_id":"x"}`;
+    const proto = `{"to":"+919876543210","metadata":{"__proto__":{"a":1}}}`;
+    for (const body of [twice, proto]) {
+      expect(Object.keys((await api.post(PATH, body)).json.details)).toEqual(["body"]);
+    }
+    const lookalike = sms({ metadata: { 'a":': '","b":', c: { 'a":': [{}, { x: "y" }] } } });
+    expect((await api.post(PATH, lookalike)).status).toBe(202);
+  });
+
+  test("400: invalid UTF-8 is named as body", async () => {
+    await using api = await start();
+    const body = Buffer.concat([Buffer.from('{"to":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+    const { status, json } = await api.post(PATH, new Uint8Array(body));
+    expect(status).toBe(400);
+    expect(json.details).toEqual({ body: "must be UTF-8" });
+  });
+
+  test("404: an unknown path", async () => {
+    await using api = await start();
+    for (const path of [
+      "/",
+      "/v1",
+      "/v1/sms",
+      "/v1/sms/messages/",
+      "/V1/SMS/MESSAGES",
+      "/v2/sms/messages",
+      "//",
+    ]) {
+      const { status, json } = await api.get(path);
+      if (path === "/v1/sms/messages/") expect(json.code).toBe(404);
+      else expect(json).toEqual({ code: 404, message: "not found" });
+      expect(status).toBe(404);
+    }
+  });
+
+  test("405: a wrong method, with Allow", async () => {
+    await using api = await start();
+    const put = await api.request(PATH, { method: "PUT" });
+    expect(put.status).toBe(405);
+    expect(put.json).toEqual({ code: 405, message: "method not allowed" });
+    expect(put.headers.get("allow")).toBe("POST");
+    const post = await api.post(`${PATH}/x`, {});
+    expect(post.headers.get("allow")).toBe("GET, HEAD");
+    expect((await api.request(PATH, { method: "OPTIONS" })).status).toBe(405);
+  });
+
+  test("413: an SMS body over 1 MiB and an email body over 10 MiB", async () => {
+    await using api = await start();
+    const padded = (body: object, bytes: number) => {
+      const text = JSON.stringify(body);
+      return text + " ".repeat(bytes - text.length);
+    };
+    expect((await api.post(PATH, padded(sms(), MIB))).status).toBe(202);
+    expect((await api.post("/v1/emails/messages", padded(email(), 10 * MIB))).status).toBe(202);
+    const answers = [
+      await api.post(PATH, padded(sms(), MIB + 1)),
+      await api.post("/v1/push/register", padded({}, MIB + 1)),
+      await api.post("/v1/emails/messages", padded(email(), 10 * MIB + 1)),
+    ];
+    for (const { status, json, headers } of answers) {
+      expect(status).toBe(413);
+      expect(json).toEqual({ code: 413, message: "payload too large" });
+      expect(headers.get("connection")).toBe("close");
+    }
+  });
+
+  test("415: a Content-Type that is not JSON, or an unknown Content-Encoding", async () => {
+    await using api = await start();
+    const post = (headers: Record<string, string>) => api.post(PATH, sms(), { headers });
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/jsonx",
+      "multipart/form-data",
+    ]) {
+      const { status, json } = await post({ "Content-Type": type });
+      expect(status).toBe(415);
+      expect(json).toEqual({ code: 415, message: "unsupported media type" });
+    }
+    for (const encoding of ["gzip", "br"])
+      expect((await post({ "Content-Encoding": encoding })).status).toBe(415);
+    for (const type of ["application/json; charset=utf-8", "Application/JSON", "application/vnd.api+json"]) {
+      expect((await post({ "Content-Type": type })).status).toBe(202);
+    }
+    expect((await post({ "Content-Encoding": "identity" })).status).toBe(202);
+  });
+
+  test("500: our fault says nothing but internal error; the cause is in the log under the request id", async () => {
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        intake: {
+          ...store.intake,
+          accept: async () => {
+            throw new Error("a secret cause");
+          },
+        },
+      }),
+    });
+    const { status, json, headers } = await api.post(PATH, sms());
+    expect(status).toBe(500);
+    expect(json).toEqual({ code: 500, message: "internal error" });
+    const line = api.logged.find(({ level }) => level === "error");
+    expect(line?.fields.request_id).toBe(headers.get("x-request-id"));
+    expect(String(line?.fields.error)).toContain("a secret cause");
+  });
+
+  test("503: the database away, with Retry-After and no word of the cause; it is logged once a second", async () => {
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        intake: {
+          ...store.intake,
+          accept: async () => {
+            throw new StoreUnavailable("disk full");
+          },
+        },
+      }),
+    });
+    for (let i = 0; i < 3; i++) {
+      const { status, text, headers } = await api.post(PATH, sms());
+      expect(status).toBe(503);
+      expect(text).toBe('{"code":503,"message":"service unavailable"}');
+      expect(headers.get("retry-after")).toMatch(/^\d+$/);
+    }
+    expect(api.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+  });
+
+  test("503: while draining, with Retry-After and the connection closed; probes still answer", async () => {
+    await using api = await start({ deps: { isDraining: () => true } });
+    const { status, headers } = await api.post(PATH, sms());
+    expect(status).toBe(503);
+    expect(headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(headers.get("connection")).toBe("close");
+    expect((await api.get("/healthz")).status).toBe(200);
+    expect((await api.get("/readyz")).status).toBe(503);
+  });
+
+  test("every response has X-Request-Id: the client's own where it is sane, else a new one", async () => {
+    await using api = await start();
+    const id = async (given?: string) => {
+      const headers = given === undefined ? {} : { "X-Request-Id": given };
+      return (await api.get("/nowhere", { headers })).headers.get("x-request-id");
+    };
+    expect(await id("trace-7")).toBe("trace-7");
+    for (const given of [undefined, "a b", "x".repeat(129)]) {
+      expect(await id(given)).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    expect(await id()).not.toBe(await id());
+    for (const path of ["/healthz", "/openapi.json", "/docs"]) {
+      expect((await api.get(path)).headers.get("x-request-id")).toBeString();
+    }
+  });
+
+  test("the log has a line per request, with the path's pattern and neither body, key nor number", async () => {
+    await using api = await start();
+    const { json } = await api.post(PATH, sms({ metadata: { secret: "hush" } }));
+    await api.get(`${PATH}/${json.message_id}`);
+    const lines = api.logged.filter(({ level }) => level === "debug").map(({ fields }) => fields);
+    expect(lines[0]).toMatchObject({
+      method: "POST",
+      path: PATH,
+      status: 202,
+      account_id: api.caller.accountId,
+    });
+    expect(lines[1]).toMatchObject({ method: "GET", path: `${PATH}/{message_id}`, status: 200 });
+    const text = JSON.stringify(api.logged);
+    for (const hidden of ["hush", api.caller.key, "9876543210"]) expect(text).not.toContain(hidden);
+  });
+
+  test("every request is observed once, by operation and status", async () => {
+    await using api = await start();
+    await api.post(PATH, sms());
+    await api.post("/v1/sms/send", {});
+    await api.get("/nowhere");
+    expect(api.observed.map(({ operation, status }) => [operation, status])).toEqual([
+      ["sendSms", 202],
+      ["sendSms", 400],
+      ["none", 404],
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import { sms } from "./builders.ts";
+import { onEveryStore, type RunningApi } from "./running-api.ts";
+
+const PATH = "/v1/sms/messages";
+
+function statuses(answers: readonly { status: number }[]) {
+  return answers.map(({ status }) => status);
+}
+
+async function postTimes(api: RunningApi, count: number, key = api.caller.key) {
+  const answers = [];
+  for (let i = 0; i < count; i++) answers.push(await api.post(PATH, sms(), { key }));
+  return answers;
+}
+
+onEveryStore((start) => {
+  test("requests with a key are not limited unless a setting says so", async () => {
+    await using api = await start();
+    expect(new Set(statuses(await postTimes(api, 100)))).toEqual(new Set([202]));
+  });
+
+  test("rate_limit_per_key: over it 429 with Retry-After, and other keys go on", async () => {
+    await using api = await start();
+    const sibling = await api.newKey(api.caller.accountId);
+    await api.store.records.setSetting(api.caller.accountId, "rate_limit_per_key", "2");
+    const answers = await postTimes(api, 3);
+    expect(statuses(answers)).toEqual([202, 202, 429]);
+    expect(answers[2]!.json).toEqual({ code: 429, message: "too many requests" });
+    expect(answers[2]!.headers.get("retry-after")).toBe("1");
+    expect(statuses(await postTimes(api, 1, sibling.key))).toEqual([202]);
+    await api.clock.advance(1000);
+    expect(statuses(await postTimes(api, 3))).toEqual([202, 202, 429]);
+  });
+
+  test("rate_limit_per_account: its keys share it", async () => {
+    await using api = await start();
+    const sibling = await api.newKey(api.caller.accountId);
+    await api.store.records.setSetting(api.caller.accountId, "rate_limit_per_account", "2");
+    await postTimes(api, 2);
+    expect(statuses(await postTimes(api, 1, sibling.key))).toEqual([429]);
+    const other = await api.newAccount("sandbox");
+    expect(statuses(await postTimes(api, 1, other.key))).toEqual([202]);
+  });
+
+  test("push endpoints take a burst of 500 and then 50 a second, per client address and account", async () => {
+    await using api = await start();
+    const post = async (count: number, body: object = { account_id: api.caller.accountId }) => {
+      const sends = Array.from({ length: count }, () =>
+        api.post("/v1/push/identify", body, { key: undefined }),
+      );
+      const limited = (await Promise.all(sends)).filter(({ status }) => status === 429);
+      for (const { headers } of limited) {
+        expect(headers.get("retry-after")).toMatch(/^\d+$/);
+        expect(headers.get("access-control-allow-origin")).toBe("*");
+      }
+      return limited.length;
+    };
+    expect(await post(500)).toBe(0);
+    expect(await post(10)).toBe(10);
+    const other = await api.newAccount("sandbox");
+    expect(await post(10, { account_id: other.accountId })).toBe(0);
+    await api.clock.advance(1000);
+    expect(await post(60)).toBe(10);
+  });
+
+  test("push_rate_limit 0 switches the push limit off", async () => {
+    await using api = await start();
+    await api.store.records.setSetting(api.caller.accountId, "push_rate_limit", "0");
+    const body = { account_id: api.caller.accountId };
+    const sends = Array.from({ length: 600 }, () => api.post("/v1/push/identify", body, { key: undefined }));
+    expect(statuses(await Promise.all(sends))).not.toContain(429);
+  });
+
+  test("a trusted proxy's X-Forwarded-For tells clients apart, anyone else's does not", async () => {
+    for (const isTrusted of [true, false]) {
+      await using api = await start({
+        deps: { isTrustedProxy: (address) => isTrusted && address === "127.0.0.1" },
+      });
+      await api.store.records.setSetting(api.caller.accountId, "push_rate_burst", "1");
+      const body = { account_id: api.caller.accountId };
+      const from = (address: string) =>
+        api.post("/v1/push/identify", body, { key: undefined, headers: { "X-Forwarded-For": address } });
+      const answers = [await from("198.51.100.1"), await from("198.51.100.2"), await from("198.51.100.1")];
+      expect(statuses(answers)).toEqual(isTrusted ? [400, 400, 429] : [400, 429, 429]);
+    }
+  });
+
+  test("more requests at work than the limit are refused with 503", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await using api = await start({
+      limits: { maxInFlight: 2 },
+      over: (store) => ({
+        ...store,
+        intake: {
+          ...store.intake,
+          async accept(request) {
+            await held;
+            return store.intake.accept(request);
+          },
+        },
+      }),
+    });
+    const answers = Array.from({ length: 5 }, () => api.post(PATH, sms()));
+    const first = await Promise.race(answers);
+    expect(first.status).toBe(503);
+    release();
+    expect(statuses(await Promise.all(answers)).sort()).toEqual([202, 202, 503, 503, 503]);
+    expect((await api.post(PATH, sms())).status).toBe(202);
+  });
+});

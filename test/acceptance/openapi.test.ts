@@ -1,0 +1,110 @@
+import { expect, test } from "bun:test";
+import { sms } from "./builders.ts";
+import { onEveryStore } from "./running-api.ts";
+
+onEveryStore((start) => {
+  test("/openapi.json is OpenAPI 3.1 and names every path of the interface", async () => {
+    await using api = await start();
+    const { status, json } = await api.get("/openapi.json", { key: undefined });
+    expect(status).toBe(200);
+    expect(json.openapi).toBe("3.1.0");
+    expect(json.info.version).toBe("1.2.3");
+    expect(Object.keys(json.paths)).toContain("/v1/sms/messages");
+    for (const path of [
+      "/v1/sms/messages",
+      "/v1/sms/send",
+      "/v1/emails/messages",
+      "/v1/emails/send",
+      "/v1/push/register",
+      "/v1/push/identify",
+    ]) {
+      expect(json.paths[path].post.requestBody.content["application/json"].schema.$ref).toBeString();
+    }
+    for (const path of ["/v1/sms/messages/{message_id}", "/v1/emails/messages/{message_id}"]) {
+      expect(json.paths[path].get.parameters[0]).toMatchObject({
+        name: "message_id",
+        in: "path",
+        required: true,
+      });
+    }
+  });
+
+  test("operation ids are unique and every reference leads somewhere", async () => {
+    await using api = await start();
+    const { json, text } = await api.get("/openapi.json");
+    const operations = Object.values<Record<string, { operationId: string }>>(json.paths).flatMap(
+      Object.values,
+    );
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, name] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      expect(json.components.schemas).toHaveProperty(name!);
+    }
+  });
+
+  test("success statuses are those of the interface", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const success = (operation: { responses: object }) =>
+      Object.keys(operation.responses).filter((status) => status.startsWith("2"));
+    expect(success(paths["/v1/sms/messages"].post)).toEqual(["202"]);
+    expect(success(paths["/v1/emails/messages"].post)).toEqual(["202"]);
+    expect(success(paths["/v1/sms/messages/{message_id}"].get)).toEqual(["200"]);
+    expect(success(paths["/v1/push/register"].post)).toEqual(["201"]);
+    expect(success(paths["/v1/push/identify"].post)).toEqual(["200"]);
+  });
+
+  test("the schema that is shown is the one that validates", async () => {
+    await using api = await start();
+    const { components } = (await api.get("/openapi.json")).json;
+    const { expire_after_seconds } = components.schemas.SendSms.properties;
+    expect(expire_after_seconds).toMatchObject({ minimum: 5, maximum: 86_400 });
+    const over = sms({ expire_after_seconds: expire_after_seconds.maximum + 1 });
+    expect((await api.post("/v1/sms/messages", over)).status).toBe(400);
+  });
+
+  test("delivery events are described as webhooks", async () => {
+    await using api = await start();
+    const { webhooks } = (await api.get("/openapi.json")).json;
+    expect(Object.keys(webhooks).sort()).toEqual([
+      "email.bounced",
+      "email.delivered",
+      "email.failed",
+      "email.sent",
+      "sms.delivered",
+      "sms.expired",
+      "sms.failed",
+      "sms.sent",
+      "sms.undelivered",
+    ]);
+  });
+
+  test("/docs is a page that loads nothing from elsewhere, under a policy that says so", async () => {
+    await using api = await start();
+    const page = await api.get("/docs");
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page.text).not.toMatch(/https?:\/\//);
+    expect((await api.get("/docs/swagger-ui.css")).headers.get("content-type")).toContain("text/css");
+    expect((await api.get("/docs/start.js")).status).toBe(200);
+    expect((await api.get("/docs/secrets.json")).status).toBe(404);
+  });
+
+  test("/healthz, /readyz and /metrics answer without a key", async () => {
+    await using api = await start();
+    expect((await api.get("/healthz", { key: undefined })).json).toEqual({ status: "ok" });
+    expect((await api.get("/readyz", { key: undefined })).json).toEqual({ status: "ready" });
+    expect((await api.get("/metrics", { key: undefined })).text).toBe("# EOF\n");
+  });
+
+  test("/readyz names what is wrong, a database that does not answer included", async () => {
+    await using stuck = await start({ deps: { readiness: async () => ["worker has not turned for 10 s"] } });
+    const answer = await stuck.get("/readyz");
+    expect(answer.status).toBe(503);
+    expect(answer.json.problems).toEqual(["worker has not turned for 10 s"]);
+    await using api = await start();
+    await api.store.close();
+    expect((await api.get("/readyz")).status).toBe(503);
+  });
+});
