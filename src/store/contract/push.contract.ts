@@ -35,6 +35,15 @@ export function pushContract(open: OpenStore): void {
   );
 
   test(
+    "a device that registers without its device id is still that device",
+    inPushWorld(open, async ({ register, identify }) => {
+      const { contactId } = await register({ deviceId: "d-1", token: "t-1" });
+      await register({ token: "t-1" });
+      expect(await identify({ contactId })).toBe(contactId);
+    }),
+  );
+
+  test(
     "a token belongs to one registration at a time, and a device that lost it is still known",
     inPushWorld(open, async ({ register }) => {
       const first = await register({ deviceId: "d-1", token: "t-1" });

@@ -137,6 +137,19 @@ export function receiptContract(open: OpenStore): void {
   );
 
   test(
+    "a receipt that was parked is applied once, not again when its id is given out again",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, clock }) => {
+      await receive("same");
+      await sms();
+      await settle(await claimOne(), { outcomes: [sent("same")] });
+      clock.now += SECOND;
+      const [newer = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [sent("same")] });
+      expect(await status(newer)).toBe("sent");
+    }),
+  );
+
+  test(
     "a receipt settles what was unconfirmed and waits to be tried again",
     inWorld(open, async ({ sms, claimOne, settle, receive, status, clock }) => {
       const [id = ""] = await sms();

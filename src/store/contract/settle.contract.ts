@@ -143,23 +143,22 @@ export function settleContract(open: OpenStore): void {
         ],
       });
       const [first, second] = await claim();
-      await settle(first!, { outcomes: [sent("q-1")] });
+      await settle(first!, { outcomes: [deferred("451")], next: { kind: "done", end: "attempts_spent" } });
       expect((await message(id, "email")).progress).toMatchObject({
         status: "sending",
-        parts: [{ status: "sent" }, { status: "pending" }],
+        parts: [{ status: "bounced" }, { status: "pending" }],
       });
-      const outcomes = [undefined, deferred("451")];
-      await settle(second!, { outcomes, next: { kind: "done", end: "attempts_spent" } });
+      await settle(second!, { outcomes: [undefined, sent("q-1")] });
       expect((await message(id, "email")).progress).toMatchObject({
         status: "bounced",
-        parts: [{ status: "sent" }, { status: "bounced" }],
+        parts: [{ status: "bounced" }, { status: "sent" }],
       });
       const entries = await store.intake.timeline({ accountId: account.id, channel: "email", id });
       expect(
         entries?.filter((entry) => entry.eventType).map((entry) => [entry.eventType, entry.recipient]),
       ).toEqual([
-        ["email.sent", "a@a.test"],
-        ["email.bounced", "b@b.test"],
+        ["email.bounced", "a@a.test"],
+        ["email.sent", "b@b.test"],
       ]);
     }),
   );

@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/message.ts";
-import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND } from "./world.contract.ts";
+import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
+
+const TWO: readonly Part[] = [
+  { status: "pending", address: "a@a.test" },
+  { status: "pending", address: "b@b.test" },
+];
+
+const ONE_EACH = [
+  { queue: QUEUE, parts: [0] },
+  { queue: QUEUE, parts: [1] },
+];
 
 export function stageContract(open: OpenStore): void {
   test(
@@ -44,6 +54,57 @@ export function stageContract(open: OpenStore): void {
       await settle(again, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
       await store.upkeep.stage(clock.now, 10);
       expect((await claimOne()).wasInterrupted).toBe(false);
+    }),
+  );
+
+  test(
+    "a message stays sending where one of its leases is dead and another lives",
+    inWorld(open, async ({ store, email, claim, status, clock }) => {
+      const id = await email({ parts: TWO, jobs: ONE_EACH });
+      await claim(1);
+      clock.now += 30 * SECOND;
+      await claim(1);
+      expect(await store.upkeep.stage(clock.now + 30 * SECOND, 10)).toBe(1);
+      expect(await status(id, "email")).toBe("sending");
+      expect(await store.upkeep.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+      expect(await status(id, "email")).toBe("queued");
+    }),
+  );
+
+  test(
+    "a job that expires ends its own recipients, and none that another job covers",
+    inWorld(open, async ({ store, email, claim, message, clock }) => {
+      const id = await email({ parts: TWO, jobs: ONE_EACH });
+      await claim(1);
+      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(1);
+      const { progress } = await message(id, "email");
+      expect(progress.parts.map((part) => part.status)).toEqual(["pending", "failed"]);
+    }),
+  );
+
+  test(
+    "a job that expires after its message was settled changes nothing",
+    inWorld(open, async ({ store, sms, claimOne, settle, receive, history, status, claim, clock }) => {
+      const [id = ""] = await sms();
+      const error = { code: "timeout", message: "no answer" };
+      await settle(await claimOne(), {
+        outcomes: [{ kind: "unconfirmed", error }],
+        next: { kind: "again", dueAt: clock.now },
+      });
+      await store.upkeep.stage(clock.now, 10);
+      // Another attempt, lost, brought home the id; its receipt settles the part.
+      const lost = await claimOne();
+      await store.upkeep.stage(clock.now + HOUR, 10);
+      const current = await claimOne();
+      await settle(lost, { outcomes: [sent("s-1")] });
+      await receive("s-1");
+      await store.queue.release([{ jobId: current.jobId, claim: current.claim }], clock.now);
+      const before = await history(id);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(1);
+      expect(await history(id)).toEqual([...before]);
+      expect(await status(id)).toBe("delivered");
+      expect(await claim()).toEqual([]);
     }),
   );
 

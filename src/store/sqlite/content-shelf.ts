@@ -16,6 +16,7 @@ export interface ContentShelf {
 const MAX_PARSED = 256;
 
 export function createContentShelf(db: Database): ContentShelf {
+  // Ids are never given twice, so what a rollback leaves here is asked for by nobody.
   const parsed = new Map<number, Content>();
   const find = db.prepare<ContentRow>("SELECT envelope, body, messages FROM contents WHERE id = ?");
   const wipeSingle = db.prepare("UPDATE contents SET body = NULL WHERE id = ? AND messages = 1");
@@ -23,7 +24,6 @@ export function createContentShelf(db: Database): ContentShelf {
   const keepBatch = db.prepare(
     "UPDATE contents SET is_kept = 1 WHERE id = ? AND messages > 1 AND is_kept = 0",
   );
-  db.onRollback(() => parsed.clear());
 
   return {
     find(id) {

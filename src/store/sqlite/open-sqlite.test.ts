@@ -74,13 +74,14 @@ test("a database that was written under another master key is refused", () =>
     await (await openSqlite({ path, vault: VAULT })).close();
   }));
 
-test("no secret is stored in the clear", async () => {
+test("no secret is stored in the clear, nor longer than it is valid", async () => {
   const { store, driver } = await openInMemory();
   const { id, account, clock } = await createWorld(store);
   const secrets = { password: "open sesame" };
   const connector = { id: id(), name: "c", kind: "smpp", config: {}, secrets, isEnabled: true, createdAt: 1 };
   await store.records.create("connectors", connector);
-  await store.records.addWebhookSecret(account.id, "whsec_sesame", clock.now);
+  for (let i = 0; i < 3; i++) await store.records.addWebhookSecret(account.id, `whsec_sesame${i}`, clock.now);
+  expect(driver.prepare("SELECT 1 FROM webhook_secrets").all()).toHaveLength(2);
   const stored = JSON.stringify([
     driver.prepare("SELECT * FROM connectors").all(),
     driver.prepare("SELECT * FROM webhook_secrets").all(),

@@ -31,7 +31,6 @@ export function createIdentify(db: Database): (request: IdentifyRequest) => stri
     if (!contact || before.length === 0) return undefined;
     move.run(contact.id, now, accountId, deviceId);
     const left = new Set(before.map((row) => row.contact_id));
-    left.delete(contact.id);
     for (const id of left) removeEmptied(id);
     return contact.id;
   };
