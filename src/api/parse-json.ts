@@ -82,25 +82,27 @@ function countWrittenNames(text: string): number {
   return count;
 }
 
-/** Walks valid JSON of bounded depth. */
+/** Walks valid JSON of bounded depth: per open object the names seen in it, per open array nothing. */
 function hasDuplicateNames(text: string): boolean {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === 0x7b) open.push(new Set());
-    else if (char === 0x5b) open.push(undefined);
-    else if (char === 0x7d || char === 0x5d) open.pop();
-    else if (char === QUOTE) {
-      const end = stringEnd(text, at);
-      const names = open.at(-1);
-      if (names && isName(text, end)) {
-        const name: unknown = JSON.parse(text.slice(at, end));
-        if (names.has(String(name))) return true;
-        names.add(String(name));
-      }
-      at = end - 1;
-    }
+    const char = text[at];
+    if (char === "{") open.push(new Set());
+    else if (char === "[") open.push(undefined);
+    else if (char === "}" || char === "]") open.pop();
+    if (char !== '"') continue;
+    const end = stringEnd(text, at);
+    if (isName(text, end) && isSeen(open.at(-1), text.slice(at, end))) return true;
+    at = end - 1;
   }
+  return false;
+}
+
+/** `written` with its quotes and escapes; seen from now on. */
+function isSeen(names: Set<string> | undefined, written: string): boolean {
+  const name = String(JSON.parse(written));
+  if (names?.has(name)) return true;
+  names?.add(name);
   return false;
 }
 

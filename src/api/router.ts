@@ -24,13 +24,10 @@ export function createRouter(endpoints: readonly Endpoint[]): (method: string, p
 
   return (method, path) => {
     const row = exact.get(path);
-    if (row) return pick(row, method, NO_PARAMS);
+    if (row) return pick(row, method, NOTHING);
     const cut = path.lastIndexOf("/") + 1;
     const prefixed = cut < path.length ? byPrefix.get(path.slice(0, cut)) : undefined;
-    if (prefixed) {
-      const name = prefixed.segments.at(-1)?.name ?? "";
-      return pick(prefixed, method, { [name]: decoded(path.slice(cut)) });
-    }
+    if (prefixed) return pick(prefixed, method, [path.slice(cut)]);
     return matchSegments(others, method, path);
   };
 }
@@ -56,19 +53,24 @@ function pathStart(url: string): number {
   return start === -1 ? url.length : start;
 }
 
+/** Endpoints whose paths differ in the names of their parameters at most. */
 interface Row {
   readonly segments: readonly Segment[];
-  readonly methods: Map<string, Endpoint>;
+  readonly methods: Map<string, Entry>;
   allow: string;
   cors: boolean;
 }
 
-interface Segment {
-  readonly text: string;
-  /** Present on a parameter. */
-  readonly name?: string;
+interface Entry {
+  readonly endpoint: Endpoint;
+  /** Names of the path's parameters, in their order. */
+  readonly names: readonly string[];
 }
 
+/** A literal; `undefined` stands for a parameter. */
+type Segment = string | undefined;
+
+const NOTHING: readonly string[] = [];
 const NO_PARAMS: Params = Object.freeze({});
 
 interface Tables {
@@ -78,22 +80,26 @@ interface Tables {
 }
 
 function rowFor(path: string, { exact, byPrefix, others }: Tables): Row {
-  const segments = path.split("/").slice(1).map(toSegment);
-  const names = segments.filter((segment) => segment.name !== undefined);
+  const segments = segmentsOf(path);
   const row: Row = { segments, methods: new Map(), allow: "", cors: false };
-  if (names.length === 0) return getOrPut(exact, path, row);
-  if (names.length === 1 && segments.at(-1)?.name !== undefined) {
+  const parameters = segments.filter((segment) => segment === undefined).length;
+  if (parameters === 0) return getOrPut(exact, path, row);
+  if (parameters === 1 && segments.at(-1) === undefined) {
     return getOrPut(byPrefix, path.slice(0, path.lastIndexOf("/") + 1), row);
   }
-  const shape = segments.map((segment) => segment.name === undefined);
-  const known = others.find((other) => sameShape(other.segments, segments, shape));
+  const known = others.find((other) => isSame(other.segments, segments));
   if (known) return known;
   others.push(row);
   return row;
 }
 
-function toSegment(text: string): Segment {
-  return text.startsWith("{") && text.endsWith("}") ? { text, name: text.slice(1, -1) } : { text };
+const PARAMETER = /^\{(\w+)\}$/;
+
+function segmentsOf(path: string): readonly Segment[] {
+  return path
+    .split("/")
+    .slice(1)
+    .map((segment) => (PARAMETER.test(segment) ? undefined : segment));
 }
 
 function getOrPut(map: Map<string, Row>, key: string, row: Row): Row {
@@ -103,53 +109,49 @@ function getOrPut(map: Map<string, Row>, key: string, row: Row): Row {
   return row;
 }
 
-function sameShape(a: readonly Segment[], b: readonly Segment[], literal: readonly boolean[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((one, i) => (one.name === undefined) === literal[i] && (!literal[i] || one.text === b[i]?.text))
-  );
+function isSame(a: readonly Segment[], b: readonly Segment[]): boolean {
+  return a.length === b.length && a.every((segment, index) => segment === b[index]);
 }
 
 function addTo(row: Row, endpoint: Endpoint, path: string): void {
   if (row.methods.has(endpoint.method)) throw new Error(`two endpoints for ${endpoint.method} ${path}`);
-  row.methods.set(endpoint.method, endpoint);
+  const names = path.split("/").flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
+  row.methods.set(endpoint.method, { endpoint, names });
   row.cors ||= endpoint.cors === true;
-  const methods = [...row.methods.keys()];
-  row.allow = [
-    ...methods,
-    ...(row.methods.has("GET") ? ["HEAD"] : []),
-    ...(row.cors ? ["OPTIONS"] : []),
-  ].join(", ");
+  const more = [...(row.methods.has("GET") ? ["HEAD"] : []), ...(row.cors ? ["OPTIONS"] : [])];
+  row.allow = [...row.methods.keys(), ...more].join(", ");
 }
 
-function pick(row: Row, method: string, params: Params): Match {
-  const endpoint = row.methods.get(method === "HEAD" ? "GET" : method);
-  if (endpoint) return { kind: "found", endpoint, params };
-  return { kind: "wrong_method", allow: row.allow, cors: row.cors };
+/** `values` are those of the path's parameters, as they stand in it. */
+function pick(row: Row, method: string, values: readonly string[]): Match {
+  const entry = row.methods.get(method === "HEAD" ? "GET" : method);
+  if (!entry) return { kind: "wrong_method", allow: row.allow, cors: row.cors };
+  return { kind: "found", endpoint: entry.endpoint, params: toParams(entry.names, values) };
+}
+
+function toParams(names: readonly string[], values: readonly string[]): Params {
+  if (names.length === 0) return NO_PARAMS;
+  return Object.fromEntries(names.map((name, index) => [name, decoded(values[index] ?? "")]));
 }
 
 function matchSegments(rows: readonly Row[], method: string, path: string): Match {
   const given = path.split("/", MAX_SEGMENTS).slice(1);
-  for (const row of rows) {
-    const params = paramsOf(row.segments, given);
-    if (params) return pick(row, method, params);
-  }
-  return { kind: "unknown" };
+  const row = rows.find(({ segments }) => fits(segments, given));
+  if (!row) return { kind: "unknown" };
+  const values = given.filter((_, index) => row.segments[index] === undefined);
+  return pick(row, method, values);
 }
 
 /** More than any path has. */
 const MAX_SEGMENTS = 16;
 
-function paramsOf(segments: readonly Segment[], given: readonly string[]): Params | undefined {
-  if (segments.length !== given.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, segment] of segments.entries()) {
-    const text = given[index] ?? "";
-    const value = segment.name === undefined ? undefined : decoded(text);
-    if (segment.name === undefined ? segment.text !== text : !value) return undefined;
-    if (segment.name !== undefined && value !== undefined) params[segment.name] = value;
-  }
-  return params;
+function fits(segments: readonly Segment[], given: readonly string[]): boolean {
+  return (
+    segments.length === given.length &&
+    segments.every((segment, index) =>
+      segment === undefined ? given[index] !== "" : segment === given[index],
+    )
+  );
 }
 
 /** Broken escapes are taken as they stand: such a thing does not exist, and its endpoint says so. */

@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../store/store.ts";
+import type { Intake, KeyOwner } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
 import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
 import { createAuthenticator } from "./authenticate.ts";
@@ -24,15 +24,24 @@ type Runner = (found: Found, request: Request, arrival: Arrival) => Promise<Resp
 
 /** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
 export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
-  const { clock, store } = deps;
-  const authenticator = createAuthenticator(deps);
-  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...deps.limits });
+  const { clock, isTrustedProxy } = deps;
+  const admit = createAdmission(deps, limiter);
+  const runWithBody = createBodyRunner(deps);
 
-  const admit = ({ auth }: Endpoint, headers: Headers): MaybePromise<KeyOwner | undefined> => {
-    if (auth === "none") return undefined;
-    if (auth === "admin") return authenticator.admin(headers);
-    return whenReady(authenticator.apiKey(headers), count);
+  return async ({ endpoint, params }, request, arrival) => {
+    const admitted = admit(endpoint, request.headers);
+    const caller = admitted instanceof Promise ? await admitted : admitted;
+    if (caller) arrival.accountId = caller.account.id;
+    const call = openCall({ request, params, arrival, now: clock.now(), isTrustedProxy });
+    if (caller) call.caller = caller;
+    return await (endpoint.request ? runWithBody(endpoint, request, call) : endpoint.handle(call));
   };
+}
+
+type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
+
+function createAdmission(deps: AppDeps, limiter: RateLimiter): Admission {
+  const authenticator = createAuthenticator(deps);
 
   const count = (caller: KeyOwner): KeyOwner => {
     for (const { key, limit } of accountLimits(caller)) {
@@ -42,7 +51,19 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
     return caller;
   };
 
-  const withBody = async (endpoint: Endpoint, request: Request, call: Opened): Promise<Response> => {
+  return ({ auth }, headers) => {
+    if (auth === "none") return undefined;
+    if (auth === "admin") return authenticator.admin(headers);
+    return whenReady(authenticator.apiKey(headers), count);
+  };
+}
+
+type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Response>;
+
+function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
+  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits });
+
+  return async (endpoint, request, call) => {
     let text = "";
     try {
       text = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
@@ -51,38 +72,27 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
       call.body = { json: parsed.json, text };
       return await endpoint.handle(call);
     } catch (error) {
-      const isRefused = error instanceof Refusal && error.status === 400;
-      const replay = isRefused && endpoint.idempotent ? await replayFor(endpoint, call, text) : undefined;
+      const isRefused = error instanceof Refusal && error.status === 400 && endpoint.idempotent;
+      const replay = isRefused ? await replayFor(store.intake, endpoint, { call, text }) : undefined;
       if (replay) return replay;
       throw error;
     }
   };
+}
 
-  /** A body refused now may repeat one that was taken: its time has passed since, or its template is gone. */
-  const replayFor = async ({ operation }: Endpoint, { caller, headers, now }: Call, text: string) => {
-    const key = caller && readableKey(headers);
-    if (!caller || key === undefined) return undefined;
-    return replayOfRefused(store.intake, {
-      claim: { scope: keyScope(caller.keyId, operation), key, now },
-      bodyDigest: digestOf(text),
-      isStrict: isStrict(caller.settings),
-    });
-  };
-
-  return async ({ endpoint, params }, request, arrival) => {
-    const admitted = admit(endpoint, request.headers);
-    const caller = admitted instanceof Promise ? await admitted : admitted;
-    if (caller) arrival.accountId = caller.account.id;
-    const call = openCall({
-      request,
-      params,
-      arrival,
-      now: clock.now(),
-      isTrustedProxy: deps.isTrustedProxy,
-    });
-    if (caller) call.caller = caller;
-    return await (endpoint.request ? withBody(endpoint, request, call) : endpoint.handle(call));
-  };
+/** A body refused now may repeat one that was taken: its time has passed since, or its template is gone. */
+async function replayFor(
+  intake: Intake,
+  { operation }: Endpoint,
+  { call: { caller, headers, now }, text }: { call: Opened; text: string },
+): Promise<Response | undefined> {
+  const key = caller && readableKey(headers);
+  if (!caller || key === undefined) return undefined;
+  return replayOfRefused(intake, {
+    claim: { scope: keyScope(caller.keyId, operation), key, now },
+    bodyDigest: digestOf(text),
+    isStrict: isStrict(caller.settings),
+  });
 }
 
 /** A call whose caller and body are not in yet. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { email, isoIn, liveAccount, sms, TEMPLATE_ID } from "./builders.ts";
+import { email, isoIn, sms, TEMPLATE_ID } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -242,76 +242,6 @@ onEveryStore((start) => {
     const { status, json } = await api.post("/v1/sms/messages", body);
     expect(status).toBe(400);
     expect(json.details).toEqual({ "variables.2": "required by the template" });
-  });
-
-  test("live: a registered template, sender and route are found and what was resolved is shown", async () => {
-    await using api = await start();
-    const live = await liveAccount(api);
-    const body = sms({ template_id: live.templateId, variables: { "1": "4821", "2": 5 } });
-    const { status, json } = await api.post("/v1/sms/messages", body, { key: live.key });
-    expect(status).toBe(202);
-    const shown = await api.get(`/v1/sms/messages/${json.message_id}`, { key: live.key });
-    expect(shown.json).toMatchObject({
-      from: "ACMECO",
-      template_id: live.templateId,
-      dlt_template_id: "1107161234567890123",
-      dlt_entity_id: "1101172974420810001",
-    });
-    const jobs = { queue: live.routeId, limit: 10, now: api.clock.now(), leaseMs: 1000 };
-    const [job] = await api.store.queue.claim(jobs);
-    expect(job?.messageId).toBe(json.message_id);
-    expect(job?.content).toMatchObject({ text: "Your code is {#var#}, valid for {#var#} minutes." });
-  });
-
-  test("live: an unknown template is not a template of this account", async () => {
-    await using api = await start();
-    const { key } = await liveAccount(api);
-    const byId = await api.post("/v1/sms/messages", sms(), { key });
-    expect(byId.json.details.template_id).toBe("not a template of this account");
-    const byDltId = await api.post(
-      "/v1/sms/messages",
-      { to: "9876543210", dlt_template_id: "110799999999" },
-      { key },
-    );
-    expect(byDltId.json.details.dlt_template_id).toBe("not a template of this account");
-  });
-
-  test("live: two template ids must name the same template", async () => {
-    await using api = await start();
-    const { key, templateId } = await liveAccount(api);
-    const variables = { "1": "1", "2": "2" };
-    const body = sms({ template_id: templateId, variables, dlt_template_id: "110799999999" });
-    expect((await api.post("/v1/sms/messages", body, { key })).json.details).toHaveProperty(
-      "dlt_template_id",
-    );
-    const same = { ...body, dlt_template_id: "1107161234567890123" };
-    expect((await api.post("/v1/sms/messages", same, { key })).status).toBe(202);
-  });
-
-  test("live: an unregistered sender is refused under from", async () => {
-    await using api = await start();
-    const { key, templateId } = await liveAccount(api);
-    const variables = { "1": "1", "2": "2" };
-    const body = sms({ template_id: templateId, variables, from: "NOBODY" });
-    expect((await api.post("/v1/sms/messages", body, { key })).json.details).toHaveProperty("from");
-  });
-
-  test("live: a number that no route leads to is refused under to, in a batch under its index", async () => {
-    await using api = await start();
-    const { key, templateId } = await liveAccount(api);
-    const variables = { "1": "1", "2": "2" };
-    const single = sms({ template_id: templateId, variables, to: "+14155550123" });
-    expect((await api.post("/v1/sms/messages", single, { key })).json.details.to).toContain("route");
-    const batch = sms({ template_id: templateId, variables, to: ["+919876543210", "+14155550123"] });
-    const { json } = await api.post("/v1/sms/messages", batch, { key });
-    expect(json.details["to.1"]).toContain("route");
-  });
-
-  test("live: a value longer than 40 characters to an Indian number is refused", async () => {
-    await using api = await start();
-    const { key, templateId } = await liveAccount(api);
-    const body = sms({ template_id: templateId, variables: { "1": "x".repeat(41), "2": "5" } });
-    expect((await api.post("/v1/sms/messages", body, { key })).json.details).toHaveProperty(["variables.1"]);
   });
 
   test("a missing key is 401 before the body is judged", async () => {

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseJsonObject } from "./parse-json.ts";
+
+function problemOf(text: string) {
+  const parsed = parseJsonObject(text);
+  return "problem" in parsed ? parsed.problem.body : undefined;
+}
+
+test("any object that JSON.stringify wrote is read back as it was", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.nat(3), (object, indent) => {
+      const text = JSON.stringify(object, undefined, indent);
+      if (text.includes("__proto__")) return;
+      expect(parseJsonObject(text)).toEqual({ json: JSON.parse(text) });
+    }),
+  );
+});
+
+test("a name that stands twice in one object is found, however it is written and wherever it stands", () => {
+  for (const text of [
+    '{"a":1,"a":1}',
+    '{"a":1, "b": {"c":[{"d":1 , "d" :2}]}}',
+    '{"a":1,"\\u0061":2}',
+    '{"x":"\\":","a":1,"a"\n:2}',
+    '{"a\\\\":1,"a\\\\":2}',
+  ]) {
+    expect(problemOf(text)).toContain("twice");
+  }
+});
+
+test("what only looks like a repeated name is let through", () => {
+  for (const text of [
+    '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
+    '{"a":"\\"a\\":1,\\"a\\":2"}',
+    '{"a":":","b":"\\":"}',
+  ]) {
+    expect(problemOf(text)).toBeUndefined();
+  }
+});
+
+test("__proto__ is refused as a name and let through as a value", () => {
+  expect(problemOf('{"a":{"__proto__":{}}}')).toContain("__proto__");
+  expect(problemOf('{"\\u005f_proto__":1}')).toContain("__proto__");
+  expect(problemOf('{"a":"__proto__"}')).toBeUndefined();
+});
+
+test("64 levels are read, more are refused", () => {
+  const nested = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  expect(problemOf(nested(64))).toBeUndefined();
+  expect(problemOf(nested(65))).toContain("deeper");
+});

@@ -1,0 +1,213 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { sms } from "../acceptance/builders.ts";
+import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+
+const PATH = "/v1/sms/messages";
+const MIB = 1024 * 1024;
+
+interface Wire {
+  readonly socket: Socket;
+  /** Everything that has come back once the other end has closed, or once `pattern` is in it. */
+  until(pattern?: RegExp): Promise<string>;
+}
+
+async function dial(api: RunningApi): Promise<Wire> {
+  const socket = connect(api.port, "127.0.0.1");
+  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+  let text = "";
+  let isClosed = false;
+  let look = () => {};
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+    look();
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    isClosed = true;
+    look();
+  });
+  return {
+    socket,
+    until: (pattern) =>
+      new Promise((resolve) => {
+        look = () => {
+          if (isClosed || pattern?.test(text)) resolve(text);
+        };
+        look();
+      }),
+  };
+}
+
+function head(api: RunningApi, lines: readonly string[] = []): string {
+  return [
+    `POST ${PATH} HTTP/1.1`,
+    "Host: localhost",
+    `Authorization: Bearer ${api.caller.key}`,
+    "Content-Type: application/json",
+    ...lines,
+    "",
+    "",
+  ].join("\r\n");
+}
+
+/** The service still takes a good request, and nothing but it is in the queue. */
+async function expectUnharmed(api: RunningApi) {
+  expect((await api.post(PATH, sms())).status).toBe(202);
+  const claimed = await api.store.queue.claim({
+    queue: "sandbox:sms",
+    limit: 100,
+    now: api.clock.now(),
+    leaseMs: 1000,
+  });
+  expect(claimed).toHaveLength(1);
+}
+
+onEveryStore((start) => {
+  test("a Content-Length over the limit is refused before a byte of the body has come, and the connection closed", async () => {
+    await using api = await start();
+    const wire = await dial(api);
+    wire.socket.write(head(api, [`Content-Length: ${MIB + 1}`]));
+    expect(await wire.until()).toStartWith("HTTP/1.1 413");
+    await expectUnharmed(api);
+  });
+
+  test("a chunked body is counted while it arrives and cut off at the limit", async () => {
+    await using api = await start();
+    const wire = await dial(api);
+    wire.socket.write(head(api, ["Transfer-Encoding: chunked"]));
+    const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
+    for (let i = 0; i < 17; i++) wire.socket.write(chunk);
+    expect(await wire.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 413");
+    wire.socket.destroy();
+    await expectUnharmed(api);
+  });
+
+  test("a chunked body within the limit is accepted", async () => {
+    await using api = await start();
+    const wire = await dial(api);
+    const body = JSON.stringify(sms());
+    wire.socket.write(head(api, ["Transfer-Encoding: chunked"]));
+    wire.socket.write(`5\r\n${body.slice(0, 5)}\r\n`);
+    wire.socket.write(`${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`);
+    expect(await wire.until(/created_at/)).toStartWith("HTTP/1.1 202");
+    wire.socket.destroy();
+  });
+
+  test("a body that never ends is given up after its time, and its place is free again", async () => {
+    await using api = await start({ limits: { bodyTimeoutMs: 30_000, maxInFlight: 1 } });
+    const wire = await dial(api);
+    wire.socket.write(`${head(api, ["Content-Length: 500"])}{"to":`);
+    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await api.post(PATH, sms({ to: "x" }))).status).toBe(503);
+    await api.clock.advance(31_000);
+    expect(await wire.until()).toStartWith("HTTP/1.1 408");
+    await expectUnharmed(api);
+  });
+
+  test("bodies held at one time are bounded, and freed when their clients go away", async () => {
+    await using api = await start({ limits: { maxBodyBytesInFlight: 2000 } });
+    const slow = await dial(api);
+    slow.socket.write(`${head(api, ["Content-Length: 1900"])}{`);
+    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await api.post(PATH, sms({ tags: ["x".repeat(200)] }))).status).toBe(503);
+    const gone = new Promise((resolve) => slow.socket.once("close", resolve));
+    slow.socket.destroy();
+    await gone;
+    while (api.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await expectUnharmed(api);
+  });
+
+  test("a client that hangs up in mid-body leaves nothing behind", async () => {
+    await using api = await start();
+    for (let i = 0; i < 20; i++) {
+      const wire = await dial(api);
+      wire.socket.write(`${head(api, ["Content-Length: 500"])}{"to":"+919876543210",`);
+      wire.socket.destroy();
+    }
+    await expectUnharmed(api);
+    expect(api.logged.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("JSON nested a hundred thousand deep is refused as body", async () => {
+    await using api = await start();
+    const deep = 100_000;
+    const array = `{"to":"+919876543210","metadata":{"a":${"[".repeat(deep)}${"]".repeat(deep)}}}`;
+    const object = `{"to":"+919876543210","metadata":${'{"a":'.repeat(deep)}1${"}".repeat(deep)}}`;
+    for (const body of [array, object, "[".repeat(MIB)]) {
+      const { status, json } = await api.post(PATH, body);
+      expect(status).toBe(400);
+      expect(Object.keys(json.details)).toEqual(["body"]);
+    }
+    await expectUnharmed(api);
+  });
+
+  test("a body of a hundred thousand names is judged, not suffered", async () => {
+    await using api = await start();
+    const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`n${i}`, ":"]));
+    const { status } = await api.post(PATH, sms({ variables: many }));
+    expect(status).toBe(400);
+    await expectUnharmed(api);
+  });
+
+  test("a flood of headers, and a header too large, are refused by the listener", async () => {
+    await using api = await start();
+    for (const flood of [Array(5000).fill("X-A: b"), [`X-A: ${"b".repeat(200_000)}`]]) {
+      const wire = await dial(api);
+      wire.socket.write(head(api, [...flood, "Content-Length: 0"]));
+      expect(await wire.until()).toMatch(/^HTTP\/1\.1 4(00|31)/);
+    }
+    await expectUnharmed(api);
+  });
+
+  test("requests that no two servers read alike are refused", async () => {
+    await using api = await start();
+    for (const lines of [
+      ["Content-Length: 5", "Transfer-Encoding: chunked"],
+      ["Content-Length: 5", "Content-Length: 6"],
+      ["Content-Length: -5"],
+      ["Content-Length: 5x"],
+    ]) {
+      const wire = await dial(api);
+      wire.socket.write(`${head(api, lines)}0\r\n\r\n`);
+      expect(await wire.until()).toStartWith("HTTP/1.1 400");
+    }
+    await expectUnharmed(api);
+  });
+
+  test("noise instead of HTTP, strange hosts and strange targets stop nothing", async () => {
+    await using api = await start();
+    const noises = [
+      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
+      "GET / HTTP/9.9\r\n\r\n",
+      "GET /healthz HTTP/1.1\r\nHost: a b/c?d#e\r\nConnection: close\r\n\r\n",
+      "GET /%00%ff/..%2f..%2fetc HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      "GET //evil.example/v1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+      `GET /${"a/".repeat(4000)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+      "BREW /coffee HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    ];
+    for (const noise of noises) {
+      const wire = await dial(api);
+      wire.socket.end(noise, "latin1");
+      expect(await wire.until()).not.toMatch(/^HTTP\/1\.1 50[0-4]/);
+    }
+    await expectUnharmed(api);
+  });
+
+  test("text that no database holds is refused, wherever it stands", async () => {
+    await using api = await start();
+    for (const bad of ["\0", "\ud800"]) {
+      for (const body of [
+        sms({ tags: [bad] }),
+        sms({ metadata: { [bad]: 1 } }),
+        sms({ metadata: { a: [bad] } }),
+        sms({ variables: { "1": bad } }),
+        sms({ from: bad }),
+        sms({ to: `+9198765${bad}` }),
+      ]) {
+        expect((await api.post(PATH, body)).status).toBe(400);
+      }
+    }
+    await expectUnharmed(api);
+  });
+});
