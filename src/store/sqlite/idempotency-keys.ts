@@ -22,7 +22,8 @@ export function createIdempotencyKeys(db: Database): IdempotencyKeys {
   // Deleted and inserted again, so that the order by number stays the order in time.
   const removeExpired = db.prepare("DELETE FROM idempotency_keys WHERE name = ? AND expires_at <= ?");
   const insert = db.prepare(
-    "INSERT INTO idempotency_keys (name, body_digest, status, body, expires_at) VALUES (?, ?, ?, ?, ?)",
+    `INSERT INTO idempotency_keys (name, body_digest, status, body, expires_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (name) DO NOTHING`,
   );
   const prune = db.prepare(
     `DELETE FROM idempotency_keys WHERE number IN (
@@ -36,8 +37,10 @@ export function createIdempotencyKeys(db: Database): IdempotencyKeys {
     },
     save(key, answer) {
       const name = nameOf(key);
+      const row = [name, key.bodyDigest, answer.status, toStored(answer.body), key.expiresAt] as const;
+      if (insert.run(...row) === 1) return;
       removeExpired.run(name, key.now);
-      insert.run(name, key.bodyDigest, answer.status, toStored(answer.body), key.expiresAt);
+      if (insert.run(...row) === 0) throw new Error("the idempotency key is taken");
     },
     prune: (now, limit) => prune.run(limit, now),
   };
