@@ -1,70 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
-import { EMAIL_MOVES } from "./email-status.ts";
-import type { ChannelName, MessageError, Part, Progress } from "./message.ts";
-import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
-  applyAttempt,
-  applyExpiry,
-  applyInterruption,
-  applyReceipt,
-  isSettled,
-  type NextStep,
-  noteLostSettle,
-  type Step,
-} from "./progress.ts";
-import { SMS_MOVES } from "./sms-status.ts";
-
-const AT = 1_700_000_000_000;
-const busy: MessageError = { code: "4.2.2", message: "mailbox busy" };
-const sent = (id: string): PartOutcome => ({ kind: "sent", providerMessageIds: [id] });
-const deferred: PartOutcome = { kind: "deferred", error: busy };
-const rejected: PartOutcome = {
-  kind: "rejected",
-  error: { code: "smpp.0x0000000b", message: "invalid destination" },
-};
-const bounced: PartOutcome = {
-  kind: "rejected",
-  bounced: true,
-  error: { code: "5.1.1", message: "no such user" },
-};
-const unconfirmed: PartOutcome = {
-  kind: "unconfirmed",
-  error: { code: "unconfirmed", message: "no answer" },
-};
-
-const sms = (change: Partial<Progress> = {}): Progress => ({
-  channel: "sms",
-  status: "sending",
-  parts: [],
-  sequence: 0,
-  position: 0,
-  ...change,
-});
-
-const email = (...addresses: string[]): Progress => ({
-  channel: "email",
-  status: "sending",
-  parts: addresses.map((address): Part => ({ status: "pending", address })),
-  sequence: 0,
-  position: 0,
-});
-
-const attempt = (
-  before: Progress,
-  outcomes: readonly (PartOutcome | undefined)[],
-  next: NextStep = { kind: "done" },
-) => applyAttempt(before, { at: AT, connectorId: "c1", outcomes, next });
-
-const receipt = (status: Receipt["status"], error?: MessageError): Receipt => ({
-  connectorId: "c1",
-  providerMessageId: "x",
-  status,
-  receivedAt: AT + 1_000,
-  ...(error && { error }),
-});
-
-const events = (step: Step) => step.entries.flatMap((entry) => (entry.eventType ? [entry.eventType] : []));
+  AT,
+  attempt,
+  bounced,
+  deferred,
+  email,
+  events,
+  receipt,
+  rejected,
+  sent,
+  sms,
+  unconfirmed,
+} from "../../test/progress-samples.ts";
+import type { PartOutcome } from "./outcome.ts";
+import { applyAttempt, applyExpiry, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
 
 describe("an SMS", () => {
   test("is sent when every segment was taken, and delivered when every receipt says so", () => {
@@ -143,6 +92,19 @@ describe("an SMS", () => {
     expect(step.entries.map((entry) => entry.kind)).toEqual(["interrupted"]);
   });
 
+  test("that a lost lease sent is delivered when its receipt comes, whatever its next attempt says", () => {
+    const lost = noteLostSettle(sms(), {
+      at: AT,
+      connectorId: "c1",
+      outcomes: [sent("a")],
+      next: { kind: "done" },
+    });
+    const delivered = applyReceipt(lost.progress, 0, receipt("delivered"));
+    expect(events(delivered)).toEqual(["sms.sent", "sms.delivered"]);
+    const again = attempt(delivered.progress, [deferred], { kind: "again", dueAt: AT + 1 });
+    expect(again.progress.status).toBe("delivered");
+  });
+
   test("keeps on its history what a lost lease brought home", () => {
     const step = noteLostSettle(sms(), {
       at: AT,
@@ -212,100 +174,4 @@ describe("an email", () => {
     const second = attempt(first.progress, [undefined, sent("2")]);
     expect(second.progress.status).toBe("sent");
   });
-});
-
-describe("whatever happens to a message", () => {
-  const outcome = fc.constantFrom<PartOutcome | undefined>(
-    sent("p"),
-    deferred,
-    rejected,
-    bounced,
-    unconfirmed,
-    undefined,
-  );
-  const next = fc.constantFrom<NextStep>(
-    { kind: "again", dueAt: AT },
-    { kind: "held", dueAt: AT },
-    { kind: "done" },
-    { kind: "done", end: "window_over" },
-    { kind: "done", end: "attempts_spent" },
-  );
-  const statuses = ["sent", "delivered", "undelivered", "expired", "failed", "bounced"] as const;
-  const step = fc.oneof(
-    fc.record({
-      kind: fc.constant("attempt" as const),
-      outcomes: fc.array(outcome, { minLength: 2, maxLength: 2 }),
-      next,
-    }),
-    fc.record({
-      kind: fc.constant("receipt" as const),
-      part: fc.nat(2),
-      status: fc.constantFrom(...statuses),
-    }),
-    fc.constant({ kind: "expiry" as const }),
-    fc.constant({ kind: "interruption" as const }),
-  );
-
-  const run = (before: Progress, happening: typeof step extends fc.Arbitrary<infer T> ? T : never): Step => {
-    const claimed: Progress = before.status === "queued" ? { ...before, status: "sending" } : before;
-    if (happening.kind === "attempt") {
-      const outcomes = happening.outcomes.map((each) =>
-        before.channel === "sms" && each === bounced ? rejected : each,
-      );
-      return attempt(claimed, outcomes, happening.next);
-    }
-    if (happening.kind === "expiry") return applyExpiry(before, AT);
-    if (happening.kind === "interruption") return applyInterruption(before, AT);
-    const isOfChannel = before.channel === "email" ? /sent|delivered|bounced|failed/ : /^(?!bounced)/;
-    if (!isOfChannel.test(happening.status)) return { progress: before, entries: [] };
-    return applyReceipt(before, happening.part, receipt(happening.status));
-  };
-
-  for (const channel of ["sms", "email"] satisfies ChannelName[]) {
-    const moves: Record<string, readonly string[]> = channel === "sms" ? SMS_MOVES : EMAIL_MOVES;
-    const reachable = (from: string, to: string) =>
-      from === to || moves[from]?.includes(to) || moves.sending?.includes(to) === true || to === "sending";
-
-    test(`its status moves only as the table of ${channel} says, and a final state holds`, () => {
-      fc.assert(
-        fc.property(fc.array(step, { maxLength: 12 }), (happenings) => {
-          let progress: Progress =
-            channel === "sms" ? sms({ status: "queued" }) : { ...email("a", "b"), status: "queued" };
-          for (const happening of happenings) {
-            const after = run(progress, happening).progress;
-            const isFinal = moves[progress.status]?.length === 0;
-            if (isFinal) expect(after.status).toBe(progress.status);
-            else if (isSettled(progress))
-              expect([progress.status, ...(moves[progress.status] ?? [])]).toContain(after.status);
-            else expect(reachable(progress.status, after.status)).toBe(true);
-            progress = after;
-          }
-        }),
-        { numRuns: 2_000 },
-      );
-    });
-
-    test(`every ${channel} event has the next sequence, every entry the next position`, () => {
-      fc.assert(
-        fc.property(fc.array(step, { maxLength: 12 }), (happenings) => {
-          let progress: Progress =
-            channel === "sms" ? sms({ status: "queued" }) : { ...email("a", "b"), status: "queued" };
-          for (const happening of happenings) {
-            const { progress: after, entries } = run(progress, happening);
-            expect(entries.map((entry) => entry.position)).toEqual(
-              entries.map((_, i) => progress.position + 1 + i),
-            );
-            const numbered = entries.filter((entry) => entry.sequence !== undefined);
-            expect(numbered.map((entry) => entry.sequence)).toEqual(
-              numbered.map((_, i) => progress.sequence + 1 + i),
-            );
-            expect(after.position).toBe(progress.position + entries.length);
-            expect(after.sequence).toBe(progress.sequence + numbered.length);
-            progress = after;
-          }
-        }),
-        { numRuns: 1_000 },
-      );
-    });
-  }
 });

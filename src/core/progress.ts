@@ -117,17 +117,24 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
     : { progress: before, entries: [] };
 }
 
-/** Notes what a lease holder brought home after it had lost its lease: kept for the operator, moves nothing. */
+/**
+ * Notes what a lease holder brought home after it had lost its lease: kept for the operator, and moves nothing. An
+ * SMS's segments are counted all the same, so that the receipts of what was sent find them.
+ */
 export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   const ids = attempt.outcomes.flatMap((outcome) =>
     outcome?.kind === "sent" ? outcome.providerMessageIds : [],
   );
-  return append(before, {
-    at: attempt.at,
-    kind: "lost_settle",
-    status: before.status,
-    detail: { ...attemptDetail(attempt), provider_message_ids: ids },
-  });
+  const counted = attempt.outcomes.slice(before.parts.length).map((): Part => ({ status: "pending" }));
+  return append(
+    { ...before, parts: [...before.parts, ...counted] },
+    {
+      at: attempt.at,
+      kind: "lost_settle",
+      status: before.status,
+      detail: { ...attemptDetail(attempt), provider_message_ids: ids },
+    },
+  );
 }
 
 /** A lease ran out before anything was heard: what it tried may have left us. The message is back in line. */

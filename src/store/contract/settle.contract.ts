@@ -88,7 +88,10 @@ export function settleContract(open: OpenStore): void {
       await store.upkeep.stage(clock.now + HOUR, 10);
       const current = await claimOne();
       expect(await settle(lost, { outcomes: [sent("lost-1")] })).toBe(false);
-      expect((await message(id)).progress).toMatchObject({ status: "sending", parts: [] });
+      expect((await message(id)).progress).toMatchObject({
+        status: "sending",
+        parts: [{ status: "pending" }],
+      });
       expect(await history(id)).toEqual(["interrupted:queued", "lost_settle:sending"]);
       expect(await settle(current, { outcomes: [sent("p-2")] })).toBe(true);
       expect(await settle(current, { outcomes: [sent("p-3")] })).toBe(false);
