@@ -12,7 +12,7 @@ import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
 import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
 
-export const ADMIN_TOKEN = "pr_admin_test";
+const ADMIN_TOKEN = "pr_admin_test";
 
 export interface Answer {
   readonly status: number;

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const folder = makeDataFolder();
+const { run, text, json } = typeInto(folder.path);
+let service: PostriderProcess;
+let account: string;
+
+beforeAll(async () => {
+  service = await startPostrider({ dataFolder: folder.path });
+  account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
+});
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  folder.remove();
+});
+
+describe("connectors and routes", () => {
+  let smsc: FakeSmsc;
+  beforeAll(async () => {
+    smsc = await startFakeSmsc();
+  });
+  afterAll(() => smsc.close());
+
+  const smpp = () => [
+    "--kind",
+    "smpp",
+    "--host",
+    smsc.host,
+    "--port",
+    String(smsc.port),
+    "--system-id",
+    "acme",
+  ];
+
+  test("options become the fields of the kind, typed as it says, and secrets are not shown", async () => {
+    const created = await json(
+      "connectors",
+      "create",
+      ...smpp(),
+      "--password",
+      "secret",
+      "--no-tls",
+      "--window=3",
+    );
+    expect(created).toMatchObject({
+      connector_id: created.id,
+      name: "smpp",
+      config: { host: smsc.host, port: smsc.port, system_id: "acme", tls: false, window: 3 },
+      secrets: { password: "set" },
+    });
+    const id = created.connector_id;
+    expect(await text("connectors", "list")).toMatch(
+      new RegExp(`^${id} +smpp +smpp +127\\.0\\.0\\.1 +yes`, "m"),
+    );
+    expect(await text("connectors", "show", id)).toMatch(/^secrets\.password +set$/m);
+    expect(await text("connectors", "test", id)).toStartWith("ok: ");
+
+    const changed = await json(
+      "connectors",
+      "update",
+      id,
+      "--name",
+      "main",
+      "--validity-period",
+      "false",
+      "--no-enabled",
+    );
+    expect(changed).toMatchObject({
+      name: "main",
+      is_enabled: false,
+      config: { validity_period: false, window: 3 },
+    });
+
+    const { route_id: route } = await json(
+      ...["routes", "create", "--account", account, "--channel", "sms", "--match", "91", "--connector", id],
+    );
+    expect(await text("routes", "list")).toContain(route);
+    expect(await json("routes", "show", route)).toMatchObject({ match: "91", connector_ids: [id] });
+    expect(await json("routes", "update", route, "--match", "9198")).toMatchObject({ match: "9198" });
+    const inUse = await run(["connectors", "delete", id]);
+    expect(inUse.code).toBe(1);
+    expect(inUse.err).toBe(`error: conflict\n  id: the connector is in use by the route ${route}\n`);
+    await text("routes", "delete", route);
+    await text("connectors", "delete", id);
+  });
+
+  test("--config takes JSON, and options go over it", async () => {
+    const config = JSON.stringify({ host: "relay.example", port: 25, password: "secret" });
+    const created = await json("connectors", "create", "--kind", "smtp", "--config", config, "--port", "587");
+    expect(created.config).toMatchObject({ host: "relay.example", port: 587 });
+    expect(created.secrets).toEqual({ password: "set" });
+  });
+
+  test("routes keep the order in which connectors are named", async () => {
+    const one = (await json("connectors", "create", ...smpp(), "--name", "one")).connector_id;
+    const two = (await json("connectors", "create", ...smpp(), "--name", "two")).connector_id;
+    const route = await json("routes", "create", "--channel", "sms", "--connector", two, "--connector", one);
+    expect(route.connector_ids).toEqual([two, one]);
+    expect(await text("routes", "list")).toContain("all live");
+  });
+
+  test("a test that fails ends with code 1 and says why", async () => {
+    const { connector_id: id } = await json(
+      "connectors",
+      "create",
+      "--kind",
+      "smtp",
+      "--host",
+      "127.0.0.1",
+      "--port",
+      "1",
+    );
+    const { code, out } = await run(["connectors", "test", id]);
+    expect(code).toBe(1);
+    expect(out).toStartWith("failed: ");
+  });
+
+  test("misspelt and missing fields are all named, one per line, with the right name", async () => {
+    const { code, err } = await run([
+      "connectors",
+      "create",
+      "--kind",
+      "smpp",
+      "--hots",
+      "x",
+      "--port",
+      "many",
+    ]);
+    expect(code).toBe(1);
+    const lines = err.trimEnd().split("\n");
+    expect(lines[0]).toBe("error: validation failed");
+    expect(lines).toContain("  config.host: required");
+    expect(lines).toContain("  config.system_id: required");
+    expect(lines).toContain("  config.port: must be an integer");
+    expect(lines).toContain("  config.hots: unknown; did you mean host?");
+  });
+
+  test("the kinds and their fields are listed", async () => {
+    expect(await text("connectors", "kinds")).toMatch(/^smpp +sms$/m);
+    expect(await text("connectors", "kinds", "smtp")).toMatch(/^--host +string +required/m);
+  });
+
+  test.each([
+    [["create", "--kind", "fax", "--host", "x"], 'there is no kind "fax"'],
+    [["create", "--kind", "smpp", "--host"], "--host needs a value"],
+    [["create", "--kind", "smpp", "stray"], '"stray" is not understood'],
+    [["create", "--kind", "smpp", "--config", "[1]"], "--config needs a JSON object"],
+    [["update", "--host", "x"], "name the connector first"],
+    [["create"], "--kind"],
+  ])("%p is not understood", async (args, reason) => {
+    const { code, err } = await run(["connectors", ...args]);
+    expect(code).toBe(2);
+    expect(err).toContain(reason);
+  });
+});

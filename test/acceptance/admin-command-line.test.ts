@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { reached, send } from "../admin.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const NOBODY = "01890000-0000-7000-8000-000000000000";
+
+const folder = makeDataFolder();
+const { spawned, run, text, json } = typeInto(folder.path);
+let service: PostriderProcess;
+let account: string;
+
+beforeAll(async () => {
+  service = await startPostrider({ dataFolder: folder.path });
+  account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
+});
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  folder.remove();
+});
+
+describe("what scripts rely on", () => {
+  test("accounts create --json prints exactly the account id", async () => {
+    const { code, out, err } = await spawned([
+      "accounts",
+      "create",
+      "--name",
+      "N",
+      "--mode",
+      "sandbox",
+      "--json",
+    ]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toMatch(/^\{"account_id":"[0-9a-f-]{36}"\}\n$/);
+  });
+
+  test("keys create --json prints exactly the id and the key, and the key works at once", async () => {
+    const { out } = await spawned(["keys", "create", "--account", service.sandbox.account_id, "--json"]);
+    expect(out).toMatch(/^\{"key_id":"[0-9a-f-]{36}","api_key":"pr_live_[0-9A-Za-z]{38}"\}\n$/);
+    const answer = await send(service, {
+      apiKey: JSON.parse(out).api_key,
+      path: "/v1/sms/messages",
+      body: { to: "+919876543210", dlt_template_id: "1" },
+    });
+    expect(answer.status).toBe(202);
+  });
+
+  test("keys create prints the key for people, with the advice to keep it", async () => {
+    const out = await text("keys", "create", "--account", account);
+    expect(out).toMatch(/^api_key +pr_live_[0-9A-Za-z]{38}$/m);
+    expect(out).toContain("Keep the api_key now");
+  });
+});
+
+test("settings get lists all with default and meaning, set and get speak of one", async () => {
+  expect(await text("settings", "get")).toMatch(
+    /^idempotency +replay +replay +default +Same Idempotency-Key/m,
+  );
+  expect(await text("settings", "set", "--account", account, "idempotency", "strict")).toBe(
+    "idempotency = strict (set for the account)\n",
+  );
+  expect(await text("settings", "get", "--account", account, "idempotency")).toBe("strict\n");
+  expect(await text("settings", "get", "idempotency")).toBe("replay\n");
+  expect(await json("settings", "get", "idempotency")).toMatchObject({
+    name: "idempotency",
+    value: "replay",
+  });
+  expect(await text("settings", "set", "idempotency", "--account", account)).toBe(
+    "idempotency = replay (default)\n",
+  );
+  expect(await run(["settings", "set", "idempotency", "maybe"])).toMatchObject({
+    code: 1,
+    err: "error: validation failed\n  idempotency: must be one of replay, strict\n",
+  });
+});
+
+test("webhooks secret prints the secrets, and --rotate puts a new one first", async () => {
+  const [first] = (await text("webhooks", "secret", "--account", account)).split("\n");
+  expect(first).toStartWith("whsec_");
+  const rotated = (await text("webhooks", "secret", "--account", account, "--rotate")).split("\n");
+  expect(rotated[1]).toBe(first as string);
+  expect((await json("webhooks", "secret", "--account", account)).secrets).toHaveLength(2);
+});
+
+test("sandbox messages and messages timeline show what became of a message", async () => {
+  const { account_id: sandbox, api_key: apiKey } = service.sandbox;
+  const { body } = await send(service, {
+    apiKey,
+    path: "/v1/emails/messages",
+    body: {
+      from: { email: "a@example.com" },
+      to: [{ email: "b@example.org" }],
+      subject: "Hello",
+      body_text: "x",
+    },
+  });
+  const id = String(body.message_id);
+  await reached(service, { apiKey, path: `/v1/emails/messages/${id}` }, "delivered");
+  const listed = await text("sandbox", "messages", "--account", sandbox, "--message", id);
+  expect(listed).toMatch(new RegExp(`${id} +b@example\\.org .*Hello$`, "m"));
+  const { data } = await json(
+    "sandbox",
+    "messages",
+    "--to",
+    "b@example.org",
+    "--channel",
+    "email",
+    "--limit",
+    "5",
+  );
+  expect(data).toMatchObject([{ message_id: id, subject: "Hello", body_text: "x" }]);
+  expect(await text("messages", "timeline", id, "--account", sandbox, "--channel", "email")).toContain(
+    "delivered",
+  );
+});
+
+describe("where the server is", () => {
+  test("options go over the environment, and that over sandbox.json", async () => {
+    const { url, sandbox } = service;
+    const elsewhere = makeDataFolder();
+    const env = { POSTRIDER_DATA: elsewhere.path };
+    const none = await spawned(["accounts", "list"], env);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("npm start")]);
+    const options = await run(["accounts", "list", "--url", url, "--token", sandbox.admin_token], env);
+    expect(options.code).toBe(0);
+    const environment = { ...env, POSTRIDER_URL: `${url}/`, POSTRIDER_ADMIN_TOKEN: sandbox.admin_token };
+    expect((await spawned(["accounts", "list"], environment)).code).toBe(0);
+    const wrong = await run(["accounts", "list", "--token", "wrong"], environment);
+    expect(wrong.code).toBe(1);
+    expect(wrong.err).toContain("refused the admin token");
+    expect(wrong.err).toContain("sandbox.json");
+    elsewhere.remove();
+  });
+
+  test("a server that does not run is said to be so, with how to start it", async () => {
+    const { code, err } = await spawned(["accounts", "list", "--url", "http://127.0.0.1:1"]);
+    expect(code).toBe(1);
+    expect(err).toContain("nothing listens at http://127.0.0.1:1");
+    expect(err).toContain("npm start");
+  });
+
+  test("something that is not Postrider is told apart", async () => {
+    const other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("<html>", { status: 502 }),
+    });
+    const { code, err } = await run(["accounts", "list", "--url", `http://127.0.0.1:${other.port}`]);
+    await other.stop(true);
+    expect(code).toBe(1);
+    expect(err).toContain("answered 502 with something that is not JSON");
+  });
+
+  test("a damaged sandbox.json is named", async () => {
+    const damaged = makeDataFolder();
+    mkdirSync(damaged.path, { recursive: true });
+    writeFileSync(join(damaged.path, "sandbox.json"), "{");
+    const { code, err } = await run(["accounts", "list"], { POSTRIDER_DATA: damaged.path });
+    damaged.remove();
+    expect(code).toBe(1);
+    expect(err).toContain("is damaged");
+  });
+});
+
+describe("what is not understood ends with code 2", () => {
+  test.each([
+    [["accounts"], "create"],
+    [["accounts", "destroy"], "unknown command 'destroy'"],
+    [["accounts", "create", "--mode", "live"], "--name"],
+    [["accounts", "create", "--name", "x", "--mode", "live", "--colour", "red"], "--colour"],
+    [["accounts", "show"], "missing required argument"],
+  ])("%p", async (args, reason) => {
+    for (const ran of [await run(args), await spawned(args)]) {
+      expect(ran.code).toBe(2);
+      expect(ran.err).toContain(reason);
+    }
+  });
+
+  test("help is no failure", async () => {
+    const { code, out } = await spawned(["routes", "create", "--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain("--connector <id>");
+  });
+});
+
+test("what the server refuses ends with code 1, one field a line", async () => {
+  const { code, out, err } = await spawned(["keys", "create", "--account", NOBODY]);
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toBe("error: validation failed\n  account_id: no such account\n");
+});
+
+test("nothing that is shown can drive a terminal", async () => {
+  const { account_id: id } = await json("accounts", "create", "--name", "evil\u001b[2J", "--mode", "live");
+  expect(await text("accounts", "show", id)).not.toContain("\u001b");
+});

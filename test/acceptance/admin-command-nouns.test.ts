@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startFakeDns } from "../fakes/fake-dns.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const folder = makeDataFolder();
+const { run, text, json } = typeInto(folder.path);
+let service: PostriderProcess;
+let account: string;
+
+beforeAll(async () => {
+  service = await startPostrider({ dataFolder: folder.path });
+  account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
+});
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  folder.remove();
+});
+
+interface Case {
+  readonly create: () => readonly string[];
+  readonly idName: string;
+  readonly shown: object;
+  readonly update: readonly string[];
+  readonly updated: object;
+  /** A word of the list's head, and one of its rows. */
+  readonly listed: readonly [string, string];
+}
+
+const nouns: Readonly<Record<string, Case>> = {
+  accounts: {
+    create: () => ["--name", "Another", "--mode", "sandbox"],
+    idName: "account_id",
+    shown: { name: "Another", mode: "sandbox" },
+    update: ["--name", "Renamed"],
+    updated: { name: "Renamed" },
+    listed: ["MODE", "Another"],
+  },
+  "sms-templates": {
+    create: () => ["--account", account, "--name", "otp", "--body", "Code {#var#}", "--from", "ACMEIN"],
+    idName: "template_id",
+    shown: { name: "otp", body: "Code {#var#}", from: "ACMEIN" },
+    update: ["--dlt-template-id", "1107160000000000001", "--from", ""],
+    updated: { dlt_template_id: "1107160000000000001" },
+    listed: ["BODY", "Code {#var#}"],
+  },
+  senders: {
+    create: () => [
+      ...["--account", account, "--sender-id", "ACMEIN", "--default"],
+      ...[
+        "--linked-dlt-template-id",
+        "1107160000000000001",
+        "--linked-dlt-template-id",
+        "1107160000000000002",
+      ],
+    ],
+    idName: "id",
+    shown: {
+      sender_id: "ACMEIN",
+      is_default: true,
+      linked_dlt_template_ids: ["1107160000000000001", "1107160000000000002"],
+    },
+    update: ["--no-default", "--dlt-entity-id", "1101160000000000001"],
+    updated: { is_default: false, dlt_entity_id: "1101160000000000001" },
+    listed: ["SENDER ID", "ACMEIN"],
+  },
+  domains: {
+    create: () => ["--account", account, "--domain", "example.com"],
+    idName: "domain_id",
+    shown: { domain: "example.com" },
+    update: ["--dkim-selector", "mail"],
+    updated: { dkim_selector: "mail" },
+    listed: ["VERIFIED", "example.com"],
+  },
+  "push-apps": {
+    create: () => ["--account", account, "--name", "App", "--platform", "apns,fcm"],
+    idName: "push_app_id",
+    shown: { name: "App", platforms: ["apns", "fcm"] },
+    update: ["--platform", "web"],
+    updated: { platforms: ["web"] },
+    listed: ["PLATFORMS", "apns, fcm"],
+  },
+  contacts: {
+    create: () => ["--account", account, "--external-id", "user-1"],
+    idName: "contact_id",
+    shown: { external_id: "user-1" },
+    update: ["--external-id", "user-2"],
+    updated: { external_id: "user-2" },
+    listed: ["EXTERNAL ID", "user-1"],
+  },
+  suppressions: {
+    create: () => ["--account", account, "--email", "gone@example.org"],
+    idName: "suppression_id",
+    shown: { email: "gone@example.org" },
+    update: ["--reason", "asked"],
+    updated: { reason: "asked" },
+    listed: ["EMAIL", "gone@example.org"],
+  },
+};
+
+describe.each(Object.entries(nouns))("%s", (noun, { create, idName, shown, update, updated, listed }) => {
+  test("create, list, show, update and delete", async () => {
+    const created = await json(noun, "create", ...create());
+    const id = created[idName];
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await json(noun, "show", id)).toMatchObject(shown);
+    const [head = "", row = ""] = listed;
+    const lines = (await text(noun, "list")).split("\n");
+    expect(lines[0]).toContain(head);
+    expect(lines.find((line) => line.startsWith(id))).toContain(row);
+    expect(await json(noun, "update", id, ...update)).toMatchObject({ id, ...updated });
+    expect(await text(noun, "show", id)).toContain(String(Object.values(updated).at(-1)));
+    expect(await text(noun, "delete", id)).toContain(`${id}\n`);
+    expect(await run([noun, "show", id])).toMatchObject({ code: 1, err: "error: not found\n" });
+  });
+});
+
+test("an empty value clears a field", async () => {
+  const { template_id: id } = await json(
+    ...["sms-templates", "create", "--account", account, "--name", "x", "--body", "y", "--from", "ACME"],
+  );
+  expect(await json("sms-templates", "update", id, "--from", "")).not.toHaveProperty("from");
+});
+
+test("keys: list, show, update, and revoke", async () => {
+  const { key_id: id } = await json("keys", "create", "--account", account, "--name", "CI");
+  expect(await text("keys", "list", "--account", account)).toContain(id);
+  expect(await json("keys", "update", id, "--name", "CI 2")).toMatchObject({ key_id: id, name: "CI 2" });
+  expect(await json("keys", "show", id)).not.toHaveProperty("api_key");
+  expect((await json("keys", "revoke", id)).revoked_at).toEndWith("Z");
+  expect((await run(["keys", "delete", id])).code).toBe(2);
+});
+
+test("domains verify tells record by record what is missing, and fails until none is", async () => {
+  const dns = await startFakeDns();
+  await text("settings", "set", "dns_servers", dns.address);
+  const { domain_id: id } = await json(
+    "domains",
+    "create",
+    "--account",
+    account,
+    "--domain",
+    "verify.example",
+  );
+  const shown = await text("domains", "show", id);
+  expect(shown).toMatch(/^TXT +_postrider\.verify\.example +postrider-verification=/m);
+  expect(shown).toMatch(/^CNAME +bounce\.verify\.example +verify\.example$/m);
+  const missing = await run(["domains", "verify", id]);
+  expect(missing.code).toBe(1);
+  expect(missing.out).toMatch(/^missing +TXT +_postrider\.verify\.example +no TXT record yet$/m);
+  expect(missing.out).toContain("not verified yet");
+
+  const { records } = await json("domains", "show", id);
+  for (const { type, name, value } of records) (type === "TXT" ? dns.txt : dns.cname).set(name, value);
+  expect(await text("domains", "verify", id)).toMatch(
+    /^ok +CNAME +bounce\.verify\.example +verify\.example$/m,
+  );
+  dns.close();
+});

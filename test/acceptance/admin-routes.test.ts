@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningAdmin, startAdmin } from "./running-admin.ts";
+
+let admin: RunningAdmin;
+let live: string;
+
+beforeAll(async () => {
+  admin = await startAdmin();
+  live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
+});
+
+afterAll(() => admin[Symbol.asyncDispose]());
+
+const NOBODY = "01890000-0000-7000-8000-000000000000";
+
+async function connector(config: object = { host: "a.example" }, kind = "test"): Promise<string> {
+  const { status, json } = await admin.call("POST", "connectors", { kind, config });
+  expect(status).toBe(201);
+  return json.id;
+}
+
+describe("routes", () => {
+  test("keep the order of their connectors", async () => {
+    const [a, b] = [await connector(), await connector()];
+    const { json } = await admin.call("POST", "routes", {
+      account_id: live,
+      channel: "sms",
+      match: "+91",
+      connector_ids: [b, a],
+    });
+    expect(json).toMatchObject({ route_id: json.id, account_id: live, match: "91", connector_ids: [b, a] });
+    const { json: changed } = await admin.call("PATCH", `routes/${json.id}`, { connector_ids: [a] });
+    expect(changed).toMatchObject({ match: "91", connector_ids: [a] });
+  });
+
+  test("without account and match they lead everywhere", async () => {
+    const { json } = await admin.call("POST", "routes", {
+      channel: "sms",
+      connector_ids: [await connector()],
+    });
+    expect(json).toMatchObject({ channel: "sms", match: "" });
+    expect(json).not.toHaveProperty("account_id");
+  });
+
+  test("every problem is reported at once", async () => {
+    const email = await connector({ host: "relay.example" }, "smtp");
+    const { status, json } = await admin.call("POST", "routes", {
+      account_id: NOBODY,
+      channel: "sms",
+      match: "india",
+      connector_ids: [email, NOBODY, "x"],
+    });
+    expect(status).toBe(400);
+    expect(json.details).toMatchObject({
+      account_id: "no such account",
+      match: "must be 1 to 15 digits, for example 91",
+      connector_ids: "3 of 3 entries are invalid",
+      "connector_ids.1": "no such connector",
+      "connector_ids.2": "no such connector",
+    });
+    expect(json.details["connector_ids.0"]).toContain("for email, not for sms");
+  });
+
+  test("an email route matches a domain", async () => {
+    const id = await connector({ host: "relay.example" }, "smtp");
+    const create = (match: string) =>
+      admin.call("POST", "routes", { account_id: live, channel: "email", match, connector_ids: [id] });
+    expect((await create("@Example.ORG")).json.match).toBe("example.org");
+    expect((await create("not a domain")).json.details.match).toContain("must be a domain");
+  });
+
+  test("a connector is named once, and at least one is", async () => {
+    const id = await connector();
+    const create = (ids: string[]) =>
+      admin.call("POST", "routes", { channel: "sms", match: "49", connector_ids: ids });
+    expect((await create([id, id])).json.details["connector_ids.1"]).toBe("is named twice");
+    expect((await create([])).json.details).toHaveProperty("connector_ids");
+  });
+
+  test("of two for the same messages the second is refused: it would never be chosen", async () => {
+    const body = { account_id: live, channel: "sms", match: "33", connector_ids: [await connector()] };
+    const { json: first } = await admin.call("POST", "routes", body);
+    const twin = await admin.call("POST", "routes", body);
+    expect(twin).toMatchObject({
+      status: 409,
+      json: { details: { match: `taken by the route ${first.id}` } },
+    });
+    const { json: other } = await admin.call("POST", "routes", { ...body, match: "34" });
+    expect((await admin.call("PATCH", `routes/${other.id}`, { match: "33" })).status).toBe(409);
+  });
+});
