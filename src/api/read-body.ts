@@ -18,7 +18,7 @@ export interface BodyReader {
 }
 
 export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
-  const deadlines = createDeadlines(clock, limits.bodyTimeoutMs);
+  const within = createDeadlines(clock, limits.bodyTimeoutMs);
   let held = 0;
 
   const reserve = (bytes: number) => {
@@ -27,7 +27,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
   };
 
   return {
-    async read(request, maxBytes) {
+    read(request, maxBytes) {
       const { headers } = request;
       if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding"))) {
         throw unsupportedMediaType();
@@ -36,13 +36,10 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
       if (length !== undefined && length > maxBytes) throw payloadTooLarge();
       const reserved = length ?? maxBytes;
       reserve(reserved);
-      try {
-        const bytes: Promise<ArrayBuffer | Uint8Array> =
-          length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-        return decode(await deadlines.within(bytes));
-      } finally {
+      const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
+      return within(bytes, () => {
         held -= reserved;
-      }
+      });
     },
   };
 }
@@ -81,24 +78,26 @@ async function readChunks(request: Request, maxBytes: number): Promise<Uint8Arra
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function decode(bytes: ArrayBuffer | Uint8Array): string {
+function decode(
+  octets: ArrayBuffer | Uint8Array,
+  resolve: (text: string) => void,
+  reject: (refusal: Refusal) => void,
+): void {
   try {
-    return utf8.decode(bytes);
+    resolve(utf8.decode(octets));
   } catch {
-    throw validationFailed({ body: "must be UTF-8" });
+    reject(validationFailed({ body: "must be UTF-8" }));
   }
 }
 
-interface Deadlines {
-  /** What `work` gives, or a refusal when it takes too long; what it still does then is of no interest. */
-  within<T>(work: Promise<T>): Promise<T>;
-}
+/** The text of `bytes`, or a refusal when they take too long; what they still do then is of no interest. `done` runs at the end of the wait. */
+type Within = (bytes: Promise<ArrayBuffer | Uint8Array>, done: () => void) => Promise<string>;
 
 /** Ticks that a reading may see go by, give or take the one it began in. */
 const TICKS = 8;
 
 /** One timer for all who wait, since one per request would cost more than reading a small body. */
-function createDeadlines(clock: Clock, timeoutMs: number): Deadlines {
+function createDeadlines(clock: Clock, timeoutMs: number): Within {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
   let ticks = 0;
   let isTicking = false;
@@ -114,27 +113,28 @@ function createDeadlines(clock: Clock, timeoutMs: number): Deadlines {
     if (waiting.size > 0) startTicking();
   };
 
-  return {
-    within: (work) =>
-      new Promise((resolve, reject) => {
-        const giveUp = () => {
-          waiting.delete(entry);
-          reject(requestTimeout());
-        };
-        const entry = { since: ticks, giveUp };
-        waiting.add(entry);
-        if (!isTicking) startTicking();
-        work.then(
-          (value) => {
-            waiting.delete(entry);
-            resolve(value);
-          },
-          (error) => {
-            waiting.delete(entry);
-            // What goes wrong while reading is the client's going away; nobody hears this answer.
-            reject(error instanceof Refusal ? error : validationFailed({ body: "could not be read" }));
-          },
-        );
-      }),
-  };
+  return (bytes, done) =>
+    new Promise((resolve, reject) => {
+      const leave = () => {
+        if (waiting.delete(entry)) done();
+      };
+      const giveUp = () => {
+        leave();
+        reject(requestTimeout());
+      };
+      const entry = { since: ticks, giveUp };
+      waiting.add(entry);
+      if (!isTicking) startTicking();
+      bytes.then(
+        (octets) => {
+          leave();
+          decode(octets, resolve, reject);
+        },
+        (error) => {
+          leave();
+          // What goes wrong while reading is the client's going away; nobody hears this answer.
+          reject(error instanceof Refusal ? error : validationFailed({ body: "could not be read" }));
+        },
+      );
+    });
 }

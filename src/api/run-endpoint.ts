@@ -20,7 +20,7 @@ export interface Arrival {
 }
 
 type Found = Extract<Match, { kind: "found" }>;
-type Runner = (found: Found, request: Request, arrival: Arrival) => Promise<Response>;
+type Runner = (found: Found, request: Request, arrival: Arrival) => MaybePromise<Response>;
 
 /** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
 export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
@@ -28,14 +28,15 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
   const admit = createAdmission(deps, limiter);
   const runWithBody = createBodyRunner(deps);
 
-  return async ({ endpoint, params }, request, arrival) => {
-    const admitted = admit(endpoint, request.headers);
-    const caller = admitted instanceof Promise ? await admitted : admitted;
-    if (caller) arrival.accountId = caller.account.id;
-    const call = openCall({ request, params, arrival, now: clock.now(), isTrustedProxy });
-    if (caller) call.caller = caller;
-    return await (endpoint.request ? runWithBody(endpoint, request, call) : endpoint.handle(call));
-  };
+  return ({ endpoint, params }, request, arrival) =>
+    whenReady(admit(endpoint, request.headers), (caller) => {
+      const call = openCall({ request, params, arrival, now: clock.now(), isTrustedProxy });
+      if (caller) {
+        arrival.accountId = caller.account.id;
+        call.caller = caller;
+      }
+      return endpoint.request ? runWithBody(endpoint, request, call) : endpoint.handle(call);
+    });
 }
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
