@@ -193,6 +193,7 @@ describe("lists", () => {
     ["after=%00", "after"],
     [`account_id=${NOBODY}`, "account_id"],
     ["account_id=x", "account_id"],
+    ["external_id=%00", "external_id"],
   ])("?%s is refused under its name", async (query, field) => {
     const { status, json } = await admin.call("GET", `contacts?${query}`);
     expect(status).toBe(400);

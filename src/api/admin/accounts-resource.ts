@@ -75,8 +75,8 @@ function usersOf(records: Records) {
 }
 
 /**
- * Revoked keys are kept for the record of the account, and cannot be deleted by hand: they go with it. Only when
- * nothing else is left, so that a refused deletion loses nothing.
+ * Revoked keys are kept for the record, and cannot be deleted by hand: they go with the account, once nothing but
+ * them is left of it.
  */
 function dropRevokedKeys({ store: { records } }: AdminDeps) {
   return async ({ id }: Account): Promise<void> => {

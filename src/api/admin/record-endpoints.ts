@@ -2,6 +2,7 @@
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import type { Account } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
+import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { RecordKind, RecordTypes } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
@@ -110,6 +111,8 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
   };
 }
 
+const KEPT_IN_LOWER_CASE: readonly string[] = ["domain", "email"];
+
 async function readFilters<K extends RecordKind>(
   deps: AdminDeps,
   plan: RecordPlan<K>,
@@ -119,7 +122,9 @@ async function readFilters<K extends RecordKind>(
   const where: Record<string, string> = {};
   for (const [name, field] of Object.entries(plan.filters)) {
     const value = query.get(name);
-    if (value !== null) where[field] = value;
+    if (value === null) continue;
+    if (!isStorable(value)) errors.add(name, NOT_STORABLE);
+    where[field] = KEPT_IN_LOWER_CASE.includes(name) ? value.toLowerCase() : value;
   }
   const account = await accountNamed(deps.store.records, where.accountId, errors);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
