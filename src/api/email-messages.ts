@@ -72,8 +72,8 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Response> {
 const HOUR_MS = 3600 * 1000;
 
 function toContent(request: SendEmail): EmailContent {
-  const { scheduleAt: _, ...content } = request;
-  return { channel: "email", ...content };
+  const { scheduleAt, ...content } = request;
+  return { channel: "email", ...content, ...present({ scheduledAt: scheduleAt }) };
 }
 
 async function getEmail({ intake }: MessageDeps, call: Call): Promise<Response> {

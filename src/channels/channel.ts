@@ -2,7 +2,7 @@
  * A way out. The delivery engine knows providers only through this file; `channel.contract.ts` says what every
  * implementation owes it.
  */
-import type { TSchema } from "typebox";
+import Type, { type TSchema } from "typebox";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
@@ -85,6 +85,15 @@ export interface ChannelLog {
   warn(fields: Record<string, unknown>, message: string): void;
   debug(fields: Record<string, unknown>, message: string): void;
 }
+
+/** In every kind's configuration; kept to by the delivery engine, before the message reaches the channel. */
+export const MAX_PER_SECOND = Type.Optional(
+  Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 100_000,
+    description: "Segments (SMS) or emails a second at the most; absent: without limit",
+  }),
+);
 
 /** A kind of connector: how its configuration looks, how to open and how to try it. */
 export interface ConnectorKind {

@@ -2,17 +2,20 @@ import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { addAdminCommands } from "./admin/admin-commands.ts";
 import { ROLES, readAdminTarget } from "./config.ts";
-import { serve } from "./serve.ts";
 
 const program = new Command("postrider")
   .description("Self-hosted messaging: SMS, email and push registration behind one HTTP API")
   .version(packageJson.version);
 
 program
-  .command("serve", { isDefault: true })
+  .command("serve")
   .description("run the service")
   .option("--roles <roles>", `which parts run in this process: ${ROLES.join(",")} (default: all)`)
-  .action((options: { roles?: string }) => serve(process.env, options.roles));
+  .action(async (options: { roles?: string }) => {
+    // Loaded only here: the administration starts faster without the service.
+    const { serve } = await import("./serve.ts");
+    await serve(process.env, options.roles);
+  });
 
 addAdminCommands(program, readAdminTarget(process.env));
 

@@ -114,6 +114,8 @@ export interface EmailContent {
   readonly cc?: readonly Recipient[];
   readonly bcc?: readonly Recipient[];
   readonly subject: string;
+  /** When it was asked to go out, Unix milliseconds; absent: at once. The Date of the mail. */
+  readonly scheduledAt?: number;
   readonly replyTo?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly callbackUrl?: string;

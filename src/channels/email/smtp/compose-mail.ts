@@ -74,7 +74,7 @@ function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
     ...(content.replyTo !== undefined && { replyTo: toMailbox({ email: content.replyTo }) }),
     subject: toSubject(content.subject),
     messageId: `<${messageId}@${asciiDomainOf(content.from.email)}>`,
-    date: new Date(createdAt),
+    date: new Date(content.scheduledAt ?? createdAt),
     ...(content.bodyText && { text: toMailBody(content.bodyText) }),
     ...(content.bodyHtml && { html: toMailBody(content.bodyHtml) }),
     headers,

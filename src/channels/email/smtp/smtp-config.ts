@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
 import type { Connector } from "../../../core/accounts.ts";
+import { MAX_PER_SECOND } from "../../channel.ts";
 
 /**
  * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
@@ -78,6 +79,7 @@ export const smtpConfigSchema = Type.Object({
     [100, 3_600_000],
     "A connection that has nothing to do is closed after this time.",
   ),
+  max_per_second: MAX_PER_SECOND,
 });
 
 export interface SmtpSettings {

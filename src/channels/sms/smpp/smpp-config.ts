@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/accounts.ts";
+import { MAX_PER_SECOND } from "../../channel.ts";
 import type { SessionOptions } from "./session.ts";
 import type { StatusClass } from "./status-words.ts";
 
@@ -60,6 +61,7 @@ export const smppConfigSchema = Type.Object({
   }),
   dlt_entity_tag: tag(0x1400, "TLV of the DLT entity id"),
   dlt_template_tag: tag(0x1401, "TLV of the DLT template id"),
+  max_per_second: MAX_PER_SECOND,
   dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
   status_classes: Type.Record(
     Type.String({ pattern: "^0x[0-9a-fA-F]{1,8}$" }),
