@@ -62,10 +62,19 @@ function refuseIfAny(errors: ErrorCollector): void {
   if (!errors.isEmpty()) throw validationFailed(errors.list());
 }
 
-/** Everything of the request but its recipients and its times. */
+/** Everything of the request but its recipients and its times. Field by field: a rest pattern costs most of a microsecond. */
 function toContent(request: SendSms, template: SmsTemplate | undefined): SmsContent {
-  const { to: _to, isBatch: _batch, scheduleAt: _at, expireAfterMs: _window, ...content } = request;
-  return template ? { channel: "sms", ...content, text: template.body } : { channel: "sms", ...content };
+  const content: { -readonly [Field in keyof SmsContent]: SmsContent[Field] } = { channel: "sms" };
+  if (request.from !== undefined) content.from = request.from;
+  if (request.templateId !== undefined) content.templateId = request.templateId;
+  if (request.dltTemplateId !== undefined) content.dltTemplateId = request.dltTemplateId;
+  if (request.dltEntityId !== undefined) content.dltEntityId = request.dltEntityId;
+  if (request.variables !== undefined) content.variables = request.variables;
+  if (request.callbackUrl !== undefined) content.callbackUrl = request.callbackUrl;
+  if (request.tags !== undefined) content.tags = request.tags;
+  if (request.metadata !== undefined) content.metadata = request.metadata;
+  if (template) content.text = template.body;
+  return content;
 }
 
 interface Destinations {
