@@ -46,6 +46,11 @@ test("Message-ID and Date come from the message, and composing twice gives the s
   expect((await compose(changes)).equals(await compose(changes))).toBe(true);
 });
 
+test("the Date of a scheduled email is when it was asked to go out", async () => {
+  const scheduledAt = Date.UTC(2026, 0, 9, 3, 4, 5);
+  expect((await parse({ scheduledAt })).date).toBe("2026-01-09T03:04:05.000Z");
+});
+
 test("names, reply-to and custom headers arrive as they were given", async () => {
   const parsed = await parse({
     replyTo: "help@acme.test",
