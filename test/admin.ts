@@ -1,11 +1,14 @@
 /** Speaks the admin API of a running service, as scripts do. */
 import type { PostriderProcess } from "./postrider-process.ts";
 
+/** A service to talk to, whatever it runs in. */
+export type Peer = Pick<PostriderProcess, "url" | "sandbox">;
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** POSTs and returns the answer's body; throws with it where the status is not 2xx. */
 export async function admin<T = Json>(
-  service: PostriderProcess,
+  service: Peer,
   path: string,
   body?: unknown,
   method?: string,
@@ -21,14 +24,14 @@ export async function admin<T = Json>(
 }
 
 /** A live account with a key. */
-export async function liveAccount(service: PostriderProcess): Promise<{ accountId: string; apiKey: string }> {
+export async function liveAccount(service: Peer): Promise<{ accountId: string; apiKey: string }> {
   const account = await admin<{ account_id: string }>(service, "/accounts", { name: "Acme", mode: "live" });
   const key = await admin<{ api_key: string }>(service, "/keys", { account_id: account.account_id });
   return { accountId: account.account_id, apiKey: key.api_key };
 }
 
 export async function send(
-  service: PostriderProcess,
+  service: Peer,
   request: { apiKey: string; path: string; body: unknown },
 ): Promise<{ status: number; body: Json }> {
   const response = await fetch(service.url + request.path, {
@@ -41,7 +44,7 @@ export async function send(
 
 /** Resolves with the message once its status is one of `statuses`; the test's own time limit ends the wait. */
 export async function reached(
-  service: PostriderProcess,
+  service: Peer,
   message: { apiKey: string; path: string },
   ...statuses: string[]
 ): Promise<Json> {

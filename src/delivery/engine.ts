@@ -112,6 +112,7 @@ function createWorkersOf(deps: EngineDeps, outlets: Outlets, signal: AbortSignal
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findDkim),
+    outletOf: outlets.get,
     signal,
   });
   return createWorkers((route) =>

@@ -47,6 +47,25 @@ export function judgeHeld(job: ClaimedJob, now: number): Settlement {
   };
 }
 
+/** Another connector has taken part of the message, and the rest waits for that one. */
+export function judgeElsewhere(job: ClaimedJob, verdict: { now: number; waitMs: number }): Settlement {
+  const dueAt = Math.min(job.expiresAt, verdict.now + verdict.waitMs);
+  return {
+    ...settlementOf(job, verdict.now),
+    detail: { waits_for: takenInPartBy(job) ?? "" },
+    next: { kind: "again", dueAt },
+  };
+}
+
+/**
+ * The connector that has taken some of an SMS's segments, if one has: the rest is for it as well. Segments that
+ * come from two connectors may differ in sender and encoding, and a handset would not join them.
+ */
+export function takenInPartBy(job: ClaimedJob): string | undefined {
+  if (job.progress.channel !== "sms") return undefined;
+  return job.progress.parts.find((part) => !isOpen(part) && part.connectorId !== undefined)?.connectorId;
+}
+
 export function holdsUnconfirmed(job: ClaimedJob): boolean {
   return job.settings.on_unconfirmed === "hold";
 }

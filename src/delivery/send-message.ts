@@ -5,12 +5,23 @@ import type { SendOutcome } from "../core/outcome.ts";
 import { isSettled } from "../core/progress.ts";
 import { type ClaimedJob, type Queue, type Settlement, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
-import { holdsUnconfirmed, judge, judgeExpired, judgeHeld, judgeSettled } from "./judge.ts";
+import {
+  holdsUnconfirmed,
+  judge,
+  judgeElsewhere,
+  judgeExpired,
+  judgeHeld,
+  judgeSettled,
+  takenInPartBy,
+} from "./judge.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
 /** What is left of the lease before the first byte must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
+
+/** When a message that one connector has taken in part looks for it again: while it is full, and while it is down. */
+const ELSEWHERE_WAIT_MS = { full: 1_000, down: 30_000 };
 
 /** Between tries to store a verdict while the database is away. */
 const SETTLE_RETRY_MS = 250;
@@ -23,6 +34,7 @@ export interface SenderDeps {
   readonly observe: Observe;
   /** Renders the job's message, or says why it can never be sent. */
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Promise<Outgoing>;
+  readonly outletOf: (connectorId: string) => Outlet | undefined;
   /** Aborts when the process has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
@@ -51,14 +63,17 @@ interface Lease {
 /** The verdict; `undefined` where the job was not touched and shall go back in line. */
 async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
   const { clock } = deps;
-  const { outlet } = lease;
+  let { outlet } = lease;
   let handedOver = false;
   try {
     if (isSettled(job.progress)) return judgeSettled(job, clock.now());
     if (clock.now() >= job.expiresAt) return judgeExpired(job, clock.now());
     if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
     if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
-    if (deps.signal.aborted || !outlasts(clock, lease)) return undefined;
+    const right = rightOutlet(deps, job, outlet);
+    if ("waitMs" in right) return judgeElsewhere(job, { now: clock.now(), ...right });
+    ({ outlet } = right);
+    if (deps.signal.aborted || !outlasts(clock, { ...lease, outlet })) return undefined;
     const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
@@ -69,6 +84,22 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
   } finally {
     if (!handedOver) outlet.unreserve(1);
   }
+}
+
+/** The outlet a job was claimed for, unless the connector that has taken part of it already is another. */
+function rightOutlet(
+  deps: SenderDeps,
+  job: ClaimedJob,
+  claimedFor: Outlet,
+): { readonly outlet: Outlet } | { readonly waitMs: number } {
+  const owner = takenInPartBy(job);
+  if (owner === undefined || owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
+  const outlet = deps.outletOf(owner);
+  if (!outlet?.isUp()) return { waitMs: ELSEWHERE_WAIT_MS.down };
+  if (outlet.available() <= 0) return { waitMs: ELSEWHERE_WAIT_MS.full };
+  claimedFor.unreserve(1);
+  outlet.reserve(1);
+  return { outlet };
 }
 
 function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {

@@ -98,12 +98,17 @@ async function turn(
     const outlet = deps.outlets().find((each) => each.isUp());
     const limit = Math.min(MAX_CLAIM, outlet?.available() ?? 0);
     if (!outlet || limit <= 0) return;
-    const leaseMs = outlet.channel.sendTimeoutMs + LEASE_SLACK_MS;
+    const leaseMs = slowestMs(deps.outlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const jobs = await claim(deps, outlet, { limit, leaseMs });
     for (const job of jobs) hold(job, outlet, leaseEndsMs);
     if (jobs.length < limit) return;
   }
+}
+
+/** A job may turn out to be for another connector of the route than the one it was claimed for. */
+function slowestMs(outlets: readonly Outlet[]): number {
+  return Math.max(...outlets.map(({ channel }) => channel.sendTimeoutMs));
 }
 
 async function claim(

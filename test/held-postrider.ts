@@ -1,0 +1,100 @@
+/** The whole service in this process, composed as an operator's is, on a clock that the test holds. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pino from "pino";
+import { startPostrider } from "../src/cli/compose.ts";
+import { readConfig } from "../src/cli/config.ts";
+import type { Sandbox } from "../src/cli/first-start.ts";
+import type { Clock } from "../src/core/clock.ts";
+import type { Peer } from "./admin.ts";
+import { createHeldClock } from "./fakes/held-clock.ts";
+import { makeDataFolder } from "./postrider-process.ts";
+
+/** Time passes in steps of so much while something is waited for. */
+const STEP_MS = 100;
+
+export interface MessageAt {
+  readonly path: string;
+  readonly apiKey: string;
+}
+
+export interface HeldPostrider extends Peer {
+  readonly dataFolder: string;
+  /** Its log, parsed. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
+  now(): number;
+  /** Lets time pass, and everything happen that is due on the way. */
+  pass(ms: number): Promise<void>;
+  /** Lets time pass until `isSo`; throws when it is not so after `withinMs`. Resolves with the time it took. */
+  passUntil(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<number>;
+  /** Lets time pass until the message has one of the statuses (within a minute of it, unless told otherwise). */
+  reached(message: MessageAt & { withinMs?: number }, ...statuses: string[]): Promise<string>;
+  /** The message's status now, or its HTTP status where that is not 200. */
+  status(message: MessageAt): Promise<string>;
+  /** Sets the wall clock forward, as after a long sleep of the machine; nothing happens on the way. */
+  leap(ms: number): void;
+  /** Stops the service and removes its data. */
+  close(): Promise<void>;
+}
+
+export async function startHeldPostrider(roles?: string): Promise<HeldPostrider> {
+  const folder = makeDataFolder();
+  const held = createHeldClock();
+  let leaptMs = 0;
+  const clock: Clock = {
+    now: () => held.now() + leaptMs,
+    monotonicMs: held.monotonicMs,
+    after: held.after,
+  };
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
+  const read = readConfig({ PORT: "0", POSTRIDER_DATA: folder.path }, roles);
+  if ("problems" in read) throw new Error(read.problems.join("; "));
+  const postrider = await startPostrider({ config: read.config, clock, log });
+
+  const status: HeldPostrider["status"] = async ({ path, apiKey }) => {
+    const response = await fetch(postrider.url + path, { headers: { Authorization: `Bearer ${apiKey}` } });
+    const body = (await response.json()) as { status?: string };
+    return response.ok ? String(body.status) : String(response.status);
+  };
+  const passUntil: HeldPostrider["passUntil"] = async (isSo, withinMs) => {
+    const startedAt = clock.now();
+    while (!(await isSo())) {
+      if (clock.now() - startedAt > withinMs) throw new Error(`it did not come to it within ${withinMs} ms`);
+      await held.advance(STEP_MS);
+    }
+    return clock.now() - startedAt;
+  };
+
+  return {
+    url: postrider.url,
+    dataFolder: folder.path,
+    sandbox: JSON.parse(readFileSync(join(folder.path, "sandbox.json"), "utf8")) as Sandbox,
+    logged,
+    now: clock.now,
+    pass: (ms) => held.advance(ms),
+    passUntil,
+    async reached({ withinMs = 60_000, ...message }, ...statuses) {
+      let last = "";
+      const isReached = async () => {
+        last = await status(message);
+        return statuses.includes(last);
+      };
+      await passUntil(isReached, withinMs);
+      return last;
+    },
+    status,
+    leap(ms) {
+      leaptMs += ms;
+    },
+    async close() {
+      let isStopped = false;
+      const stopping = postrider.stop().finally(() => {
+        isStopped = true;
+      });
+      while (!isStopped) await held.advance(1_000);
+      await stopping;
+      folder.remove();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** A live account that sends SMS over connectors of the test's, through the public door. */
+import { admin, liveAccount, type Peer, send } from "./admin.ts";
+import type { FakeSmsc } from "./fakes/fake-smsc.ts";
+import type { MessageAt } from "./held-postrider.ts";
+
+export interface LiveSms {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly templateId: string;
+  /** Sends to a number, accepted or throws; resolves with where the message is to be found. */
+  send(to: string, over?: Record<string, unknown>): Promise<MessageAt>;
+  timeline(message: MessageAt): Promise<readonly Entry[]>;
+}
+
+export interface Entry {
+  readonly kind: string;
+  readonly status: string;
+  readonly recipient?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+/** The text of every message that says nothing else. */
+export const TEXT = "Your table is ready.";
+
+/** A connector to an SMSC, in the order made. */
+export async function connectSmsc(
+  service: Peer,
+  smsc: Pick<FakeSmsc, "host" | "port">,
+  config: Record<string, unknown> = {},
+): Promise<string> {
+  const { connector_id } = await admin<{ connector_id: string }>(service, "/connectors", {
+    kind: "smpp",
+    name: `smsc-${smsc.port}`,
+    config: { host: smsc.host, port: smsc.port, system_id: "acme", password: "secret", ...config },
+  });
+  return connector_id;
+}
+
+/** A live account with a template, a sender and a route of its own to these connectors. */
+export async function openLiveSms(
+  service: Peer,
+  options: {
+    connectors: readonly string[];
+    body?: string;
+    settings?: Record<string, string>;
+  },
+): Promise<LiveSms> {
+  const { accountId, apiKey } = await liveAccount(service);
+  const account_id = accountId;
+  for (const [name, value] of Object.entries(options.settings ?? {})) {
+    await admin(service, `/settings/${name}?account_id=${accountId}`, { value }, "PUT");
+  }
+  await admin(service, "/routes", { account_id, channel: "sms", connector_ids: options.connectors });
+  await admin(service, "/senders", { account_id, sender_id: "ACMECO", is_default: true });
+  const { template_id: templateId } = await admin<{ template_id: string }>(service, "/sms-templates", {
+    account_id,
+    name: "story",
+    body: options.body ?? TEXT,
+  });
+  return {
+    accountId,
+    apiKey,
+    templateId,
+    async send(to, over = {}) {
+      const body = { to, template_id: templateId, ...over };
+      const answer = await send(service, { apiKey, path: "/v1/sms/messages", body });
+      if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+      return { apiKey, path: `/v1/sms/messages/${answer.body.message_id}` };
+    },
+    async timeline({ path }) {
+      const id = path.split("/").at(-1);
+      const at = `/messages/sms/${id}/timeline?account_id=${accountId}`;
+      return (await admin<{ data: readonly Entry[] }>(service, at)).data;
+    },
+  };
+}
