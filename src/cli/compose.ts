@@ -137,7 +137,6 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
     ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
   ];
-  const connectors = () => [...BUILT_IN.connectors].flatMap(({ id }) => toGauge(id, engine));
   const app = createApp({
     store,
     clock,
@@ -161,7 +160,7 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
           .reconcile()
           .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
     }),
-    metrics: () => metrics.text({ upkeep: store.upkeep, connectors, now: clock.now }),
+    metrics: () => metrics.text({ upkeep: store.upkeep, connectors: engine.connectors, now: clock.now }),
     readiness: async () => {
       await store.ping();
       return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
@@ -174,11 +173,6 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });
   return (request, peer) => app.fetch(request, peer);
-}
-
-function toGauge(id: string, engine: Engine): { id: string; isUp: boolean }[] {
-  const status = engine.connectorStatus(id);
-  return status ? [{ id, isUp: status.state === "up" }] : [];
 }
 
 function kindOf(kind: string): ConnectorKind {

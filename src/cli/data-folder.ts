@@ -9,9 +9,11 @@ const MASTER_KEY_FILE = "master.key";
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
+const OTHERS_NOTHING = 0o077;
 
-/** Makes the folder if it is not there. */
+/** Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's mode. */
 export function ensureDataFolder(path: string): void {
+  process.umask(OTHERS_NOTHING);
   mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
 }
 

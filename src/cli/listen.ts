@@ -23,6 +23,8 @@ export function listen(config: Pick<Config, "host" | "port" | "tls">, fetch: Fet
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
+    // Said because outside development Bun shares the port with another process that listens on it.
+    reusePort: false,
     ...(config.tls && { tls: config.tls }),
     fetch(request, self) {
       return fetch(request, {

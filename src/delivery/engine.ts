@@ -59,6 +59,8 @@ export interface Engine {
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ChannelStatus | undefined;
+  /** Every open connector: enabled, and of a kind that is known. */
+  connectors(): readonly { readonly id: string; readonly isUp: boolean }[];
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
 }
@@ -96,6 +98,8 @@ export function createEngine(deps: EngineDeps): Engine {
     reconcile,
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus: (connectorId) => outlets.get(connectorId)?.channel.status(),
+    connectors: () =>
+      outlets.all().map((outlet) => ({ id: outlet.channel.connectorId, isUp: outlet.isUp() })),
     async stop() {
       stopping.abort();
       unsubscribe();
