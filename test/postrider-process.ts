@@ -27,29 +27,18 @@ export interface PostriderProcess {
   readonly exited: Promise<number | null>;
 }
 
+export interface StartOptions {
+  readonly dataFolder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly main?: string;
+  /** A shell command that runs first, for limits that the process inherits. */
+  readonly before?: string;
+}
+
 /** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
-export async function startPostrider(
-  options: {
-    dataFolder?: string;
-    env?: Record<string, string>;
-    args?: readonly string[];
-    main?: string;
-  } = {},
-): Promise<PostriderProcess> {
-  const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
-  const child = Bun.spawn([process.execPath, options.main ?? MAIN, "serve", ...(options.args ?? [])], {
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: dataFolder,
-      POSTRIDER_DATA: dataFolder,
-      PORT: "0",
-      ...options.env,
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const output = collect(child.stdout, child.stderr);
-  const exited = child.exited.then((code) => (child.signalCode ? null : code));
+export async function startPostrider(options: StartOptions = {}): Promise<PostriderProcess> {
+  const { dataFolder, output, child, exited } = spawn(options);
   const gone = exited.then((code) => {
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
   });
@@ -68,6 +57,34 @@ export async function startPostrider(
   };
 }
 
+/** Runs `postrider serve` where it is to end by itself: its exit code and everything it printed. */
+export async function runPostrider(options: StartOptions): Promise<{ code: number | null; output: string }> {
+  const { output, exited } = spawn(options);
+  const code = await exited;
+  await output.ended;
+  return { code, output: output.text() };
+}
+
+function spawn(options: StartOptions) {
+  const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
+  const command = [process.execPath, options.main ?? MAIN, "serve", ...(options.args ?? [])];
+  const wrapped = options.before ? ["sh", "-c", `${options.before}; exec "$@"`, "sh", ...command] : command;
+  const child = Bun.spawn(wrapped, {
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: dataFolder,
+      POSTRIDER_DATA: dataFolder,
+      PORT: "0",
+      ...options.env,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = collect(child.stdout, child.stderr);
+  const exited = child.exited.then((code) => (child.signalCode ? null : code));
+  return { dataFolder, child, output, exited };
+}
+
 /** A new data folder, and how to remove it. */
 export function makeDataFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "postrider-"));
@@ -84,7 +101,7 @@ function collect(...streams: ReadableStream<Uint8Array>[]) {
       for (const look of waiting) look();
     }
   };
-  for (const stream of streams) void read(stream);
+  const ended = Promise.all(streams.map(read));
   const line = (pattern: RegExp) =>
     new Promise<string>((resolve) => {
       const look = () => {
@@ -99,5 +116,5 @@ function collect(...streams: ReadableStream<Uint8Array>[]) {
       waiting.add(look);
       look();
     });
-  return { text: () => text, line };
+  return { text: () => text, line, ended };
 }

@@ -1,5 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 /** What lies in the data folder. All of it is readable by its owner only. */
@@ -42,9 +53,26 @@ export function readMasterKey(dataFolder: string, secret: string | undefined): s
       `${path} is missing, and without it the database's secrets cannot be read: restore it, or set POSTRIDER_SECRET`,
     );
   }
-  const key = randomBytes(32).toString("hex");
-  writePrivateFile(path, `${key}\n`);
-  return key;
+  makeMasterKey(path);
+  return readFileSync(path, "utf8").trim();
+}
+
+/**
+ * The folder is not locked yet. Whoever else starts on it at this moment has the same key in the end, and a crash
+ * leaves a whole one or none: the file is made under another name, and takes its own only if that is free.
+ */
+function makeMasterKey(path: string): void {
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  writePrivateFile(draft, `${randomBytes(32).toString("hex")}\n`);
+  try {
+    linkSync(draft, path);
+  } catch {
+    // It is taken, or this file system has no links.
+    if (!existsSync(path)) renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(path));
 }
 
 /** A new file's name is durable only once its folder is. */

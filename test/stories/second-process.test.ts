@@ -1,0 +1,70 @@
+/** Two processes on one data folder would send everything twice. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { reached, send } from "../admin.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+let folder: ReturnType<typeof makeDataFolder>;
+let first: PostriderProcess;
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  first = await startPostrider({ dataFolder: folder.path });
+});
+
+afterEach(async () => {
+  first.kill("SIGKILL");
+  await first.exited;
+  folder.remove();
+});
+
+async function expectServing(service: PostriderProcess): Promise<void> {
+  const apiKey = service.sandbox.api_key;
+  const path = "/v1/sms/messages";
+  const body = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
+  const answer = await send(service, { apiKey, path, body });
+  expect(answer.status).toBe(202);
+  await reached(service, { apiKey, path: `${path}/${answer.body.message_id}` }, "delivered");
+}
+
+for (const roles of ["api,delivery,webhooks,upkeep", "api"]) {
+  test(`a second process (--roles ${roles}) ends at once, says why, and the first goes on`, async () => {
+    const sandbox = readFileSync(join(folder.path, "sandbox.json"), "utf8");
+    const second = await runPostrider({ dataFolder: folder.path, args: ["--roles", roles] });
+    expect(second.code).toBe(1);
+    expect(second.output.trim().split("\n")).toEqual([
+      `postrider cannot start: the data folder ${folder.path} is taken: another process is using it`,
+    ]);
+    expect(readFileSync(join(folder.path, "sandbox.json"), "utf8")).toBe(sandbox);
+    await expectServing(first);
+  });
+}
+
+test("however the first process ended, the next one has the folder", async () => {
+  for (const signal of ["SIGKILL", "SIGTERM", "SIGKILL"] as const) {
+    first.kill(signal);
+    await first.exited;
+    first = await startPostrider({ dataFolder: folder.path });
+    await expectServing(first);
+  }
+});
+
+test("of several started together on a new folder exactly one serves, and the folder is whole", async () => {
+  const fresh = makeDataFolder();
+  const started = await Promise.allSettled(
+    Array.from({ length: 4 }, () => startPostrider({ dataFolder: fresh.path })),
+  );
+  const serving = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const refused = started.flatMap((each) => (each.status === "rejected" ? [String(each.reason)] : []));
+  expect(serving).toHaveLength(1);
+  for (const reason of refused) expect(reason).toContain("is taken: another process is using it");
+  serving[0]!.kill("SIGKILL");
+  await serving[0]!.exited;
+  expect(readdirSync(fresh.path).filter((name) => name.startsWith("master.key"))).toEqual(["master.key"]);
+  const next = await startPostrider({ dataFolder: fresh.path });
+  await expectServing(next);
+  next.kill("SIGKILL");
+  await next.exited;
+  fresh.remove();
+});
