@@ -3,9 +3,13 @@
  * written, and a file that differs from what its source makes of it is an error.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { CONNECTOR_KINDS } from "../src/cli/channels.ts";
 import { EMAIL_MOVES } from "../src/core/email-status.ts";
+import { SETTINGS } from "../src/core/settings.ts";
 import { SMS_MOVES } from "../src/core/sms-status.ts";
+import { connectorsPage } from "./connector-tables.ts";
 import { lifeCyclesPage } from "./life-cycles.ts";
+import { settingsPage } from "./setting-tables.ts";
 
 interface GeneratedFile {
   readonly file: string;
@@ -14,7 +18,11 @@ interface GeneratedFile {
 }
 
 /** A new generated file is a new row. */
-const GENERATED: readonly GeneratedFile[] = [{ file: "docs/statuses.md", make: statusesPage }];
+const GENERATED: readonly GeneratedFile[] = [
+  { file: "docs/statuses.md", make: statusesPage },
+  { file: "docs/settings.md", make: () => settingsPage(SETTINGS) },
+  { file: "docs/connectors.md", make: () => connectorsPage(CONNECTOR_KINDS) },
+];
 
 const STARTS = ["queued", "scheduled"];
 
