@@ -1,4 +1,5 @@
-import type { AcceptRequest, Intake } from "../store/store.ts";
+import type { AcceptRequest } from "../core/accept-request.ts";
+import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
 import { requestInProgress } from "./errors.ts";
 import { idempotencyOf, isStrict, replayed } from "./idempotency.ts";

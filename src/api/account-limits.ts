@@ -1,5 +1,5 @@
+import type { KeyOwner } from "../core/accept-request.ts";
 import { readSetting, type SettingName } from "../core/settings.ts";
-import type { KeyOwner } from "../store/store.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 export interface NamedLimit {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { KeyOwner } from "../core/accept-request.ts";
 import { isWellFormedApiKey } from "../core/api-key.ts";
-import type { KeyOwner } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 import { createFreshCache } from "./fresh-cache.ts";

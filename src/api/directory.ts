@@ -1,5 +1,5 @@
-import type { Account, Domain, PushApp, Route, Sender, SmsTemplate } from "../core/accounts.ts";
-import type { Records, RecordTypes } from "../store/store.ts";
+import type { Account, Domain, PushApp, RecordTypes, Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type { Records } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
 import type { MaybePromise } from "./when-ready.ts";

@@ -1,9 +1,10 @@
 /** Send Email and Get Email. */
+
+import type { NewMessage } from "../core/accept-request.ts";
 import type { EmailContent } from "../core/message.ts";
 import { present } from "../core/present.ts";
 import { parseSendEmail, type SendEmail, SendEmailBody } from "../core/send-email.ts";
 import { readSetting } from "../core/settings.ts";
-import type { NewMessage } from "../store/store.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import { callerOf } from "./caller.ts";
 import { planEmail } from "./email-plan.ts";

@@ -1,11 +1,12 @@
 /** What an account's records make of a request: who is suppressed, and which queue serves whom. */
+
+import type { KeyOwner, NewJob } from "../core/accept-request.ts";
 import type { Route } from "../core/accounts.ts";
 import { domainOf } from "../core/email-address.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { Part, Recipient } from "../core/message.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendEmail } from "../core/send-email.ts";
-import type { KeyOwner, NewJob } from "../store/store.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
 

@@ -1,8 +1,8 @@
 /** What the interface shows of an email, in its words: never a body. Optional fields are absent when not used. */
 import Type from "typebox";
+import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
 import type { EmailContent } from "../core/message.ts";
 import { toIso } from "../core/timestamp.ts";
-import type { NewMessage, StoredMessage } from "../store/store.ts";
 
 const EMAIL_STATUSES = ["queued", "scheduled", "sending", "sent", "delivered", "bounced", "failed"];
 

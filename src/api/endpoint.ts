@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { KeyOwner } from "../store/store.ts";
+import type { KeyOwner } from "../core/accept-request.ts";
 
 /**
  * One row of the route table. The router dispatches from it, `/openapi.json` is generated from it, and nothing

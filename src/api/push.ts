@@ -1,4 +1,6 @@
 /** Register Device and Identify User: called by apps and browsers, without a key. */
+
+import type { Idempotency } from "../core/accept-request.ts";
 import type { Account, PushApp } from "../core/accounts.ts";
 import { createErrors, type FieldErrors } from "../core/field-errors.ts";
 import {
@@ -9,7 +11,8 @@ import {
   type RegisterDevice,
   RegisterDeviceBody,
 } from "../core/push-device.ts";
-import type { Idempotency, PushAnswer, Store } from "../store/store.ts";
+import type { PushAnswer } from "../core/push-registration.ts";
+import type { Store } from "../store/store.ts";
 import { pushLimit } from "./account-limits.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Directory } from "./directory.ts";

@@ -1,4 +1,6 @@
 /** A live account's request against what is registered: templates, senders and, for Indian numbers, DLT. */
+
+import type { KeyOwner } from "../core/accept-request.ts";
 import type { Sender, SmsTemplate } from "../core/accounts.ts";
 import { isIndian, preflightDlt } from "../core/dlt.ts";
 import type { ErrorCollector } from "../core/field-errors.ts";
@@ -6,7 +8,6 @@ import type { SmsContent } from "../core/message.ts";
 import { present } from "../core/present.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
-import type { KeyOwner } from "../store/store.ts";
 import type { FoundTemplates } from "./find-templates.ts";
 
 export interface Registration {

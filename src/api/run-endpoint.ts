@@ -1,4 +1,5 @@
-import type { Intake, KeyOwner } from "../store/store.ts";
+import type { KeyOwner } from "../core/accept-request.ts";
+import type { Intake } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
 import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
 import { createAuthenticator } from "./authenticate.ts";

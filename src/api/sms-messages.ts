@@ -1,9 +1,9 @@
 /** Send SMS and Get SMS. */
 import Type from "typebox";
+import type { KeyOwner, NewMessage } from "../core/accept-request.ts";
 import type { Part } from "../core/message.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
-import type { KeyOwner, NewMessage } from "../store/store.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import { callerOf } from "./caller.ts";
 import type { Call, Endpoint } from "./endpoint.ts";

@@ -1,11 +1,12 @@
 /** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
+
+import type { KeyOwner } from "../core/accept-request.ts";
 import type { Route, SmsTemplate } from "../core/accounts.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import { renderTemplate } from "../core/template.ts";
-import type { KeyOwner } from "../store/store.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";

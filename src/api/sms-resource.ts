@@ -1,8 +1,8 @@
 /** What the interface shows of an SMS, in its words. Optional fields are absent when not used. */
 import Type from "typebox";
+import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
 import type { SmsContent } from "../core/message.ts";
 import { toIso } from "../core/timestamp.ts";
-import type { NewMessage, StoredMessage } from "../store/store.ts";
 
 const SMS_STATUSES = [
   "queued",

@@ -18,6 +18,9 @@ export const DATABASE_FILE = "postrider.db";
 export const SANDBOX_FILE = "sandbox.json";
 const MASTER_KEY_FILE = "master.key";
 
+/** Less is a file that was cut short. */
+const MIN_KEY_LENGTH = 16;
+
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const OTHERS_NOTHING = 0o077;
@@ -47,14 +50,20 @@ export function writePrivateFile(path: string, text: string): void {
 export function readMasterKey(dataFolder: string, secret: string | undefined): string {
   if (secret !== undefined) return secret;
   const path = join(dataFolder, MASTER_KEY_FILE);
-  if (existsSync(path)) return readFileSync(path, "utf8").trim();
+  if (existsSync(path)) return readKeyFile(path);
   if (existsSync(join(dataFolder, DATABASE_FILE))) {
     throw new Error(
       `${path} is missing, and without it the database's secrets cannot be read: restore it, or set POSTRIDER_SECRET`,
     );
   }
   makeMasterKey(path);
-  return readFileSync(path, "utf8").trim();
+  return readKeyFile(path);
+}
+
+function readKeyFile(path: string): string {
+  const key = readFileSync(path, "utf8").trim();
+  if (key.length >= MIN_KEY_LENGTH) return key;
+  throw new Error(`${path} holds no master key: restore it, or remove it if the folder is new`);
 }
 
 /**

@@ -16,8 +16,30 @@ export interface Listener {
 }
 
 /** The one place that knows which HTTP server this is. */
-export function listen(config: Pick<Config, "host" | "port" | "tls">, fetch: Fetch): Listener {
-  const server = Bun.serve({
+export function listen(config: ListenConfig, fetch: Fetch): Listener {
+  const server = open(config, fetch);
+  const scheme = config.tls ? "https" : "http";
+  return {
+    url: `${scheme}://${reachable(config.host)}:${server.port}`,
+    stop: () => server.stop(false),
+  };
+}
+
+type ListenConfig = Pick<Config, "host" | "port" | "tls">;
+
+function open(config: ListenConfig, fetch: Fetch) {
+  try {
+    return serve(config, fetch);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
+    const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
+    throw new Error(`${what} on ${config.host}, port ${config.port}: ${reason}`, { cause });
+  }
+}
+
+function serve(config: ListenConfig, fetch: Fetch) {
+  return Bun.serve({
     hostname: config.host,
     port: config.port,
     idleTimeout: IDLE_SECONDS,
@@ -35,11 +57,6 @@ export function listen(config: Pick<Config, "host" | "port" | "tls">, fetch: Fet
       });
     },
   });
-  const scheme = config.tls ? "https" : "http";
-  return {
-    url: `${scheme}://${reachable(config.host)}:${server.port}`,
-    stop: () => server.stop(false),
-  };
 }
 
 /** A wildcard is no address to connect to. */

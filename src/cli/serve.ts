@@ -1,4 +1,5 @@
-import { startPostrider } from "./compose.ts";
+import type { Logger } from "pino";
+import { type Postrider, startPostrider } from "./compose.ts";
 import { type Environment, readConfig } from "./config.ts";
 import { welcome } from "./first-start.ts";
 import { createLog } from "./log.ts";
@@ -18,15 +19,14 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   const { config } = result;
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
+  // From here on a signal finds somebody, also one that comes before the start is over.
+  const signalled = Promise.withResolvers<void>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => signalled.resolve());
   try {
     const service = await startPostrider({ config, clock, log });
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
     log.info({ url: service.url, roles: [...config.roles], data: config.dataFolder }, "ready");
-    stopOnSignal(async () => {
-      log.info({}, "stopping");
-      await service.stop();
-      log.info({}, "stopped");
-    });
+    void signalled.promise.then(() => stop(service, log));
   } catch (error) {
     process.stderr.write(
       `postrider cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
@@ -36,20 +36,15 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   }
 }
 
-function stopOnSignal(stop: () => Promise<void>): void {
-  let isStopping = false;
-  const onSignal = () => {
-    if (isStopping) return;
-    isStopping = true;
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    stop().then(
-      () => process.exit(0),
-      (error) => {
-        process.stderr.write(`postrider could not stop cleanly: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
+async function stop(service: Postrider, log: Logger): Promise<never> {
+  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+  log.info({}, "stopping");
+  try {
+    await service.stop();
+  } catch (error) {
+    process.stderr.write(`postrider could not stop cleanly: ${String(error)}\n`);
+    process.exit(1);
+  }
+  log.info({}, "stopped");
+  process.exit(0);
 }

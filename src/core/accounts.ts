@@ -112,3 +112,18 @@ export interface Suppression {
   readonly reason: string;
   readonly createdAt: number;
 }
+
+export interface RecordTypes {
+  accounts: Account;
+  apiKeys: ApiKey;
+  smsTemplates: SmsTemplate;
+  senders: Sender;
+  domains: Domain;
+  pushApps: PushApp;
+  contacts: Contact;
+  connectors: Connector;
+  routes: Route;
+  suppressions: Suppression;
+}
+
+export type RecordKind = keyof RecordTypes;

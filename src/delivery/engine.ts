@@ -1,9 +1,9 @@
 import type { ChannelStatus } from "../channels/channel.ts";
-import type { Connector, Route } from "../core/accounts.ts";
+import type { Connector, RecordTypes, Route } from "../core/accounts.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome } from "../core/outcome.ts";
-import type { Queue, Records, RecordTypes } from "../store/store.ts";
+import type { Queue, Records } from "../store/store.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { createSender } from "./send-message.ts";
 import { type FindDkim, toOutgoing } from "./to-outgoing.ts";

@@ -1,8 +1,8 @@
+import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
 import { isOpen } from "../core/part.ts";
 import type { NextStep } from "../core/progress.ts";
 import { nextAttemptAt, RETRY_POLICIES } from "../core/retry-policy.ts";
-import type { ClaimedJob, Settlement } from "../store/store.ts";
 
 export interface Verdict {
   readonly now: number;

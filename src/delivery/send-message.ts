@@ -1,9 +1,10 @@
 import type { OutgoingMessage } from "../channels/channel.ts";
+import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
 import type { SendOutcome } from "../core/outcome.ts";
 import { isSettled } from "../core/progress.ts";
-import { type ClaimedJob, type Queue, type Settlement, StoreUnavailable } from "../store/store.ts";
+import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {
   holdsUnconfirmed,

@@ -1,8 +1,8 @@
 import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
+import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { MessageError } from "../core/message.ts";
 import { isOpen } from "../core/part.ts";
 import { renderTemplate } from "../core/template.ts";
-import type { ClaimedJob } from "../store/store.ts";
 import { covers, holdsUnconfirmed } from "./judge.ts";
 
 export type Outgoing =

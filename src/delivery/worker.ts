@@ -1,5 +1,6 @@
+import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
-import type { ClaimedJob, Queue } from "../store/store.ts";
+import type { Queue } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sender } from "./send-message.ts";

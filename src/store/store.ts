@@ -6,29 +6,24 @@
  * Times are Unix milliseconds and always given by the caller: the store has no clock.
  */
 import type {
-  Account,
-  ApiKey,
-  Connector,
-  Contact,
-  Domain,
-  PushApp,
-  PushPlatform,
-  Route,
-  Sender,
-  SmsTemplate,
-  Suppression,
-} from "../core/accounts.ts";
+  AcceptRequest,
+  AcceptResult,
+  Idempotency,
+  KeyOwner,
+  SavedAnswer,
+  StoredMessage,
+} from "../core/accept-request.ts";
+import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/accounts.ts";
+import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/claimed-job.ts";
+import type { ChannelName, TimelineEntry } from "../core/message.ts";
+import type { Receipt } from "../core/outcome.ts";
 import type {
-  ChannelName,
-  Content,
-  MessageError,
-  MessageStatus,
-  Part,
-  Progress,
-  TimelineEntry,
-} from "../core/message.ts";
-import type { PartOutcome, Receipt } from "../core/outcome.ts";
-import type { NextStep } from "../core/progress.ts";
+  DeviceRegistration,
+  IdentifyRequest,
+  PushAnswer,
+  PushIdempotency,
+} from "../core/push-registration.ts";
+import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
 
 export interface Store {
   readonly intake: Intake;
@@ -78,81 +73,6 @@ export interface Intake {
   }): Promise<readonly TimelineEntry[] | undefined>;
 }
 
-export interface Idempotency {
-  /** What the key is unique within: API key and operation (push: account, operation and body digest). */
-  readonly scope: string;
-  readonly key: string;
-  /** Hex SHA-256 of the request body. */
-  readonly bodyDigest: string;
-  readonly now: number;
-  /** The key is new again from then on. */
-  readonly expiresAt: number;
-}
-
-export interface SavedAnswer {
-  readonly status: number;
-  /** Replayed byte for byte. */
-  readonly body: string;
-  readonly bodyDigest: string;
-}
-
-export interface AcceptRequest {
-  readonly accountId: string;
-  /** Singles never wait behind batches: the two are different flows of the account. */
-  readonly flow: "single" | "batch";
-  readonly content: Content;
-  /** At least one; ids are UUIDv7, ascending, and carry the creation time. Content is stored under the first one's id. */
-  readonly messages: readonly NewMessage[];
-  /** With the answer to save. */
-  readonly idempotency?: Idempotency & { readonly answer: Omit<SavedAnswer, "bodyDigest"> };
-}
-
-export interface NewMessage {
-  readonly id: string;
-  /** SMS: the E.164 number. Email: "" (recipients are in the content and in `parts`). */
-  readonly recipient: string;
-  readonly status: "queued" | "scheduled";
-  /** Email: one per recipient, `pending` or (suppressed) `failed`. SMS: empty. */
-  readonly parts: readonly Part[];
-  /** End of the delivery window. */
-  readonly expiresAt: number;
-  /** Scheduled messages: when the jobs become ready. */
-  readonly dueAt?: number;
-  /** One per envelope. */
-  readonly jobs: readonly NewJob[];
-}
-
-export interface NewJob {
-  /** A route's id, or a sandbox queue. */
-  readonly queue: string;
-  /** Indexes of the parts this job covers; absent: all. */
-  readonly parts?: readonly number[];
-}
-
-export type AcceptResult =
-  | { readonly kind: "accepted" }
-  | { readonly kind: "replay"; readonly answer: SavedAnswer }
-  /** Another process has held the key for too long (never on SQLite). */
-  | { readonly kind: "in_progress" };
-
-export interface StoredMessage {
-  readonly id: string;
-  readonly accountId: string;
-  readonly recipient: string;
-  readonly progress: Progress;
-  /** Without `text`, `bodyHtml`, `bodyText`, `headers`, `replyTo`. */
-  readonly content: Content;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
-
-export interface KeyOwner {
-  readonly keyId: string;
-  readonly account: Account;
-  /** Settings of the account over those of the instance; names as in `core/settings.ts`. Unset ones are absent. */
-  readonly settings: Readonly<Record<string, string>>;
-}
-
 // ---------------------------------------------------------------- queue: what the delivery engine needs
 
 export interface Queue {
@@ -173,59 +93,6 @@ export interface Queue {
   recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns the unsubscriber. */
   onReady(listener: (queue: string) => void): () => void;
-}
-
-export interface ClaimRequest {
-  readonly queue: string;
-  readonly limit: number;
-  readonly now: number;
-  readonly leaseMs: number;
-}
-
-export interface ClaimedJob {
-  readonly jobId: number;
-  readonly queue: string;
-  /** Rises with every claim and fences every later write about the job. */
-  readonly claim: number;
-  /** Tries that reached the wire so far. */
-  readonly attempt: number;
-  /** An earlier claim ended without settling: what it was trying may have left us. */
-  readonly wasInterrupted: boolean;
-  readonly messageId: string;
-  readonly accountId: string;
-  /** The mode and settings of the account, as of the claim. */
-  readonly accountMode: Account["mode"];
-  readonly settings: Readonly<Record<string, string>>;
-  readonly recipient: string;
-  readonly progress: Progress;
-  /** Indexes of the parts this job covers; absent: all. */
-  readonly parts?: readonly number[];
-  readonly content: Content;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
-
-/** The judge's verdict on one attempt, ready to be stored. */
-export interface Settlement {
-  readonly jobId: number;
-  readonly claim: number;
-  readonly messageId: string;
-  readonly at: number;
-  /** Absent where nothing was handed to a connector (expired before the wire). */
-  readonly connectorId?: string;
-  readonly countsAsAttempt: boolean;
-  /** By part index, over all parts of the message; `undefined`: not tried now. SMS: its length sets the number of segments. */
-  readonly outcomes: readonly (PartOutcome | undefined)[];
-  readonly detail?: TimelineEntry["detail"];
-  readonly next: NextStep;
-  /** Wipe text and bodies once no job of the request is left. */
-  readonly keepsContent: boolean;
-}
-
-export interface ReceiptResult {
-  readonly kind: "applied" | "late" | "parked";
-  readonly messageId?: string;
-  readonly status?: MessageStatus;
 }
 
 // ---------------------------------------------------------------- upkeep
@@ -271,58 +138,7 @@ export interface PushStore {
   ): Promise<PushAnswer | { readonly kind: "contact_not_found" }>;
 }
 
-/** The answer is made from the ids inside the transaction and saved with them. */
-export type PushIdempotency = Idempotency;
-
-export type PushAnswer =
-  | { readonly kind: "done"; readonly answer: Omit<SavedAnswer, "bodyDigest"> }
-  | { readonly kind: "replay"; readonly answer: SavedAnswer };
-
-export interface DeviceRegistration {
-  /** Used for a new registration; a known one keeps its own. */
-  readonly registrationId: string;
-  /** Used for a new device's anonymous contact. */
-  readonly contactId: string;
-  readonly accountId: string;
-  readonly appId: string;
-  readonly platform: PushPlatform;
-  readonly token: string;
-  readonly deviceId?: string;
-  readonly osVersion?: string;
-  readonly appVersion?: string;
-  readonly locale?: string;
-  readonly timezone?: string;
-  readonly now: number;
-  /** Makes the answer from what was stored. Pure. */
-  readonly answer: (ids: { registrationId: string; contactId: string }) => Omit<SavedAnswer, "bodyDigest">;
-}
-
-export interface IdentifyRequest {
-  readonly accountId: string;
-  readonly deviceId: string;
-  /** Both given: the contact id counts, and the external id must match. */
-  readonly contactId?: string;
-  readonly externalId?: string;
-  readonly now: number;
-  readonly answer: (contactId: string) => Omit<SavedAnswer, "bodyDigest">;
-}
-
 // ---------------------------------------------------------------- records: what operators register
-
-export interface RecordTypes {
-  accounts: Account;
-  apiKeys: ApiKey;
-  smsTemplates: SmsTemplate;
-  senders: Sender;
-  domains: Domain;
-  pushApps: PushApp;
-  contacts: Contact;
-  connectors: Connector;
-  routes: Route;
-  suppressions: Suppression;
-}
-
-export type RecordKind = keyof RecordTypes;
 
 export interface Records {
   /** `conflict` names the field that is taken, or the parent that does not exist. */
@@ -378,31 +194,4 @@ export interface SandboxLedger {
   /** Entries whose receipt is due and has not been recorded. `recordReceipts` clears them in its own transaction. */
   dueReceipts(now: number, limit: number): Promise<readonly SandboxEntry[]>;
   nextReceiptAt(): Promise<number | undefined>;
-}
-
-export interface SandboxEntry {
-  /** UUIDv7; also the provider message id. */
-  readonly id: string;
-  readonly accountId: string;
-  readonly messageId: string;
-  readonly channel: ChannelName;
-  /** Number or address. */
-  readonly to: string;
-  readonly receivedAt: number;
-  /** Rendered message, shaped by the simulator, snake_case: text, segments, encoding … or subject, bodies, headers, source. */
-  readonly rendered: Readonly<Record<string, unknown>>;
-  readonly receipt?: {
-    readonly at: number;
-    readonly status: Receipt["status"];
-    readonly error?: MessageError;
-  };
-}
-
-export interface SandboxQuery {
-  readonly accountId?: string;
-  readonly messageId?: string;
-  readonly channel?: ChannelName;
-  readonly to?: string;
-  readonly after?: string;
-  readonly limit: number;
 }

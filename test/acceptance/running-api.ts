@@ -2,11 +2,11 @@ import { describe } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { createApp } from "../../src/api/app.ts";
 import type { ApiLimits, AppDeps, ObservedRequest } from "../../src/api/app-deps.ts";
-import type { AccountMode } from "../../src/core/accounts.ts";
+import type { AccountMode, RecordKind, RecordTypes } from "../../src/core/accounts.ts";
 import { makeApiKey } from "../../src/core/api-key.ts";
 import { createIds } from "../../src/core/uuid.ts";
 import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
-import type { RecordKind, RecordTypes, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
 import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
 

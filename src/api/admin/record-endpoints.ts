@@ -1,9 +1,8 @@
 /** Create, list, show, update and delete, the same for every kind of record. */
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import type { Account } from "../../core/accounts.ts";
+import type { Account, RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
-import type { RecordKind, RecordTypes } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -1,7 +1,7 @@
 /** What every kind of record says of itself, and what all its endpoints share. */
 import Type, { type TObject } from "typebox";
+import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { isUuid } from "../../core/uuid.ts";
-import type { RecordKind, RecordTypes } from "../../store/store.ts";
 import type { Call } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

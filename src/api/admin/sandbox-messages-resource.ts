@@ -1,8 +1,8 @@
 import Type, { type TSchema } from "typebox";
 import type { ChannelName } from "../../core/message.ts";
 import { present } from "../../core/present.ts";
+import type { SandboxEntry, SandboxQuery } from "../../core/sandbox-entry.ts";
 import { toIso } from "../../core/timestamp.ts";
-import type { SandboxEntry, SandboxQuery } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -1,10 +1,12 @@
 /** The ground the contract's tests stand on: an empty store with an account in it, and short ways to use it. */
 import { randomBytes } from "node:crypto";
+import type { Idempotency, NewJob, StoredMessage } from "../../core/accept-request.ts";
 import type { Account } from "../../core/accounts.ts";
+import type { ClaimedJob, Settlement } from "../../core/claimed-job.ts";
 import type { ChannelName, Content, Part } from "../../core/message.ts";
 import type { PartOutcome, Receipt } from "../../core/outcome.ts";
 import { createIds } from "../../core/uuid.ts";
-import type { ClaimedJob, Idempotency, NewJob, Settlement, Store, StoredMessage } from "../store.ts";
+import type { Store } from "../store.ts";
 
 /** Opens an empty store; the test closes it. */
 export type OpenStore = () => Promise<{ readonly store: Store; readonly inside: Inside }>;

@@ -1,4 +1,4 @@
-import type { AcceptRequest, AcceptResult, NewMessage } from "../store.ts";
+import type { AcceptRequest, AcceptResult, NewMessage } from "../../core/accept-request.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";

@@ -1,5 +1,6 @@
+import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import type { ClaimedJob, ClaimRequest, Queue } from "../store.ts";
+import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";

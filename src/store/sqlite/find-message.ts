@@ -1,5 +1,6 @@
+import type { KeyOwner, StoredMessage } from "../../core/accept-request.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import type { Intake, KeyOwner, StoredMessage } from "../store.ts";
+import type { Intake } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import { joinContent, type MessageRow, type TimelineRow, toProgress, toTimelineEntry } from "./rows.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Idempotency, SavedAnswer } from "../store.ts";
+import type { Idempotency, SavedAnswer } from "../../core/accept-request.ts";
 import type { Database } from "./database.ts";
 
 /** Answers saved under idempotency keys. All but `find` belong inside a transaction. */

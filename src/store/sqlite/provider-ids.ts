@@ -1,7 +1,7 @@
+import type { ReceiptResult, Settlement } from "../../core/claimed-job.ts";
 import type { Part } from "../../core/message.ts";
 import type { Receipt } from "../../core/outcome.ts";
 import { applyReceipt } from "../../core/progress.ts";
-import type { ReceiptResult, Settlement } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
 import { toProgress } from "./rows.ts";

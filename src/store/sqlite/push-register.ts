@@ -1,4 +1,4 @@
-import type { DeviceRegistration } from "../store.ts";
+import type { DeviceRegistration } from "../../core/push-registration.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 import { createContactRemoval } from "./push-contacts.ts";

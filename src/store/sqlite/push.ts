@@ -3,8 +3,8 @@ import type {
   IdentifyRequest,
   PushAnswer,
   PushIdempotency,
-  PushStore,
-} from "../store.ts";
+} from "../../core/push-registration.ts";
+import type { PushStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import { createIdentify } from "./push-identify.ts";

@@ -1,4 +1,4 @@
-import type { RecordKind, RecordTypes } from "../store.ts";
+import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import type { Database } from "./database.ts";
 import { isConstraint, type SqlValue } from "./driver.ts";
 import { type Column, RECORD_TABLES, type RecordTable } from "./record-tables.ts";

@@ -1,4 +1,5 @@
-import type { RecordKind, Records, RecordTypes } from "../store.ts";
+import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import type { Records } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";

@@ -1,5 +1,6 @@
 import type { ChannelName } from "../../core/message.ts";
-import type { SandboxEntry, SandboxLedger, SandboxQuery } from "../store.ts";
+import type { SandboxEntry, SandboxQuery } from "../../core/sandbox-entry.ts";
+import type { SandboxLedger } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 

@@ -1,5 +1,6 @@
+import type { Settlement } from "../../core/claimed-job.ts";
 import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
-import type { Queue, Settlement } from "../store.ts";
+import type { Queue } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";

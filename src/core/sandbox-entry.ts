@@ -1,0 +1,30 @@
+/** What the simulator was given. Times are Unix milliseconds. */
+import type { ChannelName, MessageError } from "./message.ts";
+import type { Receipt } from "./outcome.ts";
+
+export interface SandboxEntry {
+  /** UUIDv7; also the provider message id. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly messageId: string;
+  readonly channel: ChannelName;
+  /** Number or address. */
+  readonly to: string;
+  readonly receivedAt: number;
+  /** Rendered message, shaped by the simulator, snake_case: text, segments, encoding … or subject, bodies, headers, source. */
+  readonly rendered: Readonly<Record<string, unknown>>;
+  readonly receipt?: {
+    readonly at: number;
+    readonly status: Receipt["status"];
+    readonly error?: MessageError;
+  };
+}
+
+export interface SandboxQuery {
+  readonly accountId?: string;
+  readonly messageId?: string;
+  readonly channel?: ChannelName;
+  readonly to?: string;
+  readonly after?: string;
+  readonly limit: number;
+}
