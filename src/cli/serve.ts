@@ -20,13 +20,12 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
   // From here on a signal finds somebody, also one that comes before the start is over.
-  const signalled = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => signalled.resolve());
+  const signalled = whenSignalled();
   try {
     const service = await startPostrider({ config, clock, log });
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
     log.info({ url: service.url, roles: [...config.roles], data: config.dataFolder }, "ready");
-    void signalled.promise.then(() => stop(service, log));
+    void signalled.then(() => stop(service, log));
   } catch (error) {
     process.stderr.write(
       `postrider cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
@@ -36,8 +35,18 @@ export async function serve(env: Environment, roles: string | undefined): Promis
   }
 }
 
+function whenSignalled(): Promise<void> {
+  return new Promise((resolve) => {
+    const onSignal = () => {
+      setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+      resolve();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+}
+
 async function stop(service: Postrider, log: Logger): Promise<never> {
-  setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   log.info({}, "stopping");
   try {
     await service.stop();
