@@ -4,7 +4,7 @@ import type { PartOutcome, Receipt } from "../src/core/outcome.ts";
 import { applyAttempt, type NextStep, type Step } from "../src/core/progress.ts";
 
 export const AT = 1_700_000_000_000;
-export const busy: MessageError = { code: "4.2.2", message: "mailbox busy" };
+const busy: MessageError = { code: "4.2.2", message: "mailbox busy" };
 export const sent = (id: string): PartOutcome => ({ kind: "sent", providerMessageIds: [id] });
 export const deferred: PartOutcome = { kind: "deferred", error: busy };
 export const rejected: PartOutcome = {

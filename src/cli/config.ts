@@ -51,7 +51,7 @@ export function readConfig(env: Environment, roles?: string): ConfigResult {
 }
 
 /** Where the data folder is; the command line looks there for a server to talk to. */
-export function readDataFolder(env: Environment): string {
+function readDataFolder(env: Environment): string {
   return resolve(env.POSTRIDER_DATA || "./data");
 }
 

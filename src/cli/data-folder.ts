@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 
 /** What lies in the data folder. All of it is readable by its owner only. */
-export const DATABASE_FILE = "postrider.db";
+const DATABASE_FILE = "postrider.db";
 export const SANDBOX_FILE = "sandbox.json";
 const MASTER_KEY_FILE = "master.key";
 

@@ -5,7 +5,7 @@ import type { DeliveryLog } from "./engine.ts";
 const DAY_MS = 24 * 3_600_000;
 
 /** A message answers 404 seven days after its creation, and its rows may go. */
-export const RETENTION_MS = 7 * DAY_MS;
+const RETENTION_MS = 7 * DAY_MS;
 
 /** What is still unfinished then goes by day 16. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;

@@ -60,21 +60,16 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     socket.destroy();
     close(reason);
   };
-  const frames = createFrameReader((pdu) => {
-    if (!isClosed) events.onPdu(pdu);
-  });
 
   socket.setNoDelay(true);
   socket.on(target.tls ? "secureConnect" : "connect", () => {
     timer();
     if (!isClosed) events.onOpen();
   });
-  let isReadable = true;
-  socket.on("data", (chunk: Buffer) => {
-    if (isClosed || !isReadable) return;
-    isReadable = frames.push(chunk);
-    if (!isReadable && !isClosed) events.onBrokenFrame();
-  });
+  socket.on(
+    "data",
+    createReader(events, () => isClosed),
+  );
   socket.on("error", (error) => destroy(error.message));
   socket.on("close", () => close("the SMSC closed the connection"));
 
@@ -94,6 +89,19 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
       socket.end();
     },
     destroy,
+  };
+}
+
+/** Hands on what comes in, PDU by PDU, until a frame is broken or the connection closed. */
+function createReader(events: ConnectionEvents, isClosed: () => boolean): (chunk: Buffer) => void {
+  const frames = createFrameReader((pdu) => {
+    if (!isClosed()) events.onPdu(pdu);
+  });
+  let isReadable = true;
+  return (chunk) => {
+    if (isClosed() || !isReadable) return;
+    isReadable = frames.push(chunk);
+    if (!isReadable && !isClosed()) events.onBrokenFrame();
   };
 }
 

@@ -23,9 +23,11 @@ const MAX_WAITING = 1000;
 /** Messages from handsets are counted, not kept, and the count is logged this often at most. */
 const COUNT_LOG_MS = 60_000;
 
+type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onReceipts">;
+
 export function createReceiptInbox(
   connectorId: string,
-  deps: Pick<ChannelDeps, "clock" | "log" | "onReceipts">,
+  deps: InboxDeps,
   storeTimeoutMs: number,
 ): ReceiptInbox {
   let waiting: Waiting[] = [];
@@ -41,28 +43,10 @@ export function createReceiptInbox(
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
-      const isStored = await store(batch);
+      const isStored = await isStoredInTime(deps, { connectorId, batch, storeTimeoutMs });
       for (const { acknowledge } of batch) acknowledge(isStored ? STATUS_OK : ESME_RX_T_APPN);
     }
     storing = undefined;
-  };
-
-  const store = async (batch: readonly Waiting[]) => {
-    const timeUp = Promise.withResolvers<never>();
-    const cancel = deps.clock.after(storeTimeoutMs, () => timeUp.reject(new Error("storing took too long")));
-    try {
-      await Promise.race([deps.onReceipts(batch.map(({ receipt }) => receipt)), timeUp.promise]);
-      return true;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      deps.log.warn(
-        { connectorId, count: batch.length, reason },
-        "receipts could not be stored; the SMSC keeps them",
-      );
-      return false;
-    } finally {
-      cancel();
-    }
   };
 
   return {
@@ -82,6 +66,33 @@ export function createReceiptInbox(
     },
     whenEmpty: async () => storing,
   };
+}
+
+interface Storing {
+  readonly connectorId: string;
+  readonly batch: readonly Waiting[];
+  readonly storeTimeoutMs: number;
+}
+
+async function isStoredInTime(
+  deps: InboxDeps,
+  { connectorId, batch, storeTimeoutMs }: Storing,
+): Promise<boolean> {
+  const timeUp = Promise.withResolvers<never>();
+  const cancel = deps.clock.after(storeTimeoutMs, () => timeUp.reject(new Error("storing took too long")));
+  try {
+    await Promise.race([deps.onReceipts(batch.map(({ receipt }) => receipt)), timeUp.promise]);
+    return true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    deps.log.warn(
+      { connectorId, count: batch.length, reason },
+      "receipts could not be stored; the SMSC keeps them",
+    );
+    return false;
+  } finally {
+    cancel();
+  }
 }
 
 function createCounter(clock: Clock, log: (count: number) => void): () => void {

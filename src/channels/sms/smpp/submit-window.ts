@@ -19,46 +19,32 @@ export interface SubmitWindow {
 }
 
 export function createSubmitWindow(size: number, clock: Clock, onFree: () => void): SubmitWindow {
-  const line = new Set<(gotSlot: boolean) => void>();
+  const line = createLine(clock);
   const drained = Promise.withResolvers<void>();
   let taken = 0;
   let isClosed = false;
   let wake: (() => void) | undefined;
 
   const isOpen = () => !isClosed && wake === undefined && taken < size;
-  const free = () => (isOpen() ? Math.max(0, size - taken - line.size) : 0);
+  const free = () => (isOpen() ? Math.max(0, size - taken - line.length()) : 0);
   const serve = () => {
-    for (const waiter of line) {
-      if (!isOpen()) break;
-      waiter(true);
+    while (isOpen() && line.length() > 0) {
+      taken++;
+      line.callFirst();
     }
     if (isClosed && taken === 0) drained.resolve();
     if (free() > 0) onFree();
   };
-  const waitInLine = (waitMs: number, signal: AbortSignal) =>
-    new Promise<boolean>((resolve) => {
-      const refuse = () => leave(false);
-      const leave = (gotSlot: boolean) => {
-        line.delete(leave);
-        cancel();
-        signal.removeEventListener("abort", refuse);
-        if (gotSlot) taken++;
-        resolve(gotSlot);
-      };
-      const cancel = clock.after(waitMs, refuse);
-      signal.addEventListener("abort", refuse);
-      line.add(leave);
-    });
 
   return {
     free,
     async take({ waitMs, signal }) {
       if (isClosed || signal.aborted) return false;
-      if (isOpen() && line.size === 0) {
+      if (isOpen() && line.length() === 0) {
         taken++;
         return true;
       }
-      return line.size < size && waitInLine(waitMs, signal);
+      return line.length() < size && line.join(waitMs, signal);
     },
     giveBack() {
       taken--;
@@ -66,18 +52,46 @@ export function createSubmitWindow(size: number, clock: Clock, onFree: () => voi
     },
     rest(ms) {
       wake?.();
-      const cancel = clock.after(ms, () => {
+      wake = clock.after(ms, () => {
         wake = undefined;
         serve();
       });
-      wake = cancel;
     },
     close() {
       isClosed = true;
       wake?.();
-      for (const waiter of [...line]) waiter(false);
+      line.sendAway();
       serve();
     },
     drained: () => drained.promise,
+  };
+}
+
+/** Those who wait for a slot, first come first served. */
+function createLine(clock: Clock) {
+  const line = new Set<(gotSlot: boolean) => void>();
+  return {
+    length: () => line.size,
+    /** True when called to a slot; false when the time is up, on abort, and when sent away. */
+    join: (waitMs: number, signal: AbortSignal) =>
+      new Promise<boolean>((resolve) => {
+        const refuse = () => leave(false);
+        const leave = (gotSlot: boolean) => {
+          line.delete(leave);
+          cancel();
+          signal.removeEventListener("abort", refuse);
+          resolve(gotSlot);
+        };
+        const cancel = clock.after(waitMs, refuse);
+        signal.addEventListener("abort", refuse);
+        line.add(leave);
+      }),
+    callFirst() {
+      const [first] = line;
+      first?.(true);
+    },
+    sendAway() {
+      for (const leave of [...line]) leave(false);
+    },
   };
 }
