@@ -26,8 +26,8 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
 
 const COLUMNS: readonly Column[] = [
   { head: "NAME", of: (row) => row.name },
-  { head: "VALUE", of: (row) => row.value },
-  { head: "DEFAULT", of: (row) => row.default },
+  { head: "VALUE", of: (row) => plain(row.value) },
+  { head: "DEFAULT", of: (row) => plain(row.default) },
   { head: "SET BY", of: (row) => row.set_by },
   { head: "MEANING", of: (row) => row.description },
 ];
