@@ -59,7 +59,7 @@ export async function startPostrider({ config, clock, log, faults }: StartOption
   };
   const gate = createGate();
   try {
-    const listener = listen(config, gate.fetch);
+    const listener = listen(config, clock, gate.fetch);
     const sandbox = await firstStart({
       ...parts,
       randomBytes,
@@ -74,9 +74,7 @@ export async function startPostrider({ config, clock, log, faults }: StartOption
     if (config.roles.has("upkeep")) upkeep.start();
     const stop = async () => {
       gate.drain();
-      await listener.stop();
-      await engine.stop();
-      await upkeep.stop();
+      await Promise.all([listener.stop(), engine.stop(), upkeep.stop()]);
       await store.close();
     };
     return { url: listener.url, ...(sandbox && { sandbox }), stop };

@@ -1,3 +1,4 @@
+import { type Clock, sleep } from "../core/clock.ts";
 import type { Config } from "./config.ts";
 
 /** A connection that says nothing for so long is closed, in mid-request too. */
@@ -11,18 +12,36 @@ export type Fetch = (request: Request, peer: { readonly address: string }) => Pr
 export interface Listener {
   /** `http://host:port`, with the port really bound. */
   readonly url: string;
-  /** Takes no new connections and resolves when the open requests are answered. */
+  /** Takes no new connections and resolves when the open requests are answered, within 15 s. */
   stop(): Promise<void>;
 }
 
 /** The one place that knows which HTTP server this is. */
-export function listen(config: ListenConfig, fetch: Fetch): Listener {
+export function listen(config: ListenConfig, clock: Clock, fetch: Fetch): Listener {
   const server = open(config, fetch);
   const scheme = config.tls ? "https" : "http";
   return {
     url: `${scheme}://${reachable(config.host)}:${server.port}`,
-    stop: () => server.stop(false),
+    stop: () => stop(server, clock),
   };
+}
+
+/** Clients that keep their connections hear from their next answer that this one ends, and are not cut off in it. */
+const LINGER_MS = 300;
+
+/** Longer and a request is not worth waiting for: its body does not come, or nobody reads its answer. */
+const PATIENCE_MS = 10_000;
+
+const LOOK_MS = 10;
+
+async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> {
+  const never = new AbortController().signal;
+  await sleep(clock, LINGER_MS, never);
+  // Its promise does not tell: it may resolve while a request is at work, and waits for clients that say nothing.
+  void server.stop(false);
+  const endMs = clock.monotonicMs() + PATIENCE_MS;
+  while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS, never);
+  void server.stop(true);
 }
 
 type ListenConfig = Pick<Config, "host" | "port" | "tls">;

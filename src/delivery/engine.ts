@@ -13,8 +13,8 @@ import { createWorkers, type Workers } from "./workers.ts";
 /** How often the configuration's version is looked at where no one says that it has changed. */
 const RECONCILE_MS = 1_000;
 
-/** How long `stop` waits for answers before it asks the channels to give up on them. */
-const PATIENCE_MS = 15_000;
+/** How long `stop` waits for answers before it asks the channels to give up on them: they need time to close. */
+const PATIENCE_MS = 12_000;
 
 /** Connectors and routes loaded at once. */
 const PAGE = 1_000;

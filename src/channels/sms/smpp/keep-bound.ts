@@ -22,6 +22,8 @@ export interface LinkDeps {
   readonly onStatus: (status: ChannelStatus) => void;
   /** How long answers under way are waited for when a session is left. */
   readonly drainMs: number;
+  /** Resolves when nobody waits for an answer: what is still to come then is for no one. */
+  readonly nobodyWaits: () => Promise<void>;
   /** Resolves when no receipt waits to be stored, and so to be acknowledged. */
   readonly receiptsStored: () => Promise<void>;
 }
@@ -133,7 +135,7 @@ async function leaveSession(state: State, reason: string): Promise<void> {
   if (!session) return;
   state.usable = undefined;
   session.slots.close();
-  await within(deps.clock, deps.drainMs, session.slots.drained());
+  await within(deps.clock, deps.drainMs, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
   await within(deps.clock, RECEIPTS_MS, deps.receiptsStored());
   await session.unbind(reason);
 }

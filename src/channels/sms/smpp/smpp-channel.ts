@@ -30,6 +30,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   if (config instanceof Error) throw config;
   const options = sessionOptions(config, connector.secrets);
   const inbox = createReceiptInbox(connector.id, deps, config.response_timeout_ms);
+  const sends = createTally();
   const link = keepBound({
     clock: deps.clock,
     random: deps.random,
@@ -37,6 +38,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       openSession(options, deps.clock, { ...events, onMessage: inbox.take, onSlots: deps.onSlots }),
     onStatus: (status) => tellStatus(connector, status, deps),
     drainMs: Math.min(DRAIN_MS, config.response_timeout_ms),
+    nobodyWaits: sends.whenNone,
     receiptsStored: inbox.whenEmpty,
   });
   const statusClasses = new Map(Object.entries(config.status_classes).map(([k, v]) => [Number(k), v]));
@@ -47,9 +49,21 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     sendTimeoutMs: 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: link.start,
     freeSlots: () => link.session()?.slots.free() ?? 0,
-    send: (message, signal) => send(channel, message, signal),
+    send: (message, signal) => sends.during(send(channel, message, signal)),
     stop: link.stop,
     status: link.status,
+  };
+}
+
+/** Counts what is under way. */
+function createTally() {
+  const underWay = new Set<Promise<unknown>>();
+  return {
+    during<T>(work: Promise<T>): Promise<T> {
+      underWay.add(work);
+      return work.finally(() => underWay.delete(work));
+    },
+    whenNone: async () => void (await Promise.allSettled(underWay)),
   };
 }
 
