@@ -11,7 +11,7 @@ import {
   type RegisterDevice,
   RegisterDeviceBody,
 } from "../core/push-device.ts";
-import type { PushAnswer } from "../core/push-registration.ts";
+import { ID_MARKS, type PushAnswer } from "../core/push-registration.ts";
 import type { Store } from "../store/store.ts";
 import { pushLimit } from "./account-limits.ts";
 import { addressBlock } from "./client-address.ts";
@@ -83,7 +83,7 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
         registrationId,
         contactId,
         now: call.now,
-        answer: (ids) => ({ status: 201, body: registeredJson(ids) }),
+        answer: { status: 201, body: registeredJson(ID_MARKS) },
       },
       claim,
     ),
@@ -100,7 +100,7 @@ async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
     {
       ...parsed.value,
       now: call.now,
-      answer: (contactId) => ({ status: 200, body: identifiedJson(contactId) }),
+      answer: { status: 200, body: identifiedJson(ID_MARKS.contactId) },
     },
     claim,
   );

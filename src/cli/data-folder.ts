@@ -1,17 +1,7 @@
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncFolder, writePrivateFile } from "../store/private-file.ts";
 
 /** What lies in the data folder. All of it is readable by its owner only. */
 const DATABASE_FILE = "postrider.db";
@@ -22,25 +12,12 @@ const MASTER_KEY_FILE = "master.key";
 const MIN_KEY_LENGTH = 16;
 
 const OWNER_ONLY_FOLDER = 0o700;
-const OWNER_ONLY_FILE = 0o600;
 const OTHERS_NOTHING = 0o077;
 
 /** Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's mode. */
 export function ensureDataFolder(path: string): void {
   process.umask(OTHERS_NOTHING);
   mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
-}
-
-/** Writes a file that is complete and on disk when this returns, replacing one that is there. */
-export function writePrivateFile(path: string, text: string): void {
-  const file = openSync(path, "w", OWNER_ONLY_FILE);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  syncFolder(dirname(path));
 }
 
 /**
@@ -82,14 +59,4 @@ function makeMasterKey(path: string): void {
     rmSync(draft, { force: true });
   }
   syncFolder(dirname(path));
-}
-
-/** A new file's name is durable only once its folder is. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

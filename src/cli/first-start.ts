@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { apiKeyPrefix, makeApiKey } from "../core/api-key.ts";
 import type { RandomBytes } from "../core/uuid.ts";
 import type { Store } from "../store/store.ts";
-import { SANDBOX_FILE, writePrivateFile } from "./data-folder.ts";
+import { SANDBOX_FILE } from "./data-folder.ts";
 
 /** What a newcomer needs to send the first message: the content of `sandbox.json`. */
 export interface Sandbox {
@@ -55,8 +55,10 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
     },
     webhookSecret: `whsec_${Buffer.from(randomBytes(24)).toString("base64")}`,
     adminTokenDigest: sha256(sandbox.admin_token),
-    beforeCommit: () =>
-      writePrivateFile(join(deps.dataFolder, SANDBOX_FILE), `${JSON.stringify(sandbox, null, 2)}\n`),
+    announce: {
+      path: join(deps.dataFolder, SANDBOX_FILE),
+      text: `${JSON.stringify(sandbox, null, 2)}\n`,
+    },
   });
   return isFirst ? sandbox : undefined;
 }

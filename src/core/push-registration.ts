@@ -2,12 +2,29 @@
 import type { Idempotency, SavedAnswer } from "./accept-request.ts";
 import type { PushPlatform } from "./accounts.ts";
 
-/** The answer is made from the ids inside the transaction and saved with them. */
+/** The answer is filled in inside the transaction and saved with it. */
 export type PushIdempotency = Idempotency;
 
 export type PushAnswer =
   | { readonly kind: "done"; readonly answer: Omit<SavedAnswer, "bodyDigest"> }
   | { readonly kind: "replay"; readonly answer: SavedAnswer };
+
+/** An answer but for the ids the store knows: `{registration_id}` and `{contact_id}` stand for them in the body. */
+export type AnswerForm = Omit<SavedAnswer, "bodyDigest">;
+
+export interface AnswerIds {
+  readonly registrationId?: string;
+  readonly contactId: string;
+}
+
+export function fillAnswer({ status, body }: AnswerForm, ids: AnswerIds): Omit<SavedAnswer, "bodyDigest"> {
+  const filled = body
+    .replaceAll(ID_MARKS.registrationId, ids.registrationId ?? "")
+    .replaceAll(ID_MARKS.contactId, ids.contactId);
+  return { status, body: filled };
+}
+
+export const ID_MARKS = { registrationId: "{registration_id}", contactId: "{contact_id}" } as const;
 
 export interface DeviceRegistration {
   /** Used for a new registration; a known one keeps its own. */
@@ -24,8 +41,7 @@ export interface DeviceRegistration {
   readonly locale?: string;
   readonly timezone?: string;
   readonly now: number;
-  /** Makes the answer from what was stored. Pure. */
-  readonly answer: (ids: { registrationId: string; contactId: string }) => Omit<SavedAnswer, "bodyDigest">;
+  readonly answer: AnswerForm;
 }
 
 export interface IdentifyRequest {
@@ -35,5 +51,5 @@ export interface IdentifyRequest {
   readonly contactId?: string;
   readonly externalId?: string;
   readonly now: number;
-  readonly answer: (contactId: string) => Omit<SavedAnswer, "bodyDigest">;
+  readonly answer: AnswerForm;
 }

@@ -181,8 +181,11 @@ export interface FirstStart {
   readonly pushApp: PushApp;
   readonly webhookSecret: string;
   readonly adminTokenDigest: string;
-  /** Runs inside the transaction, after the rows and before the commit; a throw undoes everything. */
-  readonly beforeCommit: () => void | Promise<void>;
+  /**
+   * A file that tells what was made: written inside the transaction, for its owner only, and on disk before the
+   * commit. Where it cannot be written nothing is stored.
+   */
+  readonly announce?: { readonly path: string; readonly text: string };
 }
 
 // ---------------------------------------------------------------- sandbox

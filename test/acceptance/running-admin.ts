@@ -153,6 +153,5 @@ async function bootstrap(
     pushApp: { id: newId(), accountId, name: "App", platforms: ["apns"], createdAt: now },
     webhookSecret: "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     adminTokenDigest: createHash("sha256").update(ADMIN_TOKEN).digest("hex"),
-    beforeCommit: () => {},
   });
 }

@@ -154,7 +154,7 @@ export function pushContract(open: OpenStore): void {
         deviceId: "d-1",
         externalId: "user-1",
         now: clock.now,
-        answer: (contactId) => ({ status: 200, body: contactId }),
+        answer: { status: 200, body: "{contact_id}" },
       };
       expect(await store.push.identify(request, key("i"))).toEqual({ kind: "contact_not_found" });
       const contact = await addContact("user-1");
@@ -204,7 +204,10 @@ function inPushWorld(open: OpenStore, run: (world: PushWorld) => Promise<void>):
       platform: "fcm",
       token: "t",
       now: clock.now,
-      answer: (ids) => ({ status: 201, body: JSON.stringify(ids) }),
+      answer: {
+        status: 201,
+        body: JSON.stringify({ registrationId: "{registration_id}", contactId: "{contact_id}" }),
+      },
       ...over,
     });
     await run({
@@ -213,7 +216,7 @@ function inPushWorld(open: OpenStore, run: (world: PushWorld) => Promise<void>):
       device,
       register: async (over) => idsOf((await store.push.register(device(over))).answer.body),
       async identify(over) {
-        const answer = (contactId: string) => ({ status: 200, body: contactId });
+        const answer = { status: 200, body: "{contact_id}" };
         const request = { accountId: account.id, deviceId: "d-1", now: clock.now, answer, ...over };
         const done = await store.push.identify(request);
         return done.kind === "contact_not_found" ? done.kind : done.answer.body;

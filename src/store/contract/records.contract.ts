@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Connector, Domain, Route, Sender } from "../../core/accounts.ts";
 import type { FirstStart } from "../store.ts";
 import { inWorld, type OpenStore, type World } from "./world.contract.ts";
@@ -164,48 +167,56 @@ export function recordsContract(open: OpenStore): void {
 
   test("the first start creates account, key, app, secret and admin token together", async () => {
     const { store } = await open();
+    const folder = makeFolder();
     try {
-      const first = firstStart();
+      const first = firstStart(folder);
       expect(await store.adminTokenDigest()).toBeUndefined();
-      const failing = { ...first, beforeCommit: () => Promise.reject(new Error("disk")) };
-      await expect(store.bootstrap(failing)).rejects.toThrow("disk");
+      const failing = { ...first, announce: { ...first.announce, path: join(folder, "none", "file") } };
+      await expect(store.bootstrap(failing)).rejects.toThrow("ENOENT");
       expect(await store.records.find("accounts", {})).toBeUndefined();
       expect(await store.bootstrap(first)).toBe(true);
       expect((await store.intake.findKeyOwner("digest"))?.account).toEqual(first.account);
       expect(await store.records.find("pushApps", { id: "app" })).toEqual(first.pushApp);
       expect(await store.records.webhookSecrets("acc")).toMatchObject([{ secret: "whsec_1" }]);
       expect(await store.adminTokenDigest()).toBe("admin");
+      expect(readFileSync(first.announce.path, "utf8")).toBe("made");
+      expect(statSync(first.announce.path).mode & 0o777).toBe(0o600);
     } finally {
       await store.close();
+      rmSync(folder, { recursive: true });
     }
   });
 
   test("there is one first start, and none once there is an account", async () => {
     const { store } = await open();
+    const folder = makeFolder();
     try {
-      let calls = 0;
-      const first = { ...firstStart(), beforeCommit: () => void calls++ };
-      const results = await Promise.all([
-        store.bootstrap(first),
-        store.bootstrap(first),
-        store.bootstrap(first),
-      ]);
-      expect(results.sort()).toEqual([false, false, true]);
-      expect(calls).toBe(1);
+      const starts = ["a", "b", "c"].map((name) => {
+        const first = firstStart(folder);
+        return { ...first, announce: { path: join(folder, name), text: name } };
+      });
+      const results = await Promise.all(starts.map((first) => store.bootstrap(first)));
+      expect(results.toSorted()).toEqual([false, false, true]);
+      expect(readdirSync(folder)).toEqual([["a", "b", "c"][results.indexOf(true)] ?? ""]);
     } finally {
       await store.close();
+      rmSync(folder, { recursive: true });
     }
   });
 }
 
-function firstStart(): FirstStart {
+function makeFolder(): string {
+  return mkdtempSync(join(tmpdir(), "postrider-store-"));
+}
+
+function firstStart(folder: string): Required<FirstStart> {
   return {
     account: { id: "acc", name: "sandbox", mode: "sandbox", createdAt: 1 },
     apiKey: { id: "key", accountId: "acc", prefix: "pr_live_abcd", digest: "digest", createdAt: 1 },
     pushApp: { id: "app", accountId: "acc", name: "app", platforms: ["apns", "fcm", "web"], createdAt: 1 },
     webhookSecret: "whsec_1",
     adminTokenDigest: "admin",
-    beforeCommit: () => {},
+    announce: { path: join(folder, "made.json"), text: "made" },
   };
 }
 

@@ -1,3 +1,4 @@
+import { writePrivateFile } from "../private-file.ts";
 import type { FirstStart, Store } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";
@@ -15,7 +16,7 @@ export function createBootstrap(db: Database, parts: BootstrapParts): Store["boo
   const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
   const rows = createRecordRows(db, parts.values);
   return (first: FirstStart) =>
-    db.writeAlone(async () => {
+    db.write(() => {
       if (anyAccount.get() !== undefined) return false;
       const { account, apiKey, pushApp } = first;
       mustCreate(rows.insert("accounts", account));
@@ -23,7 +24,7 @@ export function createBootstrap(db: Database, parts: BootstrapParts): Store["boo
       mustCreate(rows.insert("pushApps", pushApp));
       parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
       parts.meta.setAdminTokenDigest(first.adminTokenDigest);
-      await first.beforeCommit();
+      if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
       return true;
     });
 }

@@ -7,8 +7,6 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
   write<T>(work: () => T, weight?: number): Promise<T>;
-  /** A transaction that may wait within; for the first start only. */
-  writeAlone<T>(work: () => Promise<T>): Promise<T>;
   read<T>(work: () => T): Promise<T>;
   /** `forget` runs after every rollback: what was remembered from within may not be so. */
   onRollback(forget: () => void): void;
@@ -42,7 +40,6 @@ export function createDatabase({ driver, schedule, beforeCommit }: DatabaseOptio
   return {
     prepare: (sql) => driver.prepare(sql),
     write: commits.write,
-    writeAlone: commits.alone,
     async read(work) {
       if (isClosed) throw new StoreUnavailable("the store is closed");
       try {

@@ -110,28 +110,6 @@ test("beyond the longest line of waiting calls the store is unavailable at once"
   await store.close();
 });
 
-test("a first start that waits keeps other writes waiting, not failing", async () => {
-  const { store } = await openInMemory();
-  const gate = Promise.withResolvers<void>();
-  const bootstrap = store.bootstrap({
-    account: { id: "acc", name: "a", mode: "sandbox", createdAt: 1 },
-    apiKey: { id: "key", accountId: "acc", prefix: "p", digest: "d", createdAt: 1 },
-    pushApp: { id: "app", accountId: "acc", name: "a", platforms: [], createdAt: 1 },
-    webhookSecret: "s",
-    adminTokenDigest: "t",
-    beforeCommit: () => gate.promise,
-  });
-  const order: string[] = [];
-  const setting = store.records.setSetting("acc", "a", "1").then(() => order.push("setting"));
-  void bootstrap.then(() => order.push("bootstrap"));
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(order).toEqual([]);
-  gate.resolve();
-  await Promise.all([bootstrap, setting]);
-  expect(order).toEqual(["bootstrap", "setting"]);
-  await store.close();
-});
-
 async function expectAllUnavailable({ sms }: Pick<World, "sms">, text = "x"): Promise<void> {
   const results = await Promise.allSettled([sms({ content: { text } }), sms({ content: { text } })]);
   for (const result of results) {

@@ -14,8 +14,6 @@ export interface GroupCommit {
    * database that `onRollback` does not undo. `weight`: roughly its number of rows.
    */
   write<T>(work: () => T, weight?: number): Promise<T>;
-  /** A transaction that may wait within; nothing else is written meanwhile. For the first start only. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Takes no more; resolves when all that waits is committed. */
   close(): Promise<void>;
 }
@@ -41,7 +39,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     },
   });
   let isClosed = false;
-  let lastAlone: Promise<unknown> = Promise.resolve();
 
   return {
     write<T>(work: () => T, weight = 1) {
@@ -50,20 +47,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         line.join({ work, weight, resolve: (value) => resolve(value as T), reject });
       });
     },
-    alone(work) {
-      if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
-      line.hold();
-      const mine = lastAlone.then(() => transactions.runAlone(work));
-      const leave = () => {
-        options.onCommit();
-        line.letGo();
-      };
-      lastAlone = mine.then(leave, leave);
-      return mine;
-    },
     async close() {
       isClosed = true;
-      await lastAlone;
       await line.emptied();
     },
   };
@@ -82,21 +67,19 @@ interface LineOptions {
   readonly flush: (group: readonly Call[]) => () => void;
 }
 
-/** The calls that wait for the next turn. While it is held, they wait on. */
+/** The calls that wait for the next turn. */
 function createLine({ schedule, flush }: LineOptions) {
   const waiting: Call[] = [];
   const onEmpty: (() => void)[] = [];
   let isScheduled = false;
-  let holders = 0;
 
   const wake = () => {
-    if (isScheduled || holders > 0 || waiting.length === 0) return;
+    if (isScheduled || waiting.length === 0) return;
     isScheduled = true;
     schedule(turn);
   };
   const turn = () => {
     isScheduled = false;
-    if (holders > 0) return;
     const answerAll = flush(takeGroup(waiting));
     wake();
     if (waiting.length === 0) for (const done of onEmpty.splice(0)) done();
@@ -110,11 +93,6 @@ function createLine({ schedule, flush }: LineOptions) {
         return;
       }
       waiting.push(call);
-      wake();
-    },
-    hold: () => void holders++,
-    letGo(): void {
-      holders--;
       wake();
     },
     emptied: async () => {

@@ -1,8 +1,8 @@
-import type {
-  DeviceRegistration,
-  IdentifyRequest,
-  PushAnswer,
-  PushIdempotency,
+import {
+  fillAnswer,
+  type IdentifyRequest,
+  type PushAnswer,
+  type PushIdempotency,
 } from "../../core/push-registration.ts";
 import type { PushStore } from "../store.ts";
 import type { Database } from "./database.ts";
@@ -20,7 +20,7 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
     return answer && { kind: "replay", answer };
   };
   const done = (
-    answer: ReturnType<DeviceRegistration["answer"]>,
+    answer: ReturnType<typeof fillAnswer>,
     idempotency: PushIdempotency | undefined,
   ): PushAnswer => {
     if (idempotency) keys.save(idempotency, answer);
@@ -29,14 +29,14 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
 
   return {
     register: (device, idempotency) =>
-      db.write(() => replayOf(idempotency) ?? done(device.answer(register(device)), idempotency)),
+      db.write(() => replayOf(idempotency) ?? done(fillAnswer(device.answer, register(device)), idempotency)),
     identify: (request: IdentifyRequest, idempotency) =>
       db.write(() => {
         const replay = replayOf(idempotency);
         if (replay) return replay;
         const contactId = identify(request);
         if (contactId === undefined) return { kind: "contact_not_found" };
-        return done(request.answer(contactId), idempotency);
+        return done(fillAnswer(request.answer, { contactId }), idempotency);
       }),
   };
 }

@@ -13,7 +13,6 @@ export type Result = { readonly value: unknown } | { readonly error: unknown };
 export interface Transactions {
   /** One result for each of `works`, all that succeeded in one commit. Outages fail all; other errors only their own. */
   runGroup(works: readonly Work[]): readonly Result[];
-  runAlone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 type Work = () => unknown;
@@ -46,17 +45,6 @@ export function createTransactions(options: TransactionOptions): Transactions {
         return runTogether(works, (work) => runApart(driver, work, onRollback));
       } catch (error) {
         return works.map(() => ({ error: toError(error) }));
-      }
-    },
-    async runAlone(work) {
-      try {
-        begin();
-        const value = await work();
-        commit();
-        return value;
-      } catch (error) {
-        rollback();
-        throw toError(error);
       }
     },
   };
