@@ -4,7 +4,7 @@ import type { MessageError } from "./message.ts";
 export type PartOutcome =
   | {
       readonly kind: "sent";
-      /** As the provider wrote them; empty where the provider gives none. */
+      /** First as the provider wrote it, then, where that is another, as receipts name it; empty where there is none. */
       readonly providerMessageIds: readonly string[];
       /** True where acceptance is delivery: the recipient's own MX took the email. */
       readonly delivered?: boolean;
@@ -28,7 +28,7 @@ export interface SendOutcome {
 /** A later word from the provider about one part it took before: SMPP delivery receipt, DSN, callback. */
 export interface Receipt {
   readonly connectorId: string;
-  /** As the provider wrote it. */
+  /** One of the `providerMessageIds` of the part it is about, exactly: the channel has undone what the provider changed. */
   readonly providerMessageId: string;
   readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced";
   readonly error?: MessageError;

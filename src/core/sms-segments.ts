@@ -5,6 +5,12 @@ export type SmsEncoding = "gsm7" | "ucs2";
 /** How the parts of a long message are tied together: a user data header with an 8-bit or a 16-bit reference. */
 export type ConcatStyle = "udh8" | "udh16";
 
+/**
+ * What a provider's default alphabet is. Its text goes to handsets in GSM-7 whatever it is, so what cannot be written in
+ * both goes in UCS-2: the provider would put something else in its place.
+ */
+export type DefaultAlphabet = "gsm7" | "ascii" | "latin1";
+
 export interface SmsSegments {
   readonly encoding: SmsEncoding;
   /** At least one; the text of each part. Joined they are the whole text. */
@@ -23,12 +29,17 @@ const LIMITS = {
 } as const;
 
 /**
- * Splits a text into the parts that go out: GSM-7 where it can write every character, otherwise UCS-2. No part
- * ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster unless that alone fills
- * more than a part. The same text and style give the same parts, always. There may be more than `MAX_SEGMENTS`.
+ * Splits a text into the parts that go out: GSM-7 where that (and the provider's default alphabet, where it is another)
+ * can write every character, otherwise UCS-2. No part
+ * ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster unless that alone fills more than a
+ * part. The same text, style and alphabet give the same parts, always. There may be more than `MAX_SEGMENTS`.
  */
-export function segmentSms(text: string, concat: ConcatStyle = "udh8"): SmsSegments {
-  const septets = gsm7Length(text);
+export function segmentSms(
+  text: string,
+  concat: ConcatStyle = "udh8",
+  alphabet: DefaultAlphabet = "gsm7",
+): SmsSegments {
+  const septets = OUTSIDE[alphabet].test(text) ? undefined : gsm7Length(text);
   const encoding: SmsEncoding = septets === undefined ? "ucs2" : "gsm7";
   const units = septets ?? text.length;
   const limits = LIMITS[encoding];
@@ -36,6 +47,13 @@ export function segmentSms(text: string, concat: ConcatStyle = "udh8"): SmsSegme
   const parts = encoding === "gsm7" ? splitGsm7(text, limits[concat]) : splitUcs2(text, limits[concat]);
   return { encoding, parts, units };
 }
+
+/** A character the alphabet does not have; what GSM-7 does not have is found out by measuring. */
+const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
+  gsm7: /(?!)/,
+  ascii: /[^\0-\x7f]/,
+  latin1: /[^\0-\xff]/,
+};
 
 /** One UTF-16 unit is one character here, of one septet or two. */
 function splitGsm7(text: string, limit: number): string[] {

@@ -16,6 +16,9 @@ export const COMMAND = {
 /** Tags of optional parameters (§5.3.2). */
 export const TAG = {
   receiptedMessageId: 0x001e,
+  sarReference: 0x020c,
+  sarTotal: 0x020e,
+  sarNumber: 0x020f,
   networkErrorCode: 0x0423,
   messagePayload: 0x0424,
   messageState: 0x0427,

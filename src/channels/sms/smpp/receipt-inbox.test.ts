@@ -4,23 +4,48 @@ import type { Receipt } from "../../../core/outcome.ts";
 
 afterEach(closeSmppRigs);
 
-test.each(["tlv", "text"] as const)(
-  "a receipt by %s is stored with the id as the provider wrote it",
-  async (receiptForm) => {
-    const { channel, receipts, until, clock } = await openBoundSmppRig({
-      dial: { receiptForm, receipts: "after", ids: "hex, receipt decimal" },
+const FORMS = ["tlv", "text"] as const;
+const ID_FORMATS = [
+  ["same", "same"],
+  ["hex, receipt decimal", "resp_hex_receipt_dec"],
+  ["decimal, receipt hex", "resp_dec_receipt_hex"],
+] as const;
+const cases = FORMS.flatMap((form) => ID_FORMATS.map(([ids, id_format]) => [form, ids, id_format] as const));
+
+test.each(cases)(
+  "a receipt by %s, with ids %s, names its message by an id the message has",
+  async (receiptForm, ids, id_format) => {
+    const { channel, smsc, receipts, until, clock } = await openBoundSmppRig({
+      dial: { receiptForm, receipts: "after", ids },
+      config: { id_format },
     });
-    await sendThrough(channel);
+    const outcome = await sendThrough(channel);
     await until(() => receipts.length === 1);
+    const [part] = outcome.parts;
+    const providerMessageIds = part?.kind === "sent" ? part.providerMessageIds : [];
+    expect(providerMessageIds[0]).toBe(smsc.submits[0]!.messageId);
+    expect(providerMessageIds).toContain(receipts[0]!.providerMessageId);
     expect(receipts[0]).toMatchObject({
       connectorId: "c1",
-      providerMessageId: "002712847316",
       status: "delivered",
       receivedAt: clock.now(),
     });
     expect(receipts[0]!.raw).not.toContain("Hello");
   },
 );
+
+test("what the provider wrote is kept beside the id it stands for", async () => {
+  const { channel, receipts, until } = await openBoundSmppRig({
+    dial: { receiptForm: "text", receipts: "after", ids: "hex, receipt decimal" },
+    config: { id_format: "resp_hex_receipt_dec" },
+  });
+  await sendThrough(channel);
+  await until(() => receipts.length === 1);
+  expect(receipts[0]).toMatchObject({
+    providerMessageId: "A1B2C3D4",
+    raw: expect.stringContaining("id:002712847316 "),
+  });
+});
 
 test("a receipt that comes before the answer to its submit_sm is stored all the same", async () => {
   const { channel, receipts } = await openBoundSmppRig({ dial: { receipts: "early" } });

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Receipt } from "../../../core/outcome.ts";
 import type { ChannelDeps } from "../../channel.ts";
+import { canonicalId, type IdFormat } from "./message-id.ts";
 import type { ShortMessage } from "./pdu.ts";
 import { isReceipt, readReceipt } from "./receipt.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "./status-words.ts";
@@ -25,11 +26,14 @@ const COUNT_LOG_MS = 60_000;
 
 type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onReceipts">;
 
-export function createReceiptInbox(
-  connectorId: string,
-  deps: InboxDeps,
-  storeTimeoutMs: number,
-): ReceiptInbox {
+export interface InboxOptions {
+  readonly connectorId: string;
+  readonly idFormat: IdFormat;
+  readonly storeTimeoutMs: number;
+}
+
+export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
+  const { connectorId, idFormat, storeTimeoutMs } = options;
   let waiting: Waiting[] = [];
   let storing: Promise<void> | undefined;
   const countMessage = createCounter(deps.clock, (count) =>
@@ -61,7 +65,11 @@ export function createReceiptInbox(
         return acknowledge(STATUS_OK);
       }
       if (waiting.length >= MAX_WAITING) return acknowledge(ESME_RX_T_APPN);
-      waiting.push({ receipt: { ...receipt, connectorId, receivedAt: deps.clock.now() }, acknowledge });
+      const providerMessageId = canonicalId(receipt.providerMessageId, idFormat, "receipt");
+      waiting.push({
+        receipt: { ...receipt, providerMessageId, connectorId, receivedAt: deps.clock.now() },
+        acknowledge,
+      });
       storing ??= storeAll();
     },
     whenEmpty: async () => storing,

@@ -7,9 +7,15 @@ import { type BoundLink, keepBound } from "./keep-bound.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
 import { openSession, type Session } from "./session.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
-import { type StatusClass, THROTTLE_PAUSE_MS } from "./status-words.ts";
+import { THROTTLE_PAUSE_MS } from "./status-words.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
-import { notTried, type SubmitResult, toSubmitResult, unconfirmed } from "./submit-result.ts";
+import {
+  type AnswerReading,
+  notTried,
+  type SubmitResult,
+  toSubmitResult,
+  unconfirmed,
+} from "./submit-result.ts";
 
 /** Answers under way are waited for this long when a session is left. */
 const DRAIN_MS = 10_000;
@@ -21,7 +27,7 @@ interface SmppChannel {
   readonly config: SmppConfig;
   readonly clock: ChannelDeps["clock"];
   readonly link: BoundLink;
-  readonly statusClasses: ReadonlyMap<number, StatusClass>;
+  readonly reading: AnswerReading;
 }
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
@@ -29,7 +35,10 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const config = readSmppConfig(connector);
   if (config instanceof Error) throw config;
   const options = sessionOptions(config, connector.secrets);
-  const inbox = createReceiptInbox(connector.id, deps, config.response_timeout_ms);
+  const inbox = createReceiptInbox(
+    { connectorId: connector.id, idFormat: config.id_format, storeTimeoutMs: config.response_timeout_ms },
+    deps,
+  );
   const sends = createTally();
   const link = keepBound({
     clock: deps.clock,
@@ -42,7 +51,8 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     receiptsStored: inbox.whenEmpty,
   });
   const statusClasses = new Map(Object.entries(config.status_classes).map(([k, v]) => [Number(k), v]));
-  const channel: SmppChannel = { config, clock: deps.clock, link, statusClasses };
+  const reading: AnswerReading = { statusClasses, idFormat: config.id_format };
+  const channel: SmppChannel = { config, clock: deps.clock, link, reading };
   return {
     connectorId: connector.id,
     // A segment waits at most one response timeout for its slot, and then at most another for its answer.
@@ -84,8 +94,8 @@ async function send(
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
   const plan = planSubmit(message, channel.config);
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  if (message.parts.some(isSettled) && message.parts.length !== plan.segments) {
-    const words = `the text now makes ${plan.segments} segments, and some of ${message.parts.length} were sent`;
+  if (message.parts.some(isSettled) && message.parts.length !== plan.submits) {
+    const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }
   const results = await submitSegments(channel, { message, plan, signal });
@@ -142,7 +152,7 @@ async function submitSegments(channel: SmppChannel, attempt: Attempt): Promise<(
     refused: undefined,
   };
   const begun: { readonly result: SubmitResult | Promise<SubmitResult> | undefined }[] = [];
-  for (let segment = 0; segment < attempt.plan.segments; segment++) {
+  for (let segment = 0; segment < attempt.plan.submits; segment++) {
     const isDue = isToBeSent(attempt.message, segment);
     begun.push(isDue ? await beginSegment(channel, progress, segment) : { result: undefined });
   }
@@ -181,7 +191,7 @@ async function submitSegment(
   { progress, body }: { progress: Progress; body: Uint8Array },
 ): Promise<SubmitResult> {
   const answered = session.submit(body).then((answer) => {
-    const result = toSubmitResult(answer, channel.statusClasses);
+    const result = toSubmitResult(answer, channel.reading);
     if (result.reaction === "rest") session.slots.rest(THROTTLE_PAUSE_MS);
     if (result.reaction === "replace") channel.link.replace(`the SMSC answered ${errorOf(result)}`);
     if (result.outcome.kind === "rejected") progress.refused ??= result;

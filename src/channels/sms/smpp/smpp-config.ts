@@ -7,9 +7,36 @@ import type { StatusClass } from "./status-words.ts";
 
 const tag = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });
+const CHAIN_ID = "^(entity|[0-9]{8,30})$";
 const octet = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 255, description }));
 const milliseconds = (value: number, range: { minimum: number; maximum: number }, description: string) =>
   Type.Integer({ default: value, ...range, description });
+
+/** The first word is the default. */
+const choice = <const Word extends string>(
+  words: readonly [Word, ...Word[]],
+  { description }: { description: string },
+) =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { default: words[0], description },
+  );
+
+/** India's registration ids, as optional parameters of every segment. */
+const dltFields = {
+  dlt_entity_tag: tag(0x1400, "TLV of the DLT entity id"),
+  dlt_template_tag: tag(0x1401, "TLV of the DLT template id"),
+  dlt_chain_tag: tag(0x1402, "TLV of the DLT chain hash"),
+  dlt_chain_ids: Type.Array(Type.String({ pattern: CHAIN_ID }), {
+    default: [],
+    maxItems: 20,
+    description:
+      "Entity, aggregators and delivery telemarketer in the order of the chain, whose hash is sent; `entity` stands for " +
+      "the entity id of the message",
+  }),
+  dlt_order: choice(["entity_first", "template_first"], { description: "Which DLT TLV comes first" }),
+  dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
+};
 
 const STATUS_CLASSES = [
   "throttled",
@@ -48,21 +75,36 @@ export const smppConfigSchema = Type.Object({
   dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   dest_plus: Type.Boolean({ default: false, description: "Writes numbers with their +" }),
-  concat: Type.Union([Type.Literal("udh8"), Type.Literal("udh16")], {
-    default: "udh8",
-    description: "Reference of the header that ties long messages together: 8 or 16 bits",
+  concat: choice(["udh8", "udh16", "sar", "payload"], {
+    description:
+      "How a long message goes out: segments with a header of 8 or 16 bit reference, segments with SAR parameters, " +
+      "or whole, in message_payload",
   }),
-  gsm7_data_coding: Type.Integer({ default: 0, minimum: 0, maximum: 255 }),
-  ucs2_data_coding: Type.Integer({ default: 8, minimum: 0, maximum: 255 }),
+  default_alphabet: choice(["gsm7", "ascii", "latin1"], {
+    description: "How this SMSC reads text in its default data coding",
+  }),
+  default_data_coding: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 255,
+    description: "data_coding of text in the default alphabet",
+  }),
+  ucs2_data_coding: Type.Integer({
+    default: 8,
+    minimum: 0,
+    maximum: 255,
+    description: "data_coding of UCS-2",
+  }),
   registered_delivery: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   validity_period: Type.Boolean({
     default: true,
     description: "Tells the SMSC how long the message is good for",
   }),
-  dlt_entity_tag: tag(0x1400, "TLV of the DLT entity id"),
-  dlt_template_tag: tag(0x1401, "TLV of the DLT template id"),
+  id_format: choice(["same", "resp_hex_receipt_dec", "resp_dec_receipt_hex"], {
+    description: "Whether receipts write a message id as its submit_sm_resp did, or to another base",
+  }),
+  ...dltFields,
   max_per_second: MAX_PER_SECOND,
-  dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
   status_classes: Type.Record(
     Type.String({ pattern: "^0x[0-9a-fA-F]{1,8}$" }),
     Type.Union(STATUS_CLASSES.map((name) => Type.Literal(name))),

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { decodeGsm7 } from "../../../core/gsm7.ts";
+import { decodeGsm7, gsm7Length } from "../../../core/gsm7.ts";
 import type { SmsContent } from "../../../core/message.ts";
 import type { OutgoingSms } from "../../channel.ts";
+import { chainHash } from "./dlt-tlvs.ts";
 import { decodeShortMessage } from "./pdu.ts";
 import { readSmppConfig } from "./smpp-config.ts";
 import { planSubmit } from "./submit-plan.ts";
@@ -39,7 +40,7 @@ function plan(
 function submits(...args: Parameters<typeof plan>) {
   const made = plan(...args);
   if ("error" in made) throw new Error(made.error.code);
-  return Array.from({ length: made.segments }, (_, i) => decodeShortMessage(made.body(i, 60_000))!);
+  return Array.from({ length: made.submits }, (_, i) => decodeShortMessage(made.body(i, 60_000))!);
 }
 
 test.each([
@@ -69,7 +70,7 @@ test("a connector may fix TON, NPI, the plus, data codings and registered_delive
     dest_ton: 0,
     dest_npi: 0,
     dest_plus: true,
-    gsm7_data_coding: 1,
+    default_data_coding: 1,
     registered_delivery: 17,
     validity_period: false,
   };
@@ -117,6 +118,68 @@ test("with a 16-bit reference the header has seven octets", () => {
   for (const { shortMessage } of segments) expect(shortMessage.length).toBeLessThanOrEqual(140);
 });
 
+test("by SAR parameters the segments carry their number beside the text, and no header", () => {
+  const text = "x".repeat(400);
+  const segments = segmentsOf(text, { concat: "sar" });
+  expect(segments.length).toBe(3);
+  const reference = segments[0]!.tlvs.get(0x020c);
+  expect(reference).toHaveLength(2);
+  for (const [i, { esmClass, shortMessage, tlvs }] of segments.entries()) {
+    expect(esmClass).toBe(0);
+    expect(shortMessage.length).toBeLessThanOrEqual(152);
+    expect(tlvs.get(0x020c)).toEqual(reference!);
+    expect([...tlvs.get(0x020e)!, ...tlvs.get(0x020f)!]).toEqual([3, i + 1]);
+  }
+  expect(segments.map((s) => decodeGsm7(s.shortMessage)).join("")).toBe(text);
+  expect(segmentsOf("short", { concat: "sar" })[0]!.tlvs.size).toBe(0);
+});
+
+test("in message_payload a long text goes whole, and what it costs is still told", () => {
+  const text = "नमस्ते ".repeat(30);
+  const [submit, ...others] = segmentsOf(text, { concat: "payload" });
+  expect(others).toEqual([]);
+  expect(submit!.shortMessage).toHaveLength(0);
+  expect(new TextDecoder("utf-16be").decode(submit!.tlvs.get(0x0424))).toBe(text);
+  expect(plan({ text }, { concat: "payload" })).toMatchObject({ segments: 4, submits: 1 });
+  const [short] = segmentsOf("short", { concat: "payload" });
+  expect(short!.tlvs.size).toBe(0);
+  expect(decodeGsm7(short!.shortMessage)).toBe("short");
+});
+
+test.each([
+  ["ascii", "Pay $5 @ shop_1 {now}", "plain", 0],
+  ["ascii", "Café", "wide", 8],
+  ["ascii", "tick `", "wide", 8],
+  ["latin1", "Café @ £5", "plain", 0],
+  ["latin1", "á", "wide", 8],
+  ["latin1", "5 €", "wide", 8],
+  ["gsm7", "5 € Δ", "septets", 0],
+])("where the default alphabet is %s, %p goes out %s", (default_alphabet, text, form, dataCoding) => {
+  const [submit] = segmentsOf(text, { default_alphabet });
+  const octets = Buffer.from(submit!.shortMessage);
+  const written = {
+    plain: () => octets.toString("latin1"),
+    wide: () => new TextDecoder("utf-16be").decode(octets),
+    septets: () => decodeGsm7(octets),
+  }[form]!;
+  expect(submit!.dataCoding).toBe(dataCoding);
+  expect(written()).toBe(text);
+});
+
+test("whatever the alphabet, no segment is longer on the air than a handset takes", () => {
+  const text = "{[~]}".repeat(60);
+  for (const default_alphabet of ["gsm7", "ascii", "latin1"]) {
+    const segments = segmentsOf(text, { default_alphabet });
+    expect(segments).toHaveLength(4);
+    const texts = segments.map(({ shortMessage }) => {
+      const octets = Buffer.from(shortMessage.subarray(6));
+      return default_alphabet === "gsm7" ? decodeGsm7(octets) : octets.toString("latin1");
+    });
+    expect(texts.join("")).toBe(text);
+    for (const part of texts) expect(gsm7Length(part)).toBeLessThanOrEqual(153);
+  }
+});
+
 test("references of different messages differ, as far as 16 bits can", () => {
   const references = new Set(
     Array.from({ length: 1000 }, (_, i) => {
@@ -142,7 +205,24 @@ test("DLT ids go on every segment, resolved ones first, under the connector's ta
 });
 
 test("without DLT ids there are no TLVs", () => {
-  expect(submits()[0]?.tlvs.size).toBe(0);
+  expect(submits({}, { dlt_chain_ids: ["1101172974420810001"] })[0]?.tlvs.size).toBe(0);
+});
+
+test("the chain's hash follows the ids, with the message's own entity in its place; the order is the connector's", () => {
+  const content = { dltEntityId: "1101172974420810001", dltTemplateId: "1107" };
+  const config = { dlt_chain_ids: ["entity", "1101172974420830004"], dlt_order: "template_first" };
+  const [submit] = submits({ content }, config);
+  expect([...submit!.tlvs].map(([tag, value]) => [tag, Buffer.from(value).toString()])).toEqual([
+    [0x1401, "1107"],
+    [0x1400, "1101172974420810001"],
+    [0x1402, "c0c951afca257c5b87c3da535c09112080483f35b7e6faf35e2428b3b526b694"],
+  ]);
+});
+
+test("a chain that lacks its entity has no hash", () => {
+  expect(chainHash(["entity", "1101172974420830004"], undefined)).toBeUndefined();
+  expect(chainHash([], "1101172974420810001")).toBeUndefined();
+  expect(chainHash(["1101172974420810001", "1101172974420830004"], undefined)).toStartWith("c0c951af");
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import type { PartOutcome } from "../../../core/outcome.ts";
+import { type IdFormat, responseIds } from "./message-id.ts";
 import type { SubmitAnswer } from "./session.ts";
 import { STATUS_OK, type StatusClass, statusCode, statusWord } from "./status-words.ts";
 
@@ -14,11 +15,16 @@ export interface SubmitResult {
 /** How soon to come back where the message was not at fault. */
 const SOON_MS = 1000;
 
-/** Reads the answer to a submit_sm; `overrides` are the connector's own classes of command_status. */
-export function toSubmitResult(
-  answer: SubmitAnswer,
-  overrides: ReadonlyMap<number, StatusClass>,
-): SubmitResult {
+/** What a connector knows of its SMSC's answers. */
+export interface AnswerReading {
+  /** Its own classes of command_status. */
+  readonly statusClasses: ReadonlyMap<number, StatusClass>;
+  readonly idFormat: IdFormat;
+}
+
+/** Reads the answer to a submit_sm. */
+export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): SubmitResult {
+  const overrides = reading.statusClasses;
   switch (answer.kind) {
     case "silent":
       return unconfirmed("smpp.no_answer", "the SMSC did not answer submit_sm in time");
@@ -29,7 +35,9 @@ export function toSubmitResult(
     case "nacked":
       return fromNack(answer.status, overrides);
     case "answered":
-      return answer.status === STATUS_OK ? sent(answer.messageId) : fromStatus(answer.status, overrides);
+      return answer.status === STATUS_OK
+        ? sent(responseIds(answer.messageId, reading.idFormat))
+        : fromStatus(answer.status, overrides);
   }
 }
 
@@ -43,8 +51,8 @@ export function unconfirmed(code: string, message: string): SubmitResult {
   return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
 }
 
-function sent(messageId: string): SubmitResult {
-  return { outcome: { kind: "sent", providerMessageIds: messageId === "" ? [] : [messageId] }, counts: true };
+function sent(providerMessageIds: readonly string[]): SubmitResult {
+  return { outcome: { kind: "sent", providerMessageIds }, counts: true };
 }
 
 /** A nack says that our PDU was unreadable, whatever its status, unless that says to come back later. */

@@ -1,0 +1,36 @@
+import type { OutgoingSms } from "../../channel.ts";
+import type { Address } from "./pdu.ts";
+import type { SmppConfig } from "./smpp-config.ts";
+
+/** Longest source_addr without its NUL (§5.2.8). */
+const ADDRESS = /^[\x20-\x7e]{1,20}$/;
+
+/** Digits up to here are a short code or a numeric header, above a telephone number. */
+const SHORT_CODE_DIGITS = 8;
+
+/** Who the message is from, in the sender's own words; `undefined` where nobody names one. */
+function senderOf(message: OutgoingSms, config: SmppConfig): string | undefined {
+  return message.from ?? message.content.resolved?.from ?? message.content.from ?? config.source_addr;
+}
+
+/** `undefined` if the sender cannot be written. */
+export function sourceAddress(message: OutgoingSms, config: SmppConfig): Address | undefined {
+  const from = senderOf(message, config);
+  const fitting = from ? fittingAddress(from) : { ton: 0, npi: 0, address: "" };
+  if (from && !ADDRESS.test(fitting.address)) return undefined;
+  return { ...fitting, ton: config.source_ton ?? fitting.ton, npi: config.source_npi ?? fitting.npi };
+}
+
+/** TON and NPI (§5.2.5, §5.2.6): alphanumeric 5/0, short code 3/0, international 1/1. */
+function fittingAddress(from: string): Address {
+  if (/^\+\d+$/.test(from)) return { ton: 1, npi: 1, address: from.slice(1) };
+  if (!/^\d+$/.test(from)) return { ton: 5, npi: 0, address: from };
+  return from.length <= SHORT_CODE_DIGITS
+    ? { ton: 3, npi: 0, address: from }
+    : { ton: 1, npi: 1, address: from };
+}
+
+export function destinationAddress({ to }: OutgoingSms, config: SmppConfig): Address {
+  const address = config.dest_plus ? to : to.replace(/^\+/, "");
+  return { ton: config.dest_ton, npi: config.dest_npi, address };
+}

@@ -1,0 +1,86 @@
+import type { ConcatStyle } from "../../../core/sms-segments.ts";
+import type { Tlvs } from "./octets.ts";
+import { ESM_UDHI, TAG } from "./pdu.ts";
+import type { SmppConfig } from "./smpp-config.ts";
+
+/** One submit_sm of a message, but for the fields that all of them share. */
+export interface Piece {
+  readonly esmClass: number;
+  readonly shortMessage: Uint8Array;
+  readonly tlvs: Tlvs;
+}
+
+type Style = SmppConfig["concat"];
+
+/**
+ * The header each segment's text must leave room for. Behind SAR parameters and message_payload it is the SMSC that
+ * writes one: of the first the reference has 16 bits, of the second nothing is known, and most use 8.
+ */
+export const HEADER_STYLES: Readonly<Record<Style, ConcatStyle>> = {
+  udh8: "udh8",
+  udh16: "udh16",
+  sar: "udh16",
+  payload: "udh8",
+};
+
+/** The submit_sm a text becomes, from its segments as octets: one for each, or one for all in message_payload. */
+export function toPieces(
+  segments: readonly Uint8Array[],
+  { style, messageId }: { style: Style; messageId: string },
+): readonly Piece[] {
+  const [only, ...others] = segments;
+  if (only && others.length === 0) return [{ esmClass: 0, shortMessage: only, tlvs: NO_TLVS }];
+  if (style === "payload") return [wholeInPayload(segments)];
+  const reference = concatReference(messageId);
+  const total = segments.length;
+  return segments.map((octets, index) => {
+    const place = { reference, total, number: index + 1 };
+    return style === "sar"
+      ? { esmClass: 0, shortMessage: octets, tlvs: sarTlvs(place) }
+      : { esmClass: ESM_UDHI, shortMessage: Buffer.concat([header(style, place), octets]), tlvs: NO_TLVS };
+  });
+}
+
+/** 16 bits that are the same on every attempt, so that a handset joins segments of different attempts (FNV-1a). */
+function concatReference(messageId: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < messageId.length; i++) {
+    hash = Math.imul(hash ^ messageId.charCodeAt(i), 0x01000193);
+  }
+  return (hash ^ (hash >>> 16)) & 0xffff;
+}
+
+const NO_TLVS: Tlvs = new Map();
+
+/** sm_length is 0 then (§5.3.2.32). */
+function wholeInPayload(segments: readonly Uint8Array[]): Piece {
+  return {
+    esmClass: 0,
+    shortMessage: Buffer.alloc(0),
+    tlvs: new Map([[TAG.messagePayload, Buffer.concat(segments)]]),
+  };
+}
+
+interface Place {
+  readonly reference: number;
+  readonly total: number;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** §5.3.2.22 to 24. */
+function sarTlvs({ reference, total, number }: Place): Tlvs {
+  return new Map<number, Uint8Array>([
+    [TAG.sarReference, Uint8Array.of(reference >> 8, reference & 0xff)],
+    [TAG.sarTotal, Uint8Array.of(total)],
+    [TAG.sarNumber, Uint8Array.of(number)],
+  ]);
+}
+
+/** User data header of concatenation (3GPP TS 23.040 §9.2.3.24.1 and .8). */
+function header(style: "udh8" | "udh16", { reference, total, number }: Place): Uint8Array {
+  const high = reference >> 8;
+  const low = reference & 0xff;
+  const start = style === "udh8" ? [0x05, 0x00, 0x03, low] : [0x06, 0x08, 0x04, high, low];
+  return Uint8Array.of(...start, total, number);
+}
