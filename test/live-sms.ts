@@ -37,13 +37,14 @@ export async function connectSmsc(
   return connector_id;
 }
 
-/** A live account with a template, a sender and a route of its own to these connectors. */
+/** A live account with a template, a sender and a route to these connectors: its own, or the one for every account. */
 export async function openLiveSms(
   service: Peer,
   options: {
     connectors: readonly string[];
     body?: string;
     settings?: Record<string, string>;
+    sharesRoute?: boolean;
   },
 ): Promise<LiveSms> {
   const { accountId, apiKey } = await liveAccount(service);
@@ -51,7 +52,7 @@ export async function openLiveSms(
   for (const [name, value] of Object.entries(options.settings ?? {})) {
     await admin(service, `/settings/${name}?account_id=${accountId}`, { value }, "PUT");
   }
-  await admin(service, "/routes", { account_id, channel: "sms", connector_ids: options.connectors });
+  await openRoute(service, options.connectors, options.sharesRoute ? undefined : account_id);
   await admin(service, "/senders", { account_id, sender_id: "ACMECO", is_default: true });
   const { template_id: templateId } = await admin<{ template_id: string }>(service, "/sms-templates", {
     account_id,
@@ -74,4 +75,12 @@ export async function openLiveSms(
       return (await admin<{ data: readonly Entry[] }>(service, at)).data;
     },
   };
+}
+
+async function openRoute(service: Peer, connectors: readonly string[], accountId?: string): Promise<void> {
+  if (accountId === undefined) {
+    const { data } = await admin<{ data: { account_id?: string }[] }>(service, "/routes");
+    if (data.some(({ account_id }) => account_id === undefined)) return;
+  }
+  await admin(service, "/routes", { account_id: accountId, channel: "sms", connector_ids: connectors });
 }

@@ -6,6 +6,7 @@ import type { PartOutcome } from "../core/outcome.ts";
 import type { Queue, Records } from "../store/store.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { createSender } from "./send-message.ts";
+import { createSlotLine, type SlotLine } from "./slot-line.ts";
 import { type FindDkim, toOutgoing } from "./to-outgoing.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
@@ -69,8 +70,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const outlets = createOutlets({ ...deps, onSlots: () => workers.wakeAll() });
-  const workers: Workers = createWorkersOf(deps, outlets, givingUp.signal);
+  const line = createSlotLine();
+  const onSlots = () => {
+    line.call();
+    workers.nudgeAll();
+  };
+  const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
+  const workers: Workers = createWorkersOf(deps, { outlets, line, signal: givingUp.signal });
   let watching: Promise<void> | undefined;
   let unsubscribe = () => {};
 
@@ -112,7 +118,13 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-function createWorkersOf(deps: EngineDeps, outlets: Outlets, signal: AbortSignal): Workers {
+interface WorkersParts {
+  readonly outlets: Outlets;
+  readonly line: SlotLine;
+  readonly signal: AbortSignal;
+}
+
+function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findDkim),
@@ -124,6 +136,7 @@ function createWorkersOf(deps: EngineDeps, outlets: Outlets, signal: AbortSignal
       ...deps,
       queueName: route().id,
       send,
+      line,
       outlets: () => route().connectorIds.flatMap((id) => outlets.get(id) ?? []),
     }),
   );

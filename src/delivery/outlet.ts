@@ -10,13 +10,14 @@ export interface Outlet {
   /** Milliseconds until its rate allows another message; 0 when the rate is not what is in the way. */
   waitMs(): number;
   reserve(count: number): void;
-  /** Gives back reservations, as messages are handed over or turn out not to exist. */
+  /** Gives back reservations that turn out not to be needed. */
   unreserve(count: number): void;
-  /** Counts a message against the rate, just before the wire. */
-  spend(units: number): void;
+  /** Turns one reservation into a message on the wire, and counts it against the rate. */
+  handOver(): void;
 }
 
-export function createOutlet(channel: Channel, throttle: Throttle): Outlet {
+/** @param onLeftOver called when a reservation was given back */
+export function createOutlet(channel: Channel, throttle: Throttle, onLeftOver: () => void): Outlet {
   let reserved = 0;
   return {
     channel,
@@ -28,7 +29,11 @@ export function createOutlet(channel: Channel, throttle: Throttle): Outlet {
     },
     unreserve(count) {
       reserved -= count;
+      if (count > 0) onLeftOver();
     },
-    spend: (units) => throttle.take(units),
+    handOver() {
+      reserved -= 1;
+      throttle.take(1);
+    },
   };
 }

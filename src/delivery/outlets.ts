@@ -17,6 +17,8 @@ export interface OutletsDeps {
   readonly log: DeliveryLog;
   /** Slots may have become free, or a channel came up. */
   readonly onSlots: () => void;
+  /** Slots that were reserved turned out not to be needed. */
+  readonly onLeftOver: () => void;
 }
 
 /** The open channels, kept in step with the configured connectors. */
@@ -70,7 +72,7 @@ function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined
       deps.onSlots();
     },
   });
-  if (channel) return createOutlet(channel, createThrottle(deps.clock, rateOf(connector)));
+  if (channel) return createOutlet(channel, createThrottle(deps.clock, rateOf(connector)), deps.onLeftOver);
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   return undefined;
 }

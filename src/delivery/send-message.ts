@@ -78,8 +78,7 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
     const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
-    outlet.spend(1);
-    outlet.unreserve(1);
+    outlet.handOver();
     handedOver = true;
     return await send(deps, job, { outlet, message: outgoing.message });
   } finally {

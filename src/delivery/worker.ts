@@ -4,6 +4,7 @@ import type { Queue } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sender } from "./send-message.ts";
+import type { SlotLine } from "./slot-line.ts";
 
 /** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
 const MAX_CLAIM = 500;
@@ -21,6 +22,7 @@ export interface WorkerDeps {
   readonly outlets: () => readonly Outlet[];
   readonly queue: Queue;
   readonly send: Sender;
+  readonly line: SlotLine;
   readonly clock: Clock;
   readonly log: DeliveryLog;
 }
@@ -35,6 +37,8 @@ export interface WorkerDeps {
 export interface Worker {
   /** Something may have become possible: a turn follows. */
   wake(): void;
+  /** Slots came free: if a turn is under way, another follows. */
+  nudge(): void;
   /** When the loop last turned, on the monotonic clock. */
   lastTurnMs(): number;
   /** Claims no more and resolves when every job in hand has its verdict. */
@@ -67,7 +71,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     while (isWoken && !isStopped) {
       isWoken = false;
       lastTurnMs = clock.monotonicMs();
-      await turn(deps, hold).catch((error) =>
+      await turn(deps, { hold, wake }).catch((error) =>
         deps.log.warn({ err: error, queue: deps.queueName }, "a claim failed"),
       );
     }
@@ -80,11 +84,15 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   return {
     wake,
+    nudge() {
+      if (turning) isWoken = true;
+    },
     lastTurnMs: () => lastTurnMs,
     async stop() {
       isStopped = true;
       cancelTimer();
       await turning;
+      deps.line.leave(wake);
       await Promise.all(inHand);
     },
   };
@@ -93,12 +101,13 @@ export function createWorker(deps: WorkerDeps): Worker {
 /** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
 async function turn(
   deps: WorkerDeps,
-  hold: (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => void,
+  { hold, wake }: { hold: (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => void; wake: () => void },
 ): Promise<void> {
   for (;;) {
     const outlet = deps.outlets().find((each) => each.isUp());
     const limit = Math.min(MAX_CLAIM, outlet?.available() ?? 0);
-    if (!outlet || limit <= 0) return;
+    if (!outlet || limit <= 0) return deps.line.join(wake);
+    deps.line.leave(wake);
     const leaseMs = slowestMs(deps.outlets()) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const jobs = await claim(deps, outlet, { limit, leaseMs });
