@@ -1,15 +1,18 @@
+import type { ConnectorKind } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** Everything the HTTP interface is given by the composition root. */
 export interface AppDeps {
-  readonly store: Pick<Store, "intake" | "push" | "records" | "adminTokenDigest">;
+  readonly store: Pick<Store, "intake" | "queue" | "push" | "records" | "adminTokenDigest">;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
   readonly log: ApiLog;
   readonly adminEndpoints: readonly Endpoint[];
+  /** Those whose callbacks are taken; absent: none. */
+  readonly connectorKinds?: readonly ConnectorKind[];
   /** The text of `/metrics`, in the Prometheus exposition format. */
   readonly metrics: () => Promise<string>;
   /** What keeps this process from serving, in words; empty when it is ready. */

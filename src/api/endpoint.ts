@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly tag: string;
   readonly auth: "api-key" | "admin" | "none";
   readonly request?: { readonly schema: TSchema; readonly maxBytes: number };
+  /** Takes a body of any type, as text; instead of `request`. */
+  readonly rawBody?: { readonly maxBytes: number };
   readonly query?: Readonly<Record<string, TSchema>>;
   /** By status; the errors every endpoint shares are added by the generator. */
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>;
@@ -41,4 +43,6 @@ export interface Call {
   readonly caller?: KeyOwner;
   /** The parsed body (an object) and its exact text; present exactly where the endpoint declares `request`. */
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
+  /** The request as it came; present exactly where the endpoint declares `rawBody`. */
+  readonly raw?: { readonly method: string; readonly url: string; readonly text: string };
 }

@@ -8,6 +8,7 @@ import { healthEndpoints } from "./health.ts";
 import { openApiEndpoint } from "./openapi.ts";
 import { pushEndpoints } from "./push.ts";
 import type { RateLimiter } from "./rate-limit.ts";
+import { receiptEndpoints } from "./receipts.ts";
 import { smsEndpoints } from "./sms-messages.ts";
 
 export interface EndpointParts {
@@ -23,6 +24,7 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...smsEndpoints(messages),
     ...emailEndpoints(messages),
     ...pushEndpoints({ store, directory, limiter, ids }),
+    ...receiptEndpoints(deps, { directory, limiter }),
     ...healthEndpoints(deps),
     ...deps.adminEndpoints,
   ];

@@ -25,6 +25,8 @@ export const invalidApiKey = () => new Refusal(401, "invalid or missing API key"
 export const invalidAdminToken = () =>
   new Refusal(401, "invalid or missing admin token", { headers: BEARER });
 
+export const callbackNotAuthenticated = () => new Refusal(401, "callback not authenticated");
+
 export const notFound = () => new Refusal(404, "not found");
 
 export const messageNotFound = () => new Refusal(404, "message not found");

@@ -15,6 +15,8 @@ export interface BodyReader {
    * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
    */
   read(request: Request, maxBytes: number): Promise<string>;
+  /** The same of a body of any media type. */
+  readAny(request: Request, maxBytes: number): Promise<string>;
 }
 
 export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
@@ -26,21 +28,25 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
     held += bytes;
   };
 
+  const readAny = (request: Request, maxBytes: number): Promise<string> => {
+    const { headers } = request;
+    if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
+    const length = declaredLength(headers.get("content-length"));
+    if (length !== undefined && length > maxBytes) throw payloadTooLarge();
+    const reserved = length ?? maxBytes;
+    reserve(reserved);
+    const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
+    return within(bytes, () => {
+      held -= reserved;
+    });
+  };
+
   return {
     read(request, maxBytes) {
-      const { headers } = request;
-      if (!isJson(headers.get("content-type")) || !isPlain(headers.get("content-encoding"))) {
-        throw unsupportedMediaType();
-      }
-      const length = declaredLength(headers.get("content-length"));
-      if (length !== undefined && length > maxBytes) throw payloadTooLarge();
-      const reserved = length ?? maxBytes;
-      reserve(reserved);
-      const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-      return within(bytes, () => {
-        held -= reserved;
-      });
+      if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
+      return readAny(request, maxBytes);
     },
+    readAny,
   };
 }
 

@@ -36,7 +36,8 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
         arrival.accountId = caller.account.id;
         call.caller = caller;
       }
-      return endpoint.request ? runWithBody(endpoint, request, call) : endpoint.handle(call);
+      const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
+      return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
     });
 }
 
@@ -67,6 +68,11 @@ function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
 
   return async (endpoint, request, call) => {
     let text = "";
+    if (endpoint.rawBody) {
+      const { method, url } = request;
+      call.raw = { method, url, text: await bodies.readAny(request, endpoint.rawBody.maxBytes) };
+      return endpoint.handle(call);
+    }
     try {
       text = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
       const parsed = parseJsonObject(text);

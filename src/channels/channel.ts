@@ -78,6 +78,8 @@ export interface ChannelDeps {
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
+  /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
+  readonly publicUrl?: () => Promise<string | undefined>;
 }
 
 export interface ChannelLog {
@@ -103,7 +105,46 @@ export interface ConnectorKind {
   readonly config: TSchema;
   /** Names of the fields kept in `Connector.secrets`, all optional strings. */
   readonly secrets: readonly string[];
+  /** What the schema cannot say of a configuration that fits it, by field; empty when it is good. */
+  problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
   open(connector: Connector, deps: ChannelDeps): Channel;
   /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. */
   check(connector: Connector, clock: Clock): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** True where the provider renders the text by its template id, so that a template unknown here is no obstacle. */
+  rendersTemplates?(connector: Connector): boolean;
+  /** Present where providers report deliveries by HTTP requests to `callbackPath`. */
+  readonly callbacks?: Callbacks;
+}
+
+export interface Callbacks {
+  /** Which of the connector's secrets ends the path. Made with the connector; 16 to 128 of `A-Za-z0-9_-`. */
+  readonly tokenSecret: string;
+  /** Reads one request whose token was right. Pure: the caller stores the receipts, and only then answers. */
+  read(connector: Connector, request: CallbackRequest): CallbackReading;
+}
+
+export interface CallbackRequest {
+  readonly method: string;
+  /** As the provider called it, query included: what signatures are made over. */
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+  /** Unix milliseconds when it came. */
+  readonly receivedAt: number;
+}
+
+export type CallbackReading =
+  | {
+      readonly kind: "receipts";
+      /** None, where it tells of nothing we keep. */
+      readonly receipts: readonly Receipt[];
+      /** What the provider wants to hear once they are stored. */
+      readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
+    }
+  /** 400: cannot be read. 401: its signature or password is missing or wrong. */
+  | { readonly kind: "refused"; readonly status: 400 | 401; readonly reason: string };
+
+/** Where a connector's callbacks arrive, below the public URL. */
+export function callbackPath(connectorId: string, token: string): string {
+  return `/receipts/${connectorId}/${token}`;
 }

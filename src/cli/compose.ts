@@ -21,6 +21,7 @@ import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { createPublicUrl } from "./public-url.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
@@ -110,6 +111,7 @@ function createDelivery({ clock, log, store, metrics }: Parts): Engine {
           log,
           ...listeners,
           onReceipts: async (receipts) => void (await store.queue.recordReceipts(receipts)),
+          publicUrl: createPublicUrl(store.records, clock),
         },
         store.sandbox,
       ),
@@ -167,6 +169,7 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
     version: packageJson.version,
     baseUrl,
     isDraining,
+    connectorKinds: CONNECTOR_KINDS,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

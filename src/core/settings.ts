@@ -57,6 +57,12 @@ export const SETTINGS = {
     description: "Resolvers that domains are verified with; unset: the machine's own.",
     scope: "instance",
   }),
+  public_url: text(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*[^\s/?#])?$/, {
+    expected: "an http:// or https:// URL without a slash at the end",
+    description:
+      "Where providers reach this service with delivery callbacks; unset: they are asked for none.",
+    scope: "instance",
+  }),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

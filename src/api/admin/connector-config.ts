@@ -28,7 +28,7 @@ export function changeSettings(
     else if (isGoodSecret(value)) secrets[name] = value;
     else errors.add(`config.${name}`, `must be a string of 1 to ${MAX_SECRET} characters`);
   }
-  judgeConfig(kind, config, errors);
+  judgeConfig(kind, { config, secrets }, errors);
   return { config, secrets };
 }
 
@@ -44,13 +44,21 @@ function isGoodSecret(value: unknown): value is string {
   return typeof value === "string" && value.length > 0 && value.length <= MAX_SECRET;
 }
 
-function judgeConfig(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
+function judgeConfig(
+  kind: ConnectorKind,
+  { config, secrets }: { config: Record<string, unknown>; secrets: Record<string, string> },
+  errors: ErrorCollector,
+): void {
   const found = createErrors();
   parseBody(givenSchema(kind.config as TObject), config, (_, problems) => {
     noteUnknown(kind, config, problems);
     for (const [field, reason] of Object.entries(problems.list())) found.add(field, reason);
   });
   if (found.isEmpty()) noteRest(kind, config, found);
+  if (found.isEmpty()) {
+    for (const [field, reason] of Object.entries(kind.problems?.({ config, secrets }) ?? {}))
+      found.add(field, reason);
+  }
   for (const [field, reason] of Object.entries(found.list())) errors.add(`config.${field}`, reason);
 }
 

@@ -1,12 +1,13 @@
 import Type, { type TSchema } from "typebox";
-import type { ConnectorKind } from "../../channels/channel.ts";
+import { type ConnectorKind, callbackPath } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
+import { readSetting } from "../../core/settings.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { changeSettings, withDefaults } from "./connector-config.ts";
+import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -46,7 +47,7 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
     },
     async toRecord(given, { id, now }) {
       const kind = kindNamed(deps, given.kind);
-      const settings = kind ? changeSettings(kind, { given: given.config }) : { config: {}, secrets: {} };
+      const settings = kind ? settingsOf(deps, kind, { given: given.config }) : { config: {}, secrets: {} };
       return {
         id,
         name: given.name ?? (await freeName(deps.store.records, given.kind)),
@@ -73,11 +74,26 @@ function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
     },
     toChanges(given, current) {
       const kind = kindNamed(deps, current.kind);
-      const settings = kind && given.config ? changeSettings(kind, { current, given: given.config }) : {};
+      const settings = kind && given.config ? settingsOf(deps, kind, { current, given: given.config }) : {};
       return { ...present({ name: given.name, isEnabled: given.is_enabled }), ...settings };
     },
   });
 }
+
+/** With the token of its callbacks: made here, unless there is one; cleared, it is made anew. */
+function settingsOf(
+  deps: AdminDeps,
+  kind: ConnectorKind,
+  change: NonNullable<Parameters<typeof changeSettings>[1]>,
+): ConnectorSettings {
+  const { config, secrets } = changeSettings(kind, change);
+  const { tokenSecret } = kind.callbacks ?? {};
+  if (tokenSecret === undefined || secrets[tokenSecret] !== undefined) return { config, secrets };
+  const token = Buffer.from(deps.randomBytes(TOKEN_BYTES)).toString("base64url");
+  return { config, secrets: { ...secrets, [tokenSecret]: token } };
+}
+
+const TOKEN_BYTES = 24;
 
 function kindNamed({ connectorKinds }: AdminDeps, name: string | undefined): ConnectorKind | undefined {
   return connectorKinds.find((each) => each.kind === name);
@@ -110,6 +126,10 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
       channel: Type.Optional(Type.Enum(["sms", "email"])),
       config: Type.Object({}, { additionalProperties: true, description: "Defaults filled in" }),
       secrets: Type.Object({}, { additionalProperties: Type.Literal("set") }),
+      callback_path: Type.Optional(
+        Type.String({ description: "Where the provider reports deliveries, below the setting public_url" }),
+      ),
+      callback_url: Type.Optional(Type.String({ description: "The same with public_url, once that is set" })),
       is_enabled: Type.Boolean(),
       status,
       created_at: shownFields.created_at,
@@ -127,7 +147,7 @@ const status = Type.Object({
   reason: Type.Optional(Type.String()),
 });
 
-function toResource(deps: AdminDeps, connector: Connector) {
+async function toResource(deps: AdminDeps, connector: Connector) {
   const kind = kindNamed(deps, connector.kind);
   const live = deps.connectorStatus(connector.id);
   return {
@@ -137,12 +157,21 @@ function toResource(deps: AdminDeps, connector: Connector) {
     channel: kind?.channel,
     config: withDefaults(kind, connector.config),
     secrets: Object.fromEntries(Object.keys(connector.secrets).map((name) => [name, "set"])),
+    ...(await callbackOf(deps, kind, connector)),
     is_enabled: connector.isEnabled,
     status: live
       ? { state: live.state, since: toIso(live.since), reason: live.reason }
       : { state: "unknown" },
     created_at: toIso(connector.createdAt),
   };
+}
+
+async function callbackOf(deps: AdminDeps, kind: ConnectorKind | undefined, { id, secrets }: Connector) {
+  const token = kind?.callbacks && secrets[kind.callbacks.tokenSecret];
+  if (token === undefined) return {};
+  const path = callbackPath(id, token);
+  const publicUrl = readSetting(await deps.store.records.settings(undefined), "public_url");
+  return { callback_path: path, ...(publicUrl !== undefined && { callback_url: publicUrl + path }) };
 }
 
 /** `smpp`, then `smpp-2` and so on: for who has only one of a kind, the kind is name enough. */

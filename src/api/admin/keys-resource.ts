@@ -40,7 +40,9 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       summary: "Revoke an API key: within a second no process takes it any more",
       responses: { 200: { description: "The key, revoked", schema: shownSchema(plan) }, 404: MISSING },
       handle: async (call) =>
-        Response.json(shownRecord(plan, await revoke(deps, await recordOf(deps, "apiKeys", call), call.now))),
+        Response.json(
+          await shownRecord(plan, await revoke(deps, await recordOf(deps, "apiKeys", call), call.now)),
+        ),
     },
     {
       ...common,
@@ -123,7 +125,7 @@ function createKey(deps: AdminDeps): Endpoint {
         createdAt: call.now,
       });
       await storeNew(deps, plan, key);
-      return Response.json({ ...shownRecord(plan, key), api_key: apiKey }, { status: 201 });
+      return Response.json({ ...(await shownRecord(plan, key)), api_key: apiKey }, { status: 201 });
     },
   };
 }

@@ -33,7 +33,7 @@ export async function answerPage<Row extends { readonly id: string }>(
   const rows = await read({ ...page, limit: page.limit + 1 });
   const shown = rows.slice(0, page.limit);
   const next = rows.length > page.limit ? shown.at(-1)?.id : undefined;
-  return Response.json({ data: shown.map(show), next });
+  return Response.json({ data: await Promise.all(shown.map(show)), next });
 }
 
 export function pageSchema(row: TSchema): TSchema {

@@ -71,7 +71,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });
       await storeNew(deps, plan, record);
       await creation.after?.(record);
-      return Response.json(shownRecord(plan, record), { status: 201 });
+      return Response.json(await shownRecord(plan, record), { status: 201 });
     },
   };
 }
@@ -138,7 +138,7 @@ export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
     operation: `get${plan.operation}`,
     summary: `Show ${article(plan.noun)}`,
     responses: { 200: { description: `The ${plan.noun}`, schema: shownSchema(plan) }, 404: MISSING },
-    handle: async (call) => Response.json(shownRecord(plan, await recordOf(deps, plan.kind, call))),
+    handle: async (call) => Response.json(await shownRecord(plan, await recordOf(deps, plan.kind, call))),
   };
 }
 
@@ -164,7 +164,8 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
       const { draft, cleared } = readChange(change, bodyOf(call));
       await change.judge?.(draft, current);
       const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
-      return Response.json(shownRecord(plan, await storeChanges(deps, plan, { current, changes, change })));
+      const record = await storeChanges(deps, plan, { current, changes, change });
+      return Response.json(await shownRecord(plan, record));
     },
   };
 }

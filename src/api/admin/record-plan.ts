@@ -18,7 +18,7 @@ export interface RecordPlan<K extends RecordKind> {
   /** Under what name, beside `id`, a record shows its id: the name by which others refer to it. */
   readonly idName?: string;
   readonly shown: TObject;
-  show(record: RecordTypes[K]): object;
+  show(record: RecordTypes[K]): object | Promise<object>;
   /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** Runs after every change that is stored. */
@@ -49,8 +49,11 @@ export async function recordOf<K extends RecordKind>(
   return record;
 }
 
-export function shownRecord<K extends RecordKind>(plan: RecordPlan<K>, record: RecordTypes[K]): object {
-  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...plan.show(record) };
+export async function shownRecord<K extends RecordKind>(
+  plan: RecordPlan<K>,
+  record: RecordTypes[K],
+): Promise<object> {
+  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...(await plan.show(record)) };
 }
 
 export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {

@@ -1,0 +1,27 @@
+import type { ChannelDeps } from "../channels/channel.ts";
+import type { Clock } from "../core/clock.ts";
+import { readSetting } from "../core/settings.ts";
+import type { Records } from "../store/store.ts";
+
+/** Within this time of a change, every process acts on it. */
+const MAX_AGE_MS = 1_000;
+
+/** The setting `public_url` as it is, read at most once a second however many messages ask. */
+export function createPublicUrl(
+  records: Pick<Records, "settings">,
+  clock: Clock,
+): NonNullable<ChannelDeps["publicUrl"]> {
+  let last: { readonly at: number; readonly value: Promise<string | undefined> } | undefined;
+  const read = async () => readSetting(await records.settings(undefined), "public_url");
+  return () => {
+    const now = clock.monotonicMs();
+    if (!last || now - last.at >= MAX_AGE_MS) {
+      const reading = { at: now, value: read() };
+      last = reading;
+      reading.value.catch(() => {
+        if (last === reading) last = undefined;
+      });
+    }
+    return last.value;
+  };
+}
