@@ -1,0 +1,27 @@
+import { createHmac } from "node:crypto";
+
+export interface Unsigned {
+  /** The same on every delivery of an event; holds no `.`. */
+  readonly id: string;
+  /** Unix seconds of this delivery. */
+  readonly timestamp: number;
+  /** Exactly the text that is sent. */
+  readonly body: string;
+}
+
+/**
+ * The value of `webhook-signature` (Standard Webhooks 1.0.0): one `v1,` signature per secret, the newest first, so that
+ * a receiver may know either while secrets are exchanged. Secrets are `whsec_` and base64.
+ */
+export function sign({ id, timestamp, body }: Unsigned, secrets: readonly string[]): string {
+  if (secrets.length === 0) throw new Error("a webhook without a secret to sign it");
+  const signed = `${id}.${timestamp}.${body}`;
+  return secrets.map((secret) => `v1,${hmac(secret, signed)}`).join(" ");
+}
+
+const PREFIX = "whsec_";
+
+function hmac(secret: string, text: string): string {
+  const key = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, "base64");
+  return createHmac("sha256", key).update(text).digest("base64");
+}
