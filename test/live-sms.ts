@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 /** The text of every message that says nothing else. */
-export const TEXT = "Your table is ready.";
+const TEXT = "Your table is ready.";
 
 /** A connector to an SMSC, in the order made. */
 export async function connectSmsc(

@@ -70,13 +70,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const line = createSlotLine();
-  const onSlots = () => {
-    line.call();
-    workers.nudgeAll();
-  };
-  const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
-  const workers: Workers = createWorkersOf(deps, { outlets, line, signal: givingUp.signal });
+  const { outlets, workers } = createParts(deps, givingUp.signal);
   let watching: Promise<void> | undefined;
   let unsubscribe = () => {};
 
@@ -116,6 +110,18 @@ export function createEngine(deps: EngineDeps): Engine {
       await outlets.stop();
     },
   };
+}
+
+/** The two meet in the line: outlets tell it of free slots, workers that found none stand in it. */
+function createParts(deps: EngineDeps, signal: AbortSignal): { outlets: Outlets; workers: Workers } {
+  const line = createSlotLine();
+  const onSlots = () => {
+    line.call();
+    workers.nudgeAll();
+  };
+  const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
+  const workers: Workers = createWorkersOf(deps, { outlets, line, signal });
+  return { outlets, workers };
 }
 
 interface WorkersParts {

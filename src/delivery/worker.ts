@@ -47,7 +47,7 @@ export interface Worker {
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
-  const inHand = new Set<Promise<void>>();
+  const inHand = createInHand(deps.send);
   let turning: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
@@ -71,15 +71,10 @@ export function createWorker(deps: WorkerDeps): Worker {
     while (isWoken && !isStopped) {
       isWoken = false;
       lastTurnMs = clock.monotonicMs();
-      await turn(deps, { hold, wake }).catch((error) =>
+      await turn(deps, { hold: inHand.hold, wake }).catch((error) =>
         deps.log.warn({ err: error, queue: deps.queueName }, "a claim failed"),
       );
     }
-  };
-
-  const hold = (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => {
-    const work = deps.send(job, outlet, leaseEndsMs).finally(() => inHand.delete(work));
-    inHand.add(work);
   };
 
   return {
@@ -93,15 +88,27 @@ export function createWorker(deps: WorkerDeps): Worker {
       cancelTimer();
       await turning;
       deps.line.leave(wake);
-      await Promise.all(inHand);
+      await inHand.whenEmpty();
     },
+  };
+}
+
+/** The jobs that are being sent. */
+function createInHand(send: Sender) {
+  const inHand = new Set<Promise<void>>();
+  return {
+    hold(...handed: Parameters<Sender>): void {
+      const work = send(...handed).finally(() => inHand.delete(work));
+      inHand.add(work);
+    },
+    whenEmpty: async () => void (await Promise.all(inHand)),
   };
 }
 
 /** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
 async function turn(
   deps: WorkerDeps,
-  { hold, wake }: { hold: (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => void; wake: () => void },
+  { hold, wake }: { hold: (...handed: Parameters<Sender>) => void; wake: () => void },
 ): Promise<void> {
   for (;;) {
     const outlet = deps.outlets().find((each) => each.isUp());
