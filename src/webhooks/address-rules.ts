@@ -1,0 +1,111 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** Where webhooks may connect to: everywhere but the machine, its networks and what is reserved, unless allowed. */
+export interface AddressRules {
+  /** The range that forbids the address, in words for the operator; `undefined` if it may be connected to. */
+  blockedBy(address: string): string | undefined;
+}
+
+/** `127.0.0.0/8` as an address and the bits that count. */
+export type Range = readonly [address: Address, bits: number];
+
+/** Reads an operator's list; `undefined` in place of what is no range. One address is a range of its own. */
+export function parseRange(text: string): Range | undefined {
+  const single = parseAddress(text);
+  if (single) return [single, single.kind() === "ipv4" ? 32 : 128];
+  const [, network = "", bits = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const address = parseAddress(network);
+  const most = address?.kind() === "ipv4" ? 32 : 128;
+  return address && Number(bits) <= most ? [address, Number(bits)] : undefined;
+}
+
+/** Operators' ranges count before the blocked ones. */
+export function createAddressRules(allowed: readonly Range[]): AddressRules {
+  const verdict = (address: Address): string | undefined => {
+    if (find(allowed, address)) return carriedBy(address, verdict);
+    return find(BLOCKED, address)?.join("/") ?? carriedBy(address, verdict);
+  };
+  return {
+    blockedBy(text) {
+      const address = parseAddress(text);
+      return address ? verdict(address) : "not an address";
+    },
+  };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/**
+ * What must not be reached from outside: the special-purpose registries of IANA (RFC 6890 and what followed), wider
+ * where an address is also a way to another one: IPv4-compatible, NAT64, Teredo, 6to4.
+ */
+const BLOCKED: readonly Range[] = [
+  "0.0.0.0/8", // this network; 0.0.0.0 is this host
+  "10.0.0.0/8", // private
+  "100.64.0.0/10", // behind a carrier's NAT
+  "127.0.0.0/8", // loopback
+  "169.254.0.0/16", // link-local, and the clouds' metadata
+  "172.16.0.0/12", // private
+  "192.0.0.0/24", // protocol assignments
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // 6to4 relays
+  "192.168.0.0/16", // private
+  "198.18.0.0/15", // benchmarks
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4", // reserved, and broadcast
+  "::/96", // unspecified, loopback, IPv4-compatible
+  "64:ff9b::/96", // NAT64
+  "64:ff9b:1::/48", // NAT64, local
+  "100::/64", // discard
+  "2001::/23", // protocol assignments, Teredo
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4
+  "3fff::/20", // documentation
+  "5f00::/16", // segment routing
+  "fc00::/7", // private
+  "fe80::/10", // link-local
+  "fec0::/10", // site-local
+  "ff00::/8", // multicast
+].map((text) => {
+  const [address = "", bits = ""] = text.split("/");
+  return [ipaddr.parse(address), Number(bits)];
+});
+
+/** Ranges whose addresses lead on to the IPv4 address they hold, and where it begins. */
+const CARRIERS: readonly (readonly [range: Range, firstByte: number])[] = [
+  [[ipaddr.parse("64:ff9b::"), 96], 12],
+  [[ipaddr.parse("2002::"), 16], 2],
+  [[ipaddr.parse("::"), 96], 12],
+];
+
+/**
+ * Only as RFC 4291 and dotted IPv4 write it: no octal, no hex, no short forms, no zones. Mapped IPv4 is IPv4. The
+ * URL parser writes IPv6 in hexadecimal first, since the library takes `::8.8.8.8` for a mapped address.
+ */
+function parseAddress(text: string): Address | undefined {
+  const version = text.includes("%") ? 0 : isIP(text);
+  if (version === 0) return undefined;
+  return ipaddr.process(version === 4 ? text : new URL(`https://[${text}]`).hostname.slice(1, -1));
+}
+
+function find(ranges: readonly Range[], address: Address): Range | undefined {
+  return ranges.find(
+    ([range, bits]) =>
+      range.kind() === address.kind() && address.match(range as ipaddr.IPv4 & ipaddr.IPv6, bits),
+  );
+}
+
+/** Allowing a range of carriers does not allow what hides in it. */
+function carriedBy(address: Address, verdict: (inner: Address) => string | undefined): string | undefined {
+  const firstByte = CARRIERS.find(([range]) => find([range], address))?.[1];
+  if (firstByte === undefined || isOwn(address)) return undefined;
+  return verdict(ipaddr.fromByteArray(address.toByteArray().slice(firstByte, firstByte + 4)));
+}
+
+/** `::` and `::1` hold no IPv4 address. */
+function isOwn(address: Address): boolean {
+  return ["::", "::1"].includes(address.toString());
+}
