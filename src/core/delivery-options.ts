@@ -1,7 +1,7 @@
 /** The fields that sending an SMS and sending an email share: callback, schedule, tags, metadata. */
 import Type from "typebox";
 import type { ErrorCollector } from "./field-errors.ts";
-import { present } from "./present.ts";
+import type { Writable } from "./present.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "./text-rules.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -61,19 +61,34 @@ interface SoundOptions {
 }
 
 /** Judges what the schema cannot; the value counts only if nothing was reported. */
-export function parseDeliveryOptions(
-  sound: SoundOptions,
-  { errors, now }: { errors: ErrorCollector; now: number },
-): DeliveryOptions {
-  const { callback_url: callbackUrl, schedule_at: scheduleAt, metadata } = sound;
-  if (callbackUrl !== undefined) report(errors, "callback_url", callbackProblem(callbackUrl));
-  if (metadata !== undefined) report(errors, "metadata", metadataProblem(metadata));
-  return present({
-    callbackUrl,
-    scheduleAt: scheduleAt === undefined ? undefined : parseSchedule(scheduleAt, { errors, now }),
-    tags: sound.tags && parseTags(sound.tags, errors),
-    metadata,
-  });
+export function parseDeliveryOptions(sound: SoundOptions, judging: Judging): DeliveryOptions {
+  const options: Writable<DeliveryOptions> = {};
+  addDeliveryOptions(options, sound, judging);
+  return options;
+}
+
+interface Judging {
+  readonly errors: ErrorCollector;
+  readonly now: number;
+}
+
+/** The same, put into what is being made of the body. */
+export function addDeliveryOptions(
+  into: Writable<DeliveryOptions>,
+  { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: SoundOptions,
+  { errors, now }: Judging,
+): void {
+  if (callbackUrl !== undefined) {
+    report(errors, "callback_url", callbackProblem(callbackUrl));
+    into.callbackUrl = callbackUrl;
+  }
+  if (metadata !== undefined) {
+    report(errors, "metadata", metadataProblem(metadata));
+    into.metadata = metadata;
+  }
+  const at = scheduleAt === undefined ? undefined : parseSchedule(scheduleAt, { errors, now });
+  if (at !== undefined) into.scheduleAt = at;
+  if (tags !== undefined) into.tags = parseTags(tags, errors);
 }
 
 const SEVEN_DAYS_MS = 7 * 24 * 3600 * 1000;

@@ -61,33 +61,47 @@ export function checkBody<Schema extends TObject>(schema: Schema, body: unknown)
 }
 
 export function createErrors(): ErrorCollector {
-  const fields = new Map<string, string>();
-  const arrays = new Map<string, { bad: Set<number>; total: number; at: [string, string][] }>();
-  const summaries = new Map<string, Summary>();
+  // Made when there is something to note: a good body is judged without any of them.
+  let fields: Map<string, string> | undefined;
+  let arrays: Map<string, BadEntries> | undefined;
+  let summaries: Map<string, Summary> | undefined;
 
-  const summaryOf = (field: string, array: { bad: Set<number>; total: number }) =>
-    (summaries.get(field) ?? plainSummary)(array.bad.size, array.total);
+  const summaryOf = (field: string, { bad, total }: BadEntries) =>
+    (summaries?.get(field) ?? plainSummary)(bad.size, total);
 
   return {
-    add: (field, reason) => void (fields.has(field) || fields.set(field, reason)),
+    add(field, reason) {
+      fields ??= new Map();
+      if (!fields.has(field)) fields.set(field, reason);
+    },
     addEntry(field, { index, total, at, reason }) {
+      arrays ??= new Map();
       const array = arrays.get(field) ?? { bad: new Set(), total, at: [] };
       arrays.set(field, array);
       array.bad.add(index);
       if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
     },
-    summarise: (field, summary) => void summaries.set(field, summary),
-    has: (field) => fields.has(field) || arrays.has(field),
-    isEmpty: () => fields.size === 0 && arrays.size === 0,
+    summarise(field, summary) {
+      summaries ??= new Map();
+      summaries.set(field, summary);
+    },
+    has: (field) => fields?.has(field) === true || arrays?.has(field) === true,
+    isEmpty: () => fields === undefined && arrays === undefined,
     list() {
       const listed = new Map(fields);
-      for (const [field, array] of arrays) {
+      for (const [field, array] of arrays ?? []) {
         if (!listed.has(field)) listed.set(field, summaryOf(field, array));
         for (const [at, reason] of array.at) if (!listed.has(at)) listed.set(at, reason);
       }
       return Object.fromEntries(listed);
     },
   };
+}
+
+interface BadEntries {
+  readonly bad: Set<number>;
+  readonly total: number;
+  readonly at: [string, string][];
 }
 
 function plainSummary(bad: number, total: number): string {

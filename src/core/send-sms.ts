@@ -1,10 +1,10 @@
 import Type, { type Static } from "typebox";
 import type { AccountMode } from "./accounts.ts";
-import { type DeliveryOptions, deliveryOptionFields, parseDeliveryOptions } from "./delivery-options.ts";
+import { addDeliveryOptions, type DeliveryOptions, deliveryOptionFields } from "./delivery-options.ts";
 import { dltIdProblem } from "./dlt.ts";
 import { type ErrorCollector, type Parsed, parseBody, type Sound } from "./field-errors.ts";
 import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
-import { present } from "./present.ts";
+import type { Writable } from "./present.ts";
 import { isStorable, NOT_STORABLE } from "./text-rules.ts";
 import { isUuid } from "./uuid.ts";
 
@@ -101,19 +101,17 @@ export function parseSendSms(
 ): Parsed<SendSms> {
   return parseBody(SendSmsBody, body, (sound, errors) => {
     const { from, expire_after_seconds: expireAfterSeconds } = sound;
-    if (from !== undefined && !SENDER.test(from))
-      errors.add("from", "must be 1 to 20 printable ASCII characters");
-    return {
-      ...parseDeliveryOptions(sound, { errors, now }),
-      ...parseTemplateIds(sound, { errors, mode }),
-      ...present({
-        from,
-        variables: parseVariables(sound.variables, errors),
-        expireAfterMs: expireAfterSeconds === undefined ? undefined : expireAfterSeconds * 1000,
-      }),
-      to: parseRecipients(sound.to, errors),
-      isBatch: typeof sound.to !== "string",
-    };
+    const request: Writable<SendSms> = { to: [], isBatch: typeof sound.to !== "string" };
+    if (from !== undefined) {
+      if (!SENDER.test(from)) errors.add("from", "must be 1 to 20 printable ASCII characters");
+      request.from = from;
+    }
+    addDeliveryOptions(request, sound, { errors, now });
+    addTemplateIds(request, sound, { errors, mode });
+    if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
+    if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
+    request.to = parseRecipients(sound.to, errors);
+    return request;
   });
 }
 
@@ -151,36 +149,38 @@ function batchSummary(bad: number, total: number): string {
   return `invalid phone number in ${bad} of ${total} entries: expected E.164 format, for example +919876543210`;
 }
 
-function parseTemplateIds(
-  sound: SoundSms,
+function addTemplateIds(
+  into: Writable<SendSms>,
+  { template_id, dlt_template_id, dlt_entity_id }: SoundSms,
   { errors, mode }: { errors: ErrorCollector; mode: AccountMode },
-): Pick<SendSms, "templateId" | "dltTemplateId" | "dltEntityId"> {
-  const { template_id, dlt_template_id, dlt_entity_id } = sound;
-  const isOneRefused = errors.has("template_id") || errors.has("dlt_template_id");
-  if (!template_id && !dlt_template_id && !isOneRefused) {
+): void {
+  if (!template_id && !dlt_template_id && !errors.has("template_id") && !errors.has("dlt_template_id")) {
     errors.add("template_id", ONE_OF_TWO);
     errors.add("dlt_template_id", ONE_OF_TWO);
   }
-  if (template_id !== undefined && !isUuid(template_id)) errors.add("template_id", "must be a UUID");
-  for (const [field, id] of [
-    ["dlt_template_id", dlt_template_id],
-    ["dlt_entity_id", dlt_entity_id],
-  ] as const) {
-    const problem = id === undefined ? undefined : dltIdProblem(id, mode);
-    if (problem !== undefined) errors.add(field, problem);
+  if (template_id !== undefined) {
+    if (!isUuid(template_id)) errors.add("template_id", "must be a UUID");
+    into.templateId = template_id.toLowerCase();
   }
-  return present({
-    templateId: template_id?.toLowerCase(),
-    dltTemplateId: dlt_template_id,
-    dltEntityId: dlt_entity_id,
-  });
+  if (dlt_template_id !== undefined) {
+    into.dltTemplateId = dlt_template_id;
+    const problem = dltIdProblem(dlt_template_id, mode);
+    if (problem !== undefined) errors.add("dlt_template_id", problem);
+  }
+  if (dlt_entity_id !== undefined) {
+    into.dltEntityId = dlt_entity_id;
+    const problem = dltIdProblem(dlt_entity_id, mode);
+    if (problem !== undefined) errors.add("dlt_entity_id", problem);
+  }
 }
 
-function parseVariables(variables: SoundSms["variables"], errors: ErrorCollector): SendSms["variables"] {
-  if (variables === undefined) return undefined;
-  for (const [name, value] of Object.entries(variables)) {
+type Variables = NonNullable<SendSms["variables"]>;
+
+function parseVariables(variables: NonNullable<SoundSms["variables"]>, errors: ErrorCollector): Variables {
+  for (const name of Object.keys(variables)) {
+    const value = variables[name];
     if (!VARIABLE_NAME.test(name)) errors.add("variables", 'keys must be numeric strings: "1", "2", ...');
     else if (typeof value === "string" && !isStorable(value)) errors.add(`variables.${name}`, NOT_STORABLE);
   }
-  return variables as SendSms["variables"];
+  return variables as Variables;
 }
