@@ -1,5 +1,6 @@
 import type { AcceptRequest } from "../core/accept-request.ts";
 import type { Intake } from "../store/store.ts";
+import type { Answered } from "./answer.ts";
 import type { Call } from "./endpoint.ts";
 import { requestInProgress } from "./errors.ts";
 import { idempotencyOf, isStrict, replayed } from "./idempotency.ts";
@@ -9,7 +10,7 @@ export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,
   { call, operation, body }: { readonly call: Call; readonly operation: string; readonly body: string },
-): Promise<Response> {
+): Promise<Answered> {
   const claim = idempotencyOf(call, operation);
   const result = await intake.accept(
     claim ? { ...request, idempotency: { ...claim, answer: { status: 202, body } } } : request,
@@ -19,7 +20,5 @@ export async function acceptMessages(
     const bodyDigest = claim?.bodyDigest ?? "";
     return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });
   }
-  return new Response(body, ACCEPTED);
+  return { status: 202, json: body };
 }
-
-const ACCEPTED = { status: 202, headers: { "Content-Type": "application/json" } };

@@ -1,5 +1,6 @@
 /** The door: finds the endpoint of a request, and turns whatever becomes of it into an answer. */
 import { StoreUnavailable } from "../store/store.ts";
+import type { Answer, Answered } from "./answer.ts";
 import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { createDirectory } from "./directory.ts";
@@ -17,10 +18,11 @@ import { createRateLimiter } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
 import { type Arrival, createRunner } from "./run-endpoint.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 export interface App {
-  /** Answers every request; never rejects. `peer.address` is that of the other end of the connection. */
-  fetch(request: Request, peer: { readonly address: string }): Promise<Response>;
+  /** Answers every request; never rejects. `addressOf` gives the address at the other end of a request's connection. */
+  readonly fetch: (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
 }
 
 export function createApp(deps: AppDeps): App {
@@ -32,7 +34,7 @@ export function createApp(deps: AppDeps): App {
   const refuse = createErrorHandler(deps);
   let inFlight = 0;
 
-  const answer = (request: Request, match: Match, arrival: Arrival) => {
+  const answer = (request: Request, match: Match, arrival: Arrival): MaybePromise<Answered> => {
     if (match.kind === "unknown") throw notFound();
     if (match.kind === "wrong_method") return otherMethod(request.method, match);
     if ((inFlight > maxInFlight || deps.isDraining()) && !isProbe(match.endpoint)) throw serviceUnavailable();
@@ -40,27 +42,23 @@ export function createApp(deps: AppDeps): App {
   };
 
   return {
-    async fetch(request, peer) {
+    async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
-      const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), peer };
+      const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(request.method, pathOf(request.url));
       inFlight++;
-      let response: Response;
+      let answered: MaybePromise<Answered>;
       try {
-        response = await answer(request, match, arrival);
+        answered = answer(request, match, arrival);
+        if (answered instanceof Promise) answered = await answered;
       } catch (error) {
-        response = refuse(error, arrival.requestId);
+        answered = refuse(error, arrival.requestId);
       }
       inFlight--;
-      const finished = finish(response, { request, match, arrival, isDraining: deps.isDraining() });
-      observe(deps, {
-        request,
-        match,
-        arrival,
-        status: finished.status,
-        ms: clock.monotonicMs() - startedMs,
-      });
-      return finished;
+      const visit: Visit = { request, match, arrival };
+      const response = toResponse(answered, visit, deps.isDraining());
+      observe(deps, visit, { status: answered.status, ms: clock.monotonicMs() - startedMs });
+      return response;
     },
   };
 }
@@ -93,29 +91,42 @@ function createErrorHandler({ log, clock }: AppDeps): (error: unknown, requestId
   };
 }
 
-interface Finished {
+interface Visit {
   readonly request: Request;
   readonly match: Match;
   readonly arrival: Arrival;
 }
 
-/** What every answer carries, whoever made it. */
-function finish(
-  response: Response,
-  { request, match, arrival, isDraining }: Finished & { isDraining: boolean },
-): Response {
-  const { headers } = response;
-  headers.set("X-Request-Id", arrival.requestId);
-  if (isDraining) headers.set("Connection", "close");
+/** With what every answer carries, whoever made it. */
+function toResponse(answered: Answered, { request, match, arrival }: Visit, isDraining: boolean): Response {
+  const { requestId } = arrival;
+  const response =
+    answered instanceof Response ? withRequestId(answered, requestId) : make(answered, requestId);
+  if (isDraining) response.headers.set("Connection", "close");
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
-    for (const [name, value] of Object.entries(CORS_HEADERS)) headers.set(name, value);
+    for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
   }
-  return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
+  return request.method === "HEAD"
+    ? new Response(null, { status: response.status, headers: response.headers })
+    : response;
+}
+
+function withRequestId(response: Response, requestId: string): Response {
+  response.headers.set("X-Request-Id", requestId);
+  return response;
+}
+
+function make({ status, json }: Answer, requestId: string): Response {
+  return new Response(json, {
+    status,
+    headers: { "Content-Type": "application/json", "X-Request-Id": requestId },
+  });
 }
 
 function observe(
   { onRequest, log }: AppDeps,
-  { request, match, arrival, status, ms }: Finished & { status: number; ms: number },
+  { request, match, arrival }: Visit,
+  { status, ms }: { readonly status: number; readonly ms: number },
 ): void {
   const endpoint = match.kind === "found" ? match.endpoint : undefined;
   onRequest({ operation: endpoint?.operation ?? "none", status, ms });

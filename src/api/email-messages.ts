@@ -6,6 +6,7 @@ import { present } from "../core/present.ts";
 import { parseSendEmail, type SendEmail, SendEmailBody } from "../core/send-email.ts";
 import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
+import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";
 import { planEmail } from "./email-plan.ts";
 import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
@@ -47,7 +48,7 @@ export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
   ];
 }
 
-async function sendEmail(deps: MessageDeps, call: Call): Promise<Response> {
+async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   const caller = callerOf(call);
   const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) throw validationFailed(parsed.errors);
@@ -77,11 +78,11 @@ function toContent(request: SendEmail): EmailContent {
   return { channel: "email", ...content, ...present({ scheduledAt: scheduleAt }) };
 }
 
-async function getEmail({ intake }: MessageDeps, call: Call): Promise<Response> {
+async function getEmail({ intake }: MessageDeps, call: Call): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);
   const accountId = callerOf(call).account.id;
   const message =
     id === undefined ? undefined : await intake.findMessage({ accountId, channel: "email", id });
   if (message?.content.channel !== "email") throw messageNotFound();
-  return Response.json(toEmailResource(message, message.content));
+  return { status: 200, json: JSON.stringify(toEmailResource(message, message.content)) };
 }

@@ -1,5 +1,7 @@
 import type { TSchema } from "typebox";
 import type { KeyOwner } from "../core/accept-request.ts";
+import type { Answered } from "./answer.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 /**
  * One row of the route table. The router dispatches from it, `/openapi.json` is generated from it, and nothing
@@ -26,7 +28,7 @@ export interface Endpoint {
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  handle(call: Call): Promise<Response> | Response;
+  handle(call: Call): MaybePromise<Answered>;
 }
 
 /** One request on its way through an endpoint. */
@@ -34,8 +36,9 @@ export interface Call {
   readonly requestId: string;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
+  /** Empty where the endpoint declares no `query`. */
   readonly query: URLSearchParams;
-  /** The client's address, forwarded ones counted only from trusted proxies. */
+  /** The client's address, forwarded ones counted only from trusted proxies; "" where a key or token says who calls. */
   readonly clientAddress: string;
   /** Unix milliseconds when the request arrived. */
   readonly now: number;

@@ -130,7 +130,9 @@ function pick(row: Row, method: string, values: readonly string[]): Match {
 }
 
 function toParams(names: readonly string[], values: readonly string[]): Params {
-  if (names.length === 0) return NO_PARAMS;
+  const [first] = names;
+  if (first === undefined) return NO_PARAMS;
+  if (names.length === 1) return { [first]: decoded(values[0] ?? "") };
   return Object.fromEntries(names.map((name, index) => [name, decoded(values[index] ?? "")]));
 }
 

@@ -1,6 +1,7 @@
 import type { KeyOwner } from "../core/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
+import type { Answered } from "./answer.ts";
 import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
@@ -16,12 +17,12 @@ import { type MaybePromise, whenReady } from "./when-ready.ts";
 /** What is known of a request before its endpoint has been asked, and what the log wants to know after. */
 export interface Arrival {
   readonly requestId: string;
-  readonly peer: { readonly address: string };
+  readonly addressOf: (request: Request) => string;
   accountId?: string;
 }
 
 type Found = Extract<Match, { kind: "found" }>;
-type Runner = (found: Found, request: Request, arrival: Arrival) => MaybePromise<Response>;
+type Runner = (found: Found, request: Request, arrival: Arrival) => MaybePromise<Answered>;
 
 /** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
 export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
@@ -31,7 +32,7 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
 
   return ({ endpoint, params }, request, arrival) =>
     whenReady(admit(endpoint, request.headers), (caller) => {
-      const call = openCall({ request, params, arrival, now: clock.now(), isTrustedProxy });
+      const call = openCall(endpoint, { request, params, arrival, now: clock.now(), isTrustedProxy });
       if (caller) {
         arrival.accountId = caller.account.id;
         call.caller = caller;
@@ -61,7 +62,7 @@ function createAdmission(deps: AppDeps, limiter: RateLimiter): Admission {
   };
 }
 
-type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Response>;
+type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Answered>;
 
 function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
   const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits });
@@ -78,7 +79,8 @@ function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
       const parsed = parseJsonObject(text);
       if ("problem" in parsed) throw validationFailed(parsed.problem);
       call.body = { json: parsed.json, text };
-      return await endpoint.handle(call);
+      const answered = endpoint.handle(call);
+      return answered instanceof Promise ? await answered : answered;
     } catch (error) {
       const isRefused = error instanceof Refusal && error.status === 400 && endpoint.idempotent;
       const replay = isRefused ? await replayFor(store.intake, endpoint, { call, text }) : undefined;
@@ -114,19 +116,24 @@ interface CallParts {
   readonly isTrustedProxy: AppDeps["isTrustedProxy"];
 }
 
-/** Query and address are worked out where they are asked for: most requests never do. */
-function openCall({ request, params, arrival, now, isTrustedProxy = () => false }: CallParts): Opened {
+const NO_QUERY = new URLSearchParams();
+const isNobody = () => false;
+
+function openCall(
+  endpoint: Endpoint,
+  { request, params, arrival, now, isTrustedProxy = isNobody }: CallParts,
+): Opened {
+  const { headers } = request;
   return {
     requestId: arrival.requestId,
-    headers: request.headers,
+    headers,
     params,
     now,
-    get query() {
-      return queryOf(request.url);
-    },
-    get clientAddress() {
-      return clientAddress(arrival.peer.address, request.headers.get("x-forwarded-for"), isTrustedProxy);
-    },
+    query: endpoint.query ? queryOf(request.url) : NO_QUERY,
+    clientAddress:
+      endpoint.auth === "none"
+        ? clientAddress(arrival.addressOf(request), headers.get("x-forwarded-for"), isTrustedProxy)
+        : "",
   };
 }
 

@@ -5,6 +5,7 @@ import type { Part } from "../core/message.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
+import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
@@ -12,6 +13,7 @@ import type { MessageDeps } from "./message-deps.ts";
 import { shownMessageId } from "./message-id.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
 import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson, SmsMessage, toSmsResource } from "./sms-resource.ts";
+import { type MaybePromise, whenReady } from "./when-ready.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -51,19 +53,28 @@ export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
   ];
 }
 
-async function sendSms(deps: MessageDeps, call: Call): Promise<Response> {
+function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const caller = callerOf(call);
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) throw validationFailed(parsed.errors);
   const request = parsed.value;
   const planned = planSms(deps.directory, caller, request);
-  const plan = planned instanceof Promise ? await planned : planned;
+  return whenReady(planned, (plan) => acceptSms(deps, call, { request, plan }));
+}
+
+interface PlannedSms {
+  readonly request: SendSms;
+  readonly plan: SmsPlan;
+}
+
+function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms): Promise<Answered> {
+  const caller = callerOf(call);
   const expiresAt = windowEnd(request, caller, call.now);
   const { messages, body } = request.isBatch
     ? makeBatch(request, plan, { deps, expiresAt, isOnce: sendsRepeatsOnce(caller) })
     : makeSingle(request, plan, { deps, expiresAt });
   const flow = messages.length === 1 ? "single" : "batch";
-  return await acceptMessages(
+  return acceptMessages(
     deps.intake,
     { accountId: caller.account.id, flow, content: plan.content, messages },
     { call, operation: "sendSms", body },
@@ -139,10 +150,10 @@ function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
   return readSetting(settings, "batch_duplicates") === "once";
 }
 
-async function getSms({ intake }: MessageDeps, call: Call): Promise<Response> {
+async function getSms({ intake }: MessageDeps, call: Call): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);
   const accountId = callerOf(call).account.id;
   const message = id === undefined ? undefined : await intake.findMessage({ accountId, channel: "sms", id });
   if (message?.content.channel !== "sms") throw messageNotFound();
-  return Response.json(toSmsResource(message, message.content));
+  return { status: 200, json: JSON.stringify(toSmsResource(message, message.content)) };
 }

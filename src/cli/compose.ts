@@ -173,7 +173,7 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });
-  return (request, peer) => app.fetch(request, peer);
+  return app.fetch;
 }
 
 function kindOf(kind: string): ConnectorKind {
@@ -196,13 +196,13 @@ function deliveryLog(log: Logger): DeliveryLog {
 function createGate() {
   let open: Fetch | undefined;
   let isDraining = false;
-  const closed = () =>
+  const closed = async () =>
     Response.json(
       { code: 503, message: "service unavailable" },
       { status: 503, headers: { "Retry-After": "1" } },
     );
   return {
-    fetch: (async (request, peer) => open?.(request, peer) ?? closed()) satisfies Fetch,
+    fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies Fetch,
     open(fetch: Fetch) {
       open = fetch;
     },

@@ -7,7 +7,8 @@ const IDLE_SECONDS = 30;
 /** Beyond every limit of the interface: larger bodies are refused there, in the interface's words. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export type Fetch = (request: Request, peer: { readonly address: string }) => Promise<Response>;
+/** `addressOf`: the address at the other end of a request's connection. */
+export type Fetch = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
 
 export interface Listener {
   /** `http://host:port`, with the port really bound. */
@@ -58,7 +59,9 @@ function open(config: ListenConfig, fetch: Fetch) {
 }
 
 function serve(config: ListenConfig, fetch: Fetch) {
-  return Bun.serve({
+  // Asked for by few operations, and not free.
+  const addressOf = (request: Request) => server.requestIP(request)?.address ?? "";
+  const server = Bun.serve({
     hostname: config.host,
     port: config.port,
     idleTimeout: IDLE_SECONDS,
@@ -67,15 +70,9 @@ function serve(config: ListenConfig, fetch: Fetch) {
     // Said because outside development Bun shares the port with another process that listens on it.
     reusePort: false,
     ...(config.tls && { tls: config.tls }),
-    fetch(request, self) {
-      return fetch(request, {
-        // Asked for by few operations, and not free.
-        get address() {
-          return self.requestIP(request)?.address ?? "";
-        },
-      });
-    },
+    fetch: (request) => fetch(request, addressOf),
   });
+  return server;
 }
 
 /** A wildcard is no address to connect to. */

@@ -106,7 +106,7 @@ export async function startAdmin(): Promise<RunningAdmin> {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: (request) => app.fetch(request, { address: "127.0.0.1" }),
+    fetch: (request) => app.fetch(request, () => "127.0.0.1"),
   });
   const url = `http://127.0.0.1:${server.port}`;
   const admin: RunningAdmin = {

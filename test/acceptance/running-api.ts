@@ -108,7 +108,7 @@ async function startApi(
     port: 0,
     hostname: "127.0.0.1",
     maxRequestBodySize: 64 * 1024 * 1024,
-    fetch: (request, self) => app.fetch(request, { address: self.requestIP(request)?.address ?? "" }),
+    fetch: (request, self) => app.fetch(request, () => self.requestIP(request)?.address ?? ""),
   });
 
   const add: RunningApi["add"] = async (kind, record) => {
