@@ -60,8 +60,8 @@ function open(config: ListenConfig, fetch: Fetch) {
 
 function serve(config: ListenConfig, fetch: Fetch) {
   // Asked for by few operations, and not free.
-  const addressOf = (request: Request) => server.requestIP(request)?.address ?? "";
-  const server = Bun.serve({
+  const addressOf = (request: Request): string => server.requestIP(request)?.address ?? "";
+  const server: Bun.Server<undefined> = Bun.serve({
     hostname: config.host,
     port: config.port,
     idleTimeout: IDLE_SECONDS,
