@@ -12,6 +12,8 @@ export interface Channel {
   readonly connectorId: string;
   /** Longest time one `send` may take, milliseconds. Leases outlast it. */
   readonly sendTimeoutMs: number;
+  /** It keeps `max_per_second` itself, segment by segment; otherwise the engine does, message by message. */
+  readonly keepsRate?: true;
   /** Begins to connect, and keeps connected; returns at once and never throws. */
   start(): void;
   /** How many messages may be handed over now. 0 while not connected, paused, or full. */
@@ -30,8 +32,14 @@ export interface ChannelStatus {
   readonly state: "stopped" | "connecting" | "up" | "down";
   /** Since when, Unix milliseconds. */
   readonly since: number;
-  /** Why it is down, in words for the operator. */
+  /** Why it is down, or not all of it is up, in words for the operator. */
   readonly reason?: string;
+  /** Connections that are up, and how many there are to be, where they are kept up. */
+  readonly binds?: { readonly up: number; readonly of: number };
+  /** What it sends at the most now, a second. `isReduced`: the provider has asked for less than is configured. */
+  readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
+  /** What somebody has to see to; it does not mend itself. */
+  readonly alarm?: "bind_refused";
 }
 
 export type OutgoingMessage = OutgoingSms | OutgoingEmail;
@@ -78,8 +86,18 @@ export interface ChannelDeps {
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
+  /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
+  readonly onLateAnswer?: (answer: LateAnswer) => void;
   /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
+}
+
+export interface LateAnswer {
+  readonly connectorId: string;
+  readonly messageId: string;
+  readonly part: number;
+  /** As in a `sent` outcome. */
+  readonly providerMessageIds: readonly string[];
 }
 
 export interface ChannelLog {
@@ -88,7 +106,7 @@ export interface ChannelLog {
   debug(fields: Record<string, unknown>, message: string): void;
 }
 
-/** In every kind's configuration; kept to by the delivery engine, before the message reaches the channel. */
+/** In every kind's configuration; kept to by the channel where it `keepsRate`, else by the delivery engine. */
 export const MAX_PER_SECOND = Type.Optional(
   Type.Number({
     exclusiveMinimum: 0,

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
+import type { ChannelStatus } from "../channels/channel.ts";
 import type { Observe } from "../delivery/engine.ts";
 import type { UpkeepStore } from "../store/store.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
@@ -11,7 +12,7 @@ const ATTEMPT_BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 1
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
   readonly upkeep: Pick<UpkeepStore, "backlog" | "parkedReceipts">;
-  readonly connectors: () => readonly { readonly id: string; readonly isUp: boolean }[];
+  readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
   readonly now: () => number;
 }
 
@@ -127,7 +128,29 @@ function stateMetrics(registers: Registry[]) {
       "queue",
     ]),
     parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
+    ...connectorMetrics(gauge),
+  };
+}
+
+function connectorMetrics(gauge: (name: string, help: string, labelNames: string[]) => Gauge) {
+  return {
     up: gauge("postrider_connector_up", "1 while the connector is connected", ["connector"]),
+    binds: gauge("postrider_connector_binds", "Binds of the connector, by whether they are up", [
+      "connector",
+      "state",
+    ]),
+    rate: gauge("postrider_connector_rate", "Segments a second the connector sends at the most now", [
+      "connector",
+    ]),
+    slowed: gauge(
+      "postrider_connector_slowed",
+      "1 while the connector sends less than configured, because the provider asked for that",
+      ["connector"],
+    ),
+    alarm: gauge("postrider_connector_alarm", "1 while somebody has to see to the connector", [
+      "connector",
+      "alarm",
+    ]),
   };
 }
 
@@ -139,9 +162,19 @@ function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Me
       gauges.oldest.labels(queue).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }
     gauges.parked.set(await upkeep.parkedReceipts());
-    for (const { id, isUp } of connectors()) gauges.up.labels(id).set(isUp ? 1 : 0);
+    for (const { id, status } of connectors()) setConnector(gauges, id, status);
     return registry.metrics();
   };
+}
+
+function setConnector(gauges: ReturnType<typeof connectorMetrics>, id: string, status: ChannelStatus): void {
+  const { state, binds, rate, alarm } = status;
+  gauges.up.labels(id).set(state === "up" ? 1 : 0);
+  if (binds) gauges.binds.labels(id, "up").set(binds.up);
+  if (binds) gauges.binds.labels(id, "missing").set(binds.of - binds.up);
+  if (rate) gauges.rate.labels(id).set(rate.perSecond);
+  gauges.slowed.labels(id).set(rate?.isReduced ? 1 : 0);
+  if (alarm) gauges.alarm.labels(id, alarm).set(1);
 }
 
 function keep<T>(cache: Map<string, T>, key: string, make: () => T): T {

@@ -61,7 +61,7 @@ export interface Engine {
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ChannelStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
-  connectors(): readonly { readonly id: string; readonly isUp: boolean }[];
+  connectors(): readonly { readonly id: string; readonly status: ChannelStatus }[];
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus: (connectorId) => outlets.get(connectorId)?.channel.status(),
     connectors: () =>
-      outlets.all().map((outlet) => ({ id: outlet.channel.connectorId, isUp: outlet.isUp() })),
+      outlets.all().map(({ channel }) => ({ id: channel.connectorId, status: channel.status() })),
     async stop() {
       stopping.abort();
       unsubscribe();

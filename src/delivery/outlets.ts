@@ -72,7 +72,8 @@ function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined
       deps.onSlots();
     },
   });
-  if (channel) return createOutlet(channel, createThrottle(deps.clock, rateOf(connector)), deps.onLeftOver);
+  const rate = channel?.keepsRate ? undefined : rateOf(connector);
+  if (channel) return createOutlet(channel, createThrottle(deps.clock, rate), deps.onLeftOver);
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   return undefined;
 }

@@ -147,6 +147,22 @@ describe("connectors", () => {
     });
   });
 
+  test("so are its binds, the rate it is at, and what somebody has to see to", async () => {
+    const id = await connector();
+    admin.statuses.set(id, {
+      state: "up",
+      since: admin.clock.now(),
+      binds: { up: 1, of: 2 },
+      rate: { perSecond: 33.333, isReduced: true },
+      alarm: "bind_refused",
+    });
+    expect((await admin.call("GET", `connectors/${id}`)).json.status).toMatchObject({
+      binds: { up: 1, of: 2 },
+      rate: { per_second: 33.3, is_reduced: true },
+      alarm: "bind_refused",
+    });
+  });
+
   test("trying one answers how it went, good or bad", async () => {
     const id = await connector();
     admin.check = { ok: false, detail: "password refused" };

@@ -16,40 +16,9 @@ import {
   type ShortMessage,
 } from "../../src/channels/sms/smpp/pdu.ts";
 import { createSignals, type Signals } from "./signals.ts";
+import type { BoundAs, SmscDial } from "./smsc-dial.ts";
 import { receiptFor } from "./smsc-receipts.ts";
 import { testTls } from "./test-tls.ts";
-
-/** What goes wrong from now on; an absent member goes well. Change it at any time. */
-export interface SmscDial {
-  /** command_status of the answer to a bind. */
-  bindStatus?: number;
-  /** Binds get no answer. */
-  ignoreBind?: boolean;
-  /** The connection ends as soon as it is made. */
-  hangUp?: boolean;
-  /** Answers to submit_sm come so much later. */
-  delayMs?: number;
-  /** So many submit_sm are throttled; counts down. */
-  throttle?: number;
-  /** command_status of the answer to a submit_sm; a function is asked for each, undefined being 0. */
-  submitStatus?: number | ((message: ShortMessage) => number | undefined);
-  /** submit_sm get a generic_nack of this status. */
-  nack?: number;
-  /** submit_sm get no answer before `release`. */
-  holdSubmits?: boolean;
-  /** The connection drops when a submit_sm is in: before its answer, or in the middle of it. */
-  drop?: "before answer" | "mid answer";
-  /** Octets sent in place of the answer to a submit_sm. */
-  garbage?: Uint8Array;
-  ignoreEnquireLink?: boolean;
-  /** Receipts that every accepted submit_sm gets: before its answer, right after it, or only by `sendReceipt`. */
-  receipts?: "early" | "after" | "none";
-  receiptForm?: "tlv" | "text";
-  /** The state receipts tell of, as in their text. */
-  receiptState?: string;
-  /** How submit_sm_resp and receipt write the message id. */
-  ids?: "same" | "hex, receipt decimal" | "decimal, receipt hex";
-}
 
 export interface ReceivedSubmit extends ShortMessage {
   readonly sequence: number;
@@ -63,8 +32,10 @@ export interface FakeSmsc {
   readonly dial: SmscDial;
   /** Every submit_sm that came in, answered or not, in order. */
   readonly submits: readonly ReceivedSubmit[];
-  /** The raw body of every bind_transceiver. */
+  /** Every bind, by its raw body. */
   readonly binds: readonly Buffer[];
+  /** What is bound now, in the order of the connections. */
+  bound(): readonly BoundAs[];
   /** Every PDU that is neither bind nor submit_sm, responses to ours included. */
   readonly others: readonly Pdu[];
   /** Connections open now. */
@@ -83,12 +54,20 @@ export interface FakeSmsc {
   sendRaw(octets: Uint8Array): void;
   /** Ends every connection, without a word. */
   dropAll(): void;
+  /** Ends the first connection bound so, without a word. */
+  drop(boundAs: BoundAs): void;
   close(): Promise<void>;
 }
 
+const BINDS: Readonly<Record<number, BoundAs>> = {
+  [COMMAND.bindTransceiver]: "transceiver",
+  [COMMAND.bindTransmitter]: "transmitter",
+  [COMMAND.bindReceiver]: "receiver",
+};
+
 interface Peer {
   readonly socket: net.Socket;
-  isBound: boolean;
+  boundAs?: BoundAs;
 }
 
 interface Smsc {
@@ -133,6 +112,7 @@ export async function startFakeSmsc(
     binds: smsc.binds,
     others: smsc.others,
     connections: () => smsc.peers.size,
+    bound: () => [...smsc.peers].flatMap(({ boundAs }) => boundAs ?? []),
     until: smsc.signals.until,
     release() {
       dial.holdSubmits = false;
@@ -145,6 +125,9 @@ export async function startFakeSmsc(
     dropAll() {
       for (const { socket } of smsc.peers) socket.destroy();
     },
+    drop(boundAs) {
+      [...smsc.peers].find((peer) => peer.boundAs === boundAs)?.socket.destroy();
+    },
     close() {
       for (const { socket } of smsc.peers) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
@@ -153,7 +136,7 @@ export async function startFakeSmsc(
 }
 
 function accept(smsc: Smsc, socket: net.Socket): void {
-  const peer: Peer = { socket, isBound: false };
+  const peer: Peer = { socket };
   smsc.peers.add(peer);
   socket.on("error", () => {});
   socket.on("close", () => {
@@ -170,7 +153,7 @@ function accept(smsc: Smsc, socket: net.Socket): void {
 }
 
 function receive(smsc: Smsc, peer: Peer, pdu: Pdu): void {
-  if (pdu.commandId === COMMAND.bindTransceiver) answerBind(smsc, peer, pdu);
+  if (BINDS[pdu.commandId]) answerBind(smsc, peer, pdu);
   else if (pdu.commandId === COMMAND.submitSm) receiveSubmit(smsc, peer, pdu);
   else receiveOther(smsc, peer, pdu);
 }
@@ -189,8 +172,10 @@ function receiveOther(smsc: Smsc, peer: Peer, pdu: Pdu): void {
 function answerBind(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   smsc.binds.push(pdu.body);
   if (smsc.dial.ignoreBind) return;
-  const status = smsc.dial.bindStatus ?? 0;
-  peer.isBound = status === 0;
+  const { bindStatus } = smsc.dial;
+  const boundAs = BINDS[pdu.commandId];
+  const status = (typeof bindStatus === "function" ? bindStatus(boundAs) : bindStatus) ?? 0;
+  if (status === 0 && boundAs) peer.boundAs = boundAs;
   answer(peer, pdu, status === 0 ? { body: cString("fake") } : { status });
 }
 
@@ -286,7 +271,7 @@ function answer(peer: Peer, pdu: Pdu, { status = 0, body }: { status?: number; b
 }
 
 function boundPeer(smsc: Smsc): Peer {
-  const peer = [...smsc.peers].findLast(({ isBound }) => isBound);
-  if (!peer) throw new Error("nobody is bound");
+  const peer = [...smsc.peers].findLast(({ boundAs }) => boundAs && boundAs !== "transmitter");
+  if (!peer) throw new Error("nobody is bound to be delivered to");
   return peer;
 }

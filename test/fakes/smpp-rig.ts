@@ -1,13 +1,20 @@
 /** An SMPP channel on a held clock, and a fake SMSC for it. */
 import { randomUUID } from "node:crypto";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms } from "../../src/channels/channel.ts";
+import type {
+  Channel,
+  ChannelDeps,
+  ChannelStatus,
+  LateAnswer,
+  OutgoingSms,
+} from "../../src/channels/channel.ts";
 import { openSmppChannel } from "../../src/channels/sms/smpp/smpp-channel.ts";
 import type { Connector } from "../../src/core/accounts.ts";
 import type { SmsContent } from "../../src/core/message.ts";
 import type { Receipt } from "../../src/core/outcome.ts";
-import { type FakeSmsc, type SmscDial, startFakeSmsc } from "./fake-smsc.ts";
+import { type FakeSmsc, startFakeSmsc } from "./fake-smsc.ts";
 import { createHeldClock } from "./held-clock.ts";
 import { createSignals } from "./signals.ts";
+import type { SmscDial } from "./smsc-dial.ts";
 
 const never = new AbortController().signal;
 
@@ -43,10 +50,12 @@ export async function openSmppRig({
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
   const receipts: Receipt[] = [];
+  const lateAnswers: LateAnswer[] = [];
   const logs: Log[] = [];
   const signals = createSignals();
   const log = (level: string) => (fields: Record<string, unknown>, text: string) => {
     logs.push({ level, fields, text });
+    signals.tell();
   };
   const connector = connectorTo(smsc, config);
   const channel = openSmppChannel(connector, {
@@ -62,6 +71,10 @@ export async function openSmppRig({
       receipts.push(...batch);
       signals.tell();
     },
+    onLateAnswer(answer) {
+      lateAnswers.push(answer);
+      signals.tell();
+    },
     ...deps,
   });
   const rig = {
@@ -71,6 +84,7 @@ export async function openSmppRig({
     connector,
     statuses,
     receipts,
+    lateAnswers,
     logs,
     until: signals.until,
     state: (state: ChannelStatus["state"]) => signals.until(() => channel.status().state === state),

@@ -1,6 +1,7 @@
 import { cString } from "../../src/channels/sms/smpp/octets.ts";
 import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/pdu.ts";
-import type { ReceivedSubmit, SmscDial } from "./fake-smsc.ts";
+import type { ReceivedSubmit } from "./fake-smsc.ts";
+import type { SmscDial } from "./smsc-dial.ts";
 
 const STATES = [
   "SCHEDULED",

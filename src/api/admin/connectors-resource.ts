@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { type ConnectorKind, callbackPath } from "../../channels/channel.ts";
+import { type ChannelStatus, type ConnectorKind, callbackPath } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/settings.ts";
@@ -145,11 +145,38 @@ const status = Type.Object({
   }),
   since: Type.Optional(Type.String({ format: "date-time" })),
   reason: Type.Optional(Type.String()),
+  binds: Type.Optional(
+    Type.Object(
+      { up: Type.Integer(), of: Type.Integer() },
+      { description: "Connections that are up, and how many there are to be" },
+    ),
+  ),
+  rate: Type.Optional(
+    Type.Object(
+      { per_second: Type.Number(), is_reduced: Type.Boolean() },
+      {
+        description:
+          "What it sends at the most now; reduced while the provider asks for less than is configured",
+      },
+    ),
+  ),
+  alarm: Type.Optional(
+    Type.Enum(["bind_refused"], { description: "What somebody has to see to; it does not mend itself" }),
+  ),
 });
+
+function toStatus(live: ChannelStatus | undefined) {
+  if (!live) return { state: "unknown" };
+  const { state, since, reason, binds, rate, alarm } = live;
+  const shownRate = rate && {
+    per_second: Math.round(rate.perSecond * 10) / 10,
+    is_reduced: rate.isReduced,
+  };
+  return { state, since: toIso(since), reason, binds, rate: shownRate, alarm };
+}
 
 async function toResource(deps: AdminDeps, connector: Connector) {
   const kind = kindNamed(deps, connector.kind);
-  const live = deps.connectorStatus(connector.id);
   return {
     id: connector.id,
     name: connector.name,
@@ -159,9 +186,7 @@ async function toResource(deps: AdminDeps, connector: Connector) {
     secrets: Object.fromEntries(Object.keys(connector.secrets).map((name) => [name, "set"])),
     ...(await callbackOf(deps, kind, connector)),
     is_enabled: connector.isEnabled,
-    status: live
-      ? { state: live.state, since: toIso(live.since), reason: live.reason }
-      : { state: "unknown" },
+    status: toStatus(deps.connectorStatus(connector.id)),
     created_at: toIso(connector.createdAt),
   };
 }

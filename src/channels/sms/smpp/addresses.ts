@@ -9,7 +9,7 @@ const ADDRESS = /^[\x20-\x7e]{1,20}$/;
 const SHORT_CODE_DIGITS = 8;
 
 /** Who the message is from, in the sender's own words; `undefined` where nobody names one. */
-function senderOf(message: OutgoingSms, config: SmppConfig): string | undefined {
+export function senderOf(message: OutgoingSms, config: SmppConfig): string | undefined {
   return message.from ?? message.content.resolved?.from ?? message.content.from ?? config.source_addr;
 }
 

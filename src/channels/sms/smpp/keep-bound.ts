@@ -1,5 +1,6 @@
 import type { Clock, Random } from "../../../core/clock.ts";
 import type { ChannelStatus } from "../../channel.ts";
+import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
 
 /** Keeps one session bound: opens it, and opens the next when it ends. */
@@ -12,14 +13,18 @@ export interface BoundLink {
   replace(reason: string): void;
   /** Lets go of the session likewise, for good. */
   stop(): Promise<void>;
-  status(): ChannelStatus;
+  status(): LinkStatus;
 }
+
+export type LinkStatus = Pick<ChannelStatus, "state" | "since" | "reason">;
 
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
-  readonly onStatus: (status: ChannelStatus) => void;
+  /** Called on every change of state. */
+  readonly onStatus: (status: LinkStatus) => void;
+  readonly gate: CredentialGate;
   /** How long answers under way are waited for when a session is left. */
   readonly drainMs: number;
   /** Resolves when nobody waits for an answer: what is still to come then is for no one. */
@@ -31,9 +36,6 @@ export interface LinkDeps {
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
-/** A wrong password does not mend itself, and an SMSC locks out those who insist. */
-const CREDENTIAL_DELAY_MS = 5 * 60_000;
-
 /** A session that held this long was a good one: the next failure is the first again. */
 const STABLE_MS = 60_000;
 
@@ -42,7 +44,7 @@ const RECEIPTS_MS = 2000;
 
 interface State {
   readonly deps: LinkDeps;
-  status: ChannelStatus;
+  status: LinkStatus;
   phase: "new" | "running" | "stopping";
   /** The session there is, bound or not. */
   opened: Session | undefined;
@@ -88,6 +90,12 @@ export function keepBound(deps: LinkDeps): BoundLink {
 }
 
 function connect(state: State): void {
+  const holdMs = state.deps.gate.holdMs();
+  if (holdMs > 0) {
+    setStatus(state, "down", state.deps.gate.reason());
+    state.cancelRetry = state.deps.clock.after(holdMs, () => connect(state));
+    return;
+  }
   setStatus(state, "connecting", state.status.reason);
   state.ended = Promise.withResolvers();
   try {
@@ -104,6 +112,7 @@ function connect(state: State): void {
 function bound(state: State, session: Session): void {
   state.usable = session;
   state.boundAt = state.deps.clock.monotonicMs();
+  state.deps.gate.passed();
   setStatus(state, "up", undefined);
 }
 
@@ -116,10 +125,9 @@ function ended(state: State, end: SessionEnd): void {
   if (state.phase === "stopping") return;
   state.failures = heldMs >= STABLE_MS ? 1 : state.failures + 1;
   const delayMs = end.isCredentialFault
-    ? CREDENTIAL_DELAY_MS
+    ? state.deps.gate.refused(end.reason)
     : backoffMs(state.failures, state.deps.random());
-  const hint = end.isCredentialFault ? "; next try in 5 minutes" : "";
-  setStatus(state, "down", end.reason + hint);
+  setStatus(state, "down", end.isCredentialFault ? state.deps.gate.reason() : end.reason);
   state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
 }
 
@@ -152,7 +160,7 @@ async function stop(state: State): Promise<void> {
   setStatus(state, "stopped", undefined);
 }
 
-function setStatus(state: State, to: ChannelStatus["state"], reason: string | undefined): void {
+function setStatus(state: State, to: LinkStatus["state"], reason: string | undefined): void {
   const isChange = state.status.state !== to;
   const since = isChange ? state.deps.clock.now() : state.status.since;
   state.status = { state: to, since, ...(reason === undefined ? {} : { reason }) };

@@ -3,6 +3,9 @@ import { createOctetReader, cString, encodeTlvs, type Tlvs } from "./octets.ts";
 
 /** command_id (§5.1.2.1). A response has the top bit of its request set. */
 export const COMMAND = {
+  bindReceiver: 0x00000001,
+  bindTransmitter: 0x00000002,
+  querySm: 0x00000003,
   submitSm: 0x00000004,
   deliverSm: 0x00000005,
   unbind: 0x00000006,
@@ -87,7 +90,7 @@ export function encodePdu(pdu: {
   return frame;
 }
 
-/** Body of bind_transceiver (§4.1.5), at interface version 3.4: below it an SMSC ignores or refuses TLVs. */
+/** Body of the three binds (§4.1.1, §4.1.3, §4.1.5), at interface version 3.4: below it an SMSC ignores or refuses TLVs. */
 export function encodeBind(bind: {
   systemId: string;
   password: string;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { COMMAND, type Pdu } from "./pdu.ts";
+import { COMMAND, type Pdu, responseTo } from "./pdu.ts";
 import { createRequests } from "./requests.ts";
 
 const response = (commandId: number, sequence: number): Pdu => ({
@@ -41,4 +41,29 @@ test("a request ends with its time limit, or with the session, and leaves no tim
   expect(await lost.answer).toEqual({ kind: "lost", reason: "gone" });
   expect(await requests.begin(COMMAND.submitSm, 1000).answer).toEqual({ kind: "lost", reason: "gone" });
   expect(clock.pending()).toBe(0);
+});
+
+test("an answer out of time goes where late answers go, once, and only the right one", async () => {
+  const clock = createHeldClock();
+  const requests = createRequests(clock);
+  const late: number[] = [];
+  const { sequence, answer } = requests.begin(COMMAND.submitSm, 1000, (pdu) => late.push(pdu.status));
+  await clock.advance(1000);
+  expect(await answer).toEqual({ kind: "silent" });
+  expect(requests.answer(response(responseTo(COMMAND.enquireLink), sequence))).toBe(false);
+  expect(requests.answer(response(responseTo(COMMAND.submitSm), sequence))).toBe(true);
+  expect(requests.answer(response(responseTo(COMMAND.submitSm), sequence))).toBe(false);
+  expect(late).toEqual([0]);
+});
+
+test("of many that are out of time the oldest are forgotten", async () => {
+  const clock = createHeldClock();
+  const requests = createRequests(clock);
+  let late = 0;
+  for (let i = 0; i <= 10_000; i++) requests.begin(COMMAND.submitSm, 1000, () => late++);
+  await clock.advance(1000);
+  for (let sequence = 1; sequence <= 10_001; sequence++) {
+    requests.answer(response(responseTo(COMMAND.submitSm), sequence));
+  }
+  expect(late).toBe(10_000);
 });

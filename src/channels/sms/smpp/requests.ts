@@ -11,7 +11,12 @@ export type Answer =
 
 /** The requests of one session that wait for their answers. Each ends, by its time limit at the latest. */
 export interface Requests {
-  begin(commandId: number, limitMs: number): { readonly sequence: number; readonly answer: Promise<Answer> };
+  /** @param onLate called when the answer comes after its limit, unless too much has happened since */
+  begin(
+    commandId: number,
+    limitMs: number,
+    onLate?: (pdu: Pdu) => void,
+  ): { readonly sequence: number; readonly answer: Promise<Answer> };
   /** Hands a response to its request. False if none waits for it: it came too late, or was never asked for. */
   answer(pdu: Pdu): boolean;
   /** Ends all of them, and those begun later, as lost. */
@@ -21,49 +26,77 @@ export interface Requests {
 /** Highest sequence_number (§5.1.4); 1 follows. */
 const MAX_SEQUENCE = 0x7fffffff;
 
+/** Requests out of time whose answer is still listened for; the oldest are forgotten first. */
+const MAX_OVERDUE = 10_000;
+
 interface Waiting {
   readonly responseId: number;
   readonly end: (answer: Answer) => void;
 }
 
+interface Overdue {
+  readonly responseId: number;
+  readonly onLate: (pdu: Pdu) => void;
+}
+
 export function createRequests(clock: Clock, firstSequence = 1): Requests {
   const waiting = new Map<number, Waiting>();
+  const overdue = new Map<number, Overdue>();
   let next = firstSequence;
   let lost: Answer | undefined;
 
   const takeSequence = () => {
     // After a turn of the counter an old request may still hold a number.
-    while (waiting.has(next)) next = next === MAX_SEQUENCE ? 1 : next + 1;
+    while (waiting.has(next) || overdue.has(next)) next = next === MAX_SEQUENCE ? 1 : next + 1;
     const sequence = next;
     next = sequence === MAX_SEQUENCE ? 1 : sequence + 1;
     return sequence;
   };
 
   return {
-    begin(commandId, limitMs) {
+    begin(commandId, limitMs, onLate) {
       const sequence = takeSequence();
+      const responseId = responseTo(commandId);
       if (lost) return { sequence, answer: Promise.resolve(lost) };
       const answer = new Promise<Answer>((resolve) => {
-        const cancel = clock.after(limitMs, () => end({ kind: "silent" }));
+        const cancel = clock.after(limitMs, () => {
+          end({ kind: "silent" });
+          if (onLate) remember(overdue, sequence, { responseId, onLate });
+        });
         const end = (outcome: Answer) => {
           cancel();
           waiting.delete(sequence);
           resolve(outcome);
         };
-        waiting.set(sequence, { responseId: responseTo(commandId), end });
+        waiting.set(sequence, { responseId, end });
       });
       return { sequence, answer };
     },
     answer(pdu) {
       const request = waiting.get(pdu.sequence);
-      if (!request) return false;
+      if (!request) return answerLate(overdue, pdu);
       if (pdu.commandId !== request.responseId && pdu.commandId !== COMMAND.genericNack) return false;
       request.end({ kind: "answered", pdu });
       return true;
     },
     lose(reason) {
       lost = { kind: "lost", reason };
+      overdue.clear();
       for (const request of [...waiting.values()]) request.end(lost);
     },
   };
+}
+
+function remember(overdue: Map<number, Overdue>, sequence: number, request: Overdue): void {
+  overdue.set(sequence, request);
+  const [oldest] = overdue.keys();
+  if (overdue.size > MAX_OVERDUE && oldest !== undefined) overdue.delete(oldest);
+}
+
+function answerLate(overdue: Map<number, Overdue>, pdu: Pdu): boolean {
+  const request = overdue.get(pdu.sequence);
+  if (pdu.commandId !== request?.responseId) return false;
+  overdue.delete(pdu.sequence);
+  request.onLate(pdu);
+  return true;
 }

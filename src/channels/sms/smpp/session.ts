@@ -1,5 +1,5 @@
 /**
- * One SMPP session: a connection, bound as a transceiver, from its first octet to its last. It binds, keeps
+ * One SMPP session: a connection, bound, from its first octet to its last. It binds, keeps
  * itself alive, submits within its window, and answers what the SMSC asks. It is opened once and never reused.
  */
 import type { Clock } from "../../../core/clock.ts";
@@ -30,7 +30,11 @@ import {
 } from "./status-words.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
 
+/** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
+export type BindRole = "transceiver" | "transmitter" | "receiver";
+
 export interface SessionOptions extends ConnectionTarget {
+  readonly role: BindRole;
   readonly systemId: string;
   readonly password: string;
   readonly systemType: string;
@@ -48,7 +52,7 @@ export interface SessionEvents {
   onBound(session: Session): void;
   /** A deliver_sm or data_sm. `acknowledge` sends its response; once, whenever the time has come. */
   onMessage(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** Slots may have come free. */
+  /** Slots may have come free, or there will be no more. */
   onSlots(): void;
   /** Once, last, also for a session that was never bound. */
   onEnd(end: SessionEnd): void;
@@ -63,8 +67,11 @@ export interface SessionEnd {
 
 export interface Session {
   readonly slots: SubmitWindow;
-  /** Sends one submit_sm, for which the caller has taken a slot; it is given back when the answer is in. Never rejects. */
-  submit(body: Uint8Array): Promise<SubmitAnswer>;
+  /**
+   * Sends one submit_sm, for which the caller has taken a slot; it is given back when the answer is in or out of time.
+   * Never rejects. An answer that comes later, on this session, goes to `onLate`.
+   */
+  submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
   /** Says goodbye and closes. Resolves when closed, after a few seconds at most. */
   unbind(reason: string): Promise<void>;
   /** Closes now. */
@@ -102,8 +109,8 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     onClosed: (reason) => end(state, reason),
   });
   const session: Session = {
-    slots: createSubmitWindow(options.window, clock, events.onSlots),
-    submit: (body) => submit(state, body),
+    slots: createSubmitWindow(options.window, events.onSlots),
+    submit: (body, onLate) => submit(state, body, onLate),
     unbind: (reason) => unbind(state, reason),
     destroy: connection.destroy,
   };
@@ -124,11 +131,17 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
 
 // ---------------------------------------------------------------- life
 
+const BINDS: Readonly<Record<BindRole, number>> = {
+  transceiver: COMMAND.bindTransceiver,
+  transmitter: COMMAND.bindTransmitter,
+  receiver: COMMAND.bindReceiver,
+};
+
 async function bind(state: State): Promise<void> {
   const { options, connection } = state;
-  const { systemId, password, systemType, addressRange: address } = options;
+  const { role, systemId, password, systemType, addressRange: address } = options;
   const body = encodeBind({ systemId, password, systemType, address });
-  const answer = await request(state, COMMAND.bindTransceiver, { body, limitMs: options.bindTimeoutMs });
+  const answer = await request(state, BINDS[role], { body, limitMs: options.bindTimeoutMs });
   if (answer.kind === "lost") return;
   if (answer.kind === "silent") return connection.destroy("the SMSC did not answer the bind");
   const { status } = answer.pdu;
@@ -172,29 +185,43 @@ function end(state: State, reason: string): void {
 
 // ---------------------------------------------------------------- what we ask
 
-function request(
-  state: State,
-  commandId: number,
-  { body, limitMs, onWritten }: { body?: Uint8Array; limitMs: number; onWritten?: () => void },
-) {
-  const { sequence, answer } = state.requests.begin(commandId, limitMs);
+interface RequestOptions {
+  readonly body?: Uint8Array;
+  readonly limitMs: number;
+  readonly onWritten?: () => void;
+  readonly onLate?: ((pdu: Pdu) => void) | undefined;
+}
+
+function request(state: State, commandId: number, { body, limitMs, onWritten, onLate }: RequestOptions) {
+  const { sequence, answer } = state.requests.begin(commandId, limitMs, onLate);
   state.connection.write(encodePdu({ commandId, sequence, ...(body ? { body } : {}) }), onWritten);
   return answer;
 }
 
-async function submit(state: State, body: Uint8Array): Promise<SubmitAnswer> {
+async function submit(
+  state: State,
+  body: Uint8Array,
+  onLate?: (answer: SubmitAnswer) => void,
+): Promise<SubmitAnswer> {
   let wasWritten = false;
   const onWritten = () => {
     wasWritten = true;
   };
-  const limitMs = state.options.responseTimeoutMs;
-  const answer = await request(state, COMMAND.submitSm, { body, limitMs, onWritten });
+  const answer = await request(state, COMMAND.submitSm, {
+    body,
+    limitMs: state.options.responseTimeoutMs,
+    onWritten,
+    onLate: onLate && ((pdu) => onLate(readAnswer(pdu))),
+  });
   state.session.slots.giveBack();
   if (answer.kind === "silent") return { kind: "silent" };
   if (answer.kind === "lost") return { ...answer, wasWritten };
-  const { commandId, status, body: answerBody } = answer.pdu;
+  return readAnswer(answer.pdu);
+}
+
+function readAnswer({ commandId, status, body }: Pdu): SubmitAnswer {
   if (commandId === COMMAND.genericNack) return { kind: "nacked", status };
-  return { kind: "answered", status, messageId: status === STATUS_OK ? decodeMessageId(answerBody) : "" };
+  return { kind: "answered", status, messageId: status === STATUS_OK ? decodeMessageId(body) : "" };
 }
 
 // ---------------------------------------------------------------- what the SMSC says

@@ -1,21 +1,19 @@
 /** The way out through one SMSC: messages become submit_sm, deliver_sm become receipts. */
 import type { Connector } from "../../../core/accounts.ts";
-import type { Part } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage, OutgoingSms } from "../../channel.ts";
-import { type BoundLink, keepBound } from "./keep-bound.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../../channel.ts";
+import { senderOf } from "./addresses.ts";
+import { type Binds, createBinds } from "./binds.ts";
+import { createCredentialGate } from "./credential-gate.ts";
+import { createPace } from "./pace.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
-import { openSession, type Session } from "./session.ts";
-import { readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
-import { THROTTLE_PAUSE_MS } from "./status-words.ts";
+import { createSenderPace, type SenderPace } from "./sender-pace.ts";
+import { openSession } from "./session.ts";
+import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
+import { createSubmitLine } from "./submit-line.ts";
+import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
-import {
-  type AnswerReading,
-  notTried,
-  type SubmitResult,
-  toSubmitResult,
-  unconfirmed,
-} from "./submit-result.ts";
+import type { SubmitResult } from "./submit-result.ts";
 
 /** Answers under way are waited for this long when a session is left. */
 const DRAIN_MS = 10_000;
@@ -25,44 +23,78 @@ const SEND_MARGIN_MS = 5000;
 
 interface SmppChannel {
   readonly config: SmppConfig;
-  readonly clock: ChannelDeps["clock"];
-  readonly link: BoundLink;
-  readonly reading: AnswerReading;
+  readonly submitter: Submitter;
+  readonly senderPace: SenderPace;
 }
 
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
 export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channel {
   const config = readSmppConfig(connector);
   if (config instanceof Error) throw config;
-  const options = sessionOptions(config, connector.secrets);
+  const { clock, random } = deps;
+  const sends = createTally();
+  const alarm = createAlarm(connector, deps);
+  const pace = createPace(clock, config.max_per_second);
   const inbox = createReceiptInbox(
     { connectorId: connector.id, idFormat: config.id_format, storeTimeoutMs: config.response_timeout_ms },
     deps,
   );
-  const sends = createTally();
-  const link = keepBound({
-    clock: deps.clock,
-    random: deps.random,
-    open: (events) =>
-      openSession(options, deps.clock, { ...events, onMessage: inbox.take, onSlots: deps.onSlots }),
-    onStatus: (status) => tellStatus(connector, status, deps),
+  const binds = createBinds({
+    clock,
+    random,
+    roles: bindRoles(config),
+    gate: createCredentialGate(clock, alarm.set),
+    open: (role, events) =>
+      openSession({ ...sessionOptions(config, connector.secrets), role }, clock, {
+        ...events,
+        onMessage: inbox.take,
+        onSlots: () => line.serve(),
+      }),
+    onStatus(isNewState) {
+      tellStatus(connector, { status: status(), isNewState }, deps);
+      line.serve();
+    },
     drainMs: Math.min(DRAIN_MS, config.response_timeout_ms),
     nobodyWaits: sends.whenNone,
     receiptsStored: inbox.whenEmpty,
   });
-  const statusClasses = new Map(Object.entries(config.status_classes).map(([k, v]) => [Number(k), v]));
-  const reading: AnswerReading = { statusClasses, idFormat: config.id_format };
-  const channel: SmppChannel = { config, clock: deps.clock, link, reading };
+  const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
+  const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
+  const channel = {
+    config,
+    submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
+    senderPace: createSenderPace(clock, random, config.max_per_second_per_sender),
+  };
   return {
     connectorId: connector.id,
-    // A segment waits at most one response timeout for its slot, and then at most another for its answer.
+    keepsRate: true,
+    // A segment waits at most one response timeout for its turn, and then at most another for its answer.
     sendTimeoutMs: 2 * config.response_timeout_ms + SEND_MARGIN_MS,
-    start: link.start,
-    freeSlots: () => link.session()?.slots.free() ?? 0,
+    start: binds.start,
+    freeSlots: line.free,
     send: (message, signal) => sends.during(send(channel, message, signal)),
-    stop: link.stop,
-    status: link.status,
+    stop: binds.stop,
+    status,
   };
+}
+
+interface SubmitterParts extends Pick<Submitter, "line" | "pace"> {
+  readonly connector: Connector;
+  readonly config: SmppConfig;
+  readonly binds: Binds;
+}
+
+function createSubmitter({ connector, config, binds, line, pace }: SubmitterParts, deps: ChannelDeps) {
+  const statusClasses = new Map(Object.entries(config.status_classes).map(([k, v]) => [Number(k), v]));
+  return {
+    clock: deps.clock,
+    binds,
+    line,
+    pace,
+    reading: { statusClasses, idFormat: config.id_format },
+    patienceMs: config.response_timeout_ms,
+    onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
+  } satisfies Submitter;
 }
 
 /** Counts what is under way. */
@@ -77,12 +109,41 @@ function createTally() {
   };
 }
 
-function tellStatus(connector: Connector, status: ChannelStatus, deps: ChannelDeps): void {
-  const fields = { connectorId: connector.id, connector: connector.name, state: status.state };
-  if (status.state === "down") deps.log.warn({ ...fields, reason: status.reason }, "SMPP connector is down");
-  else deps.log.info(fields, `SMPP connector is ${status.state}`);
-  deps.onStatus(status);
-  if (status.state === "up") deps.onSlots();
+/** What somebody has to see to: told once when it begins and once when it is over. */
+function createAlarm(connector: Connector, deps: ChannelDeps) {
+  let isSet = false;
+  const fields = {
+    alarm: true,
+    alarm_name: "connector_bind_refused",
+    connectorId: connector.id,
+    connector: connector.name,
+  };
+  return {
+    set(reason?: string) {
+      isSet = reason !== undefined;
+      if (isSet) deps.log.warn({ ...fields, reason }, "the SMSC refuses this connector's credentials");
+      else deps.log.info({ ...fields, alarm: false }, "the SMSC accepts this connector's credentials");
+    },
+    get: (): Pick<ChannelStatus, "alarm"> => (isSet ? { alarm: "bind_refused" } : {}),
+  };
+}
+
+function withRate(rate: ChannelStatus["rate"]): Pick<ChannelStatus, "rate"> {
+  return rate ? { rate } : {};
+}
+
+function tellStatus(
+  connector: Connector,
+  { status, isNewState }: { status: ChannelStatus; isNewState: boolean },
+  deps: ChannelDeps,
+): void {
+  const { state, reason, binds } = status;
+  const fields = { connectorId: connector.id, connector: connector.name, state, binds };
+  if (state === "down") deps.log.warn({ ...fields, reason }, "SMPP connector is down");
+  else if (isNewState) deps.log.info(fields, `SMPP connector is ${state}`);
+  else if (binds && binds.up < binds.of) deps.log.warn({ ...fields, reason }, "SMPP binds are missing");
+  else deps.log.info(fields, "all SMPP binds are up");
+  if (isNewState) deps.onStatus(status);
 }
 
 async function send(
@@ -98,7 +159,10 @@ async function send(
     const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }
-  const results = await submitSegments(channel, { message, plan, signal });
+  const due = Array.from({ length: plan.submits }, (_, i) => isToBeSent(message, i));
+  const waitMs = senderWaitMs(channel, { message, plan, due });
+  if (waitMs > 0) return putOff(due, waitMs);
+  const results = await submitMessage(channel.submitter, { message, plan, signal });
   const tried = results.filter((result) => result !== undefined);
   return {
     parts: results.map((result) => result?.outcome),
@@ -112,114 +176,37 @@ function countsAsAttempt(results: readonly SubmitResult[]): boolean {
   return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
 }
 
+/** Repeats are spread by ±10 %: so that none comes before its turn, each is asked back that much later. */
+const NEVER_EARLY = 1 / 0.9;
+
+function senderWaitMs(
+  { config, senderPace }: SmppChannel,
+  {
+    message,
+    plan,
+    due,
+  }: {
+    message: Extract<OutgoingMessage, { channel: "sms" }>;
+    plan: SubmitPlan;
+    due: readonly boolean[];
+  },
+): number {
+  const submits = due.filter(Boolean).length;
+  if (submits === 0) return 0;
+  const segments = submits === plan.submits ? plan.segments : submits;
+  const sender = senderOf(message, config) ?? "";
+  return Math.ceil(senderPace.waitMs({ sender, messageId: message.messageId, segments }) * NEVER_EARLY);
+}
+
+function putOff(due: readonly boolean[], retryAfterMs: number): SendOutcome {
+  const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
+  const deferred: PartOutcome = { kind: "deferred", error, retryAfterMs };
+  return { parts: due.map((isDue) => (isDue ? deferred : undefined)), countsAsAttempt: false };
+}
+
 function rejectAll(message: OutgoingMessage, code: string, words: string): SendOutcome {
   const rejected: PartOutcome = { kind: "rejected", error: { code, message: words } };
   const count = Math.max(1, message.parts.length);
   const parts = Array.from({ length: count }, (_, i) => (isToBeSent(message, i) ? rejected : undefined));
   return { parts, countsAsAttempt: parts.includes(rejected) };
-}
-
-function isToBeSent(message: OutgoingMessage, part: number): boolean {
-  return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
-}
-
-function isSettled(part: Part | undefined): boolean {
-  return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
-}
-
-// ---------------------------------------------------------------- one attempt
-
-interface Attempt {
-  readonly message: OutgoingSms;
-  readonly plan: SubmitPlan;
-  readonly signal: AbortSignal;
-}
-
-/** The state of an attempt: when it began, what cuts it off, and the refusal of a segment, once there is one. */
-interface Progress extends Attempt {
-  readonly startedAt: number;
-  readonly cutOff: Promise<SubmitResult>;
-  refused: SubmitResult | undefined;
-}
-
-/** Submits the segments still to be sent, in their order, as the window lets them; answers are not waited for in between. */
-async function submitSegments(channel: SmppChannel, attempt: Attempt): Promise<(SubmitResult | undefined)[]> {
-  const { promise: cutOff, stopWatching } = whenCutOff(attempt.signal);
-  const progress: Progress = {
-    ...attempt,
-    cutOff,
-    startedAt: channel.clock.monotonicMs(),
-    refused: undefined,
-  };
-  const begun: { readonly result: SubmitResult | Promise<SubmitResult> | undefined }[] = [];
-  for (let segment = 0; segment < attempt.plan.submits; segment++) {
-    const isDue = isToBeSent(attempt.message, segment);
-    begun.push(isDue ? await beginSegment(channel, progress, segment) : { result: undefined });
-  }
-  const results = await Promise.all(begun.map(({ result }) => result));
-  stopWatching();
-  return results;
-}
-
-/** Resolves when the segment is on its way, or stays here; its result comes later. */
-async function beginSegment(
-  channel: SmppChannel,
-  progress: Progress,
-  segment: number,
-): Promise<{ readonly result: SubmitResult | Promise<SubmitResult> }> {
-  const session = channel.link.session();
-  if (!session) return { result: notTried("smpp.not_connected", "there is no session with the SMSC") };
-  const waitMs = channel.config.response_timeout_ms - elapsedMs(channel, progress);
-  const hasSlot = await session.slots.take({ waitMs, signal: progress.signal });
-  if (!hasSlot) return { result: noSlot(channel, progress, session) };
-  const remainingMs = progress.message.remainingMs - elapsedMs(channel, progress);
-  // A message with a segment missing helps nobody: once one is refused, the others stay here.
-  const reason =
-    remainingMs <= 0 ? notTried("smpp.too_late", "the delivery window ended here") : progress.refused;
-  if (reason) {
-    session.slots.giveBack();
-    return { result: reason };
-  }
-  return {
-    result: submitSegment(channel, session, { progress, body: progress.plan.body(segment, remainingMs) }),
-  };
-}
-
-async function submitSegment(
-  channel: SmppChannel,
-  session: Session,
-  { progress, body }: { progress: Progress; body: Uint8Array },
-): Promise<SubmitResult> {
-  const answered = session.submit(body).then((answer) => {
-    const result = toSubmitResult(answer, channel.reading);
-    if (result.reaction === "rest") session.slots.rest(THROTTLE_PAUSE_MS);
-    if (result.reaction === "replace") channel.link.replace(`the SMSC answered ${errorOf(result)}`);
-    if (result.outcome.kind === "rejected") progress.refused ??= result;
-    return result;
-  });
-  return Promise.race([answered, progress.cutOff]);
-}
-
-function noSlot(channel: SmppChannel, { signal }: Progress, session: Session): SubmitResult {
-  if (signal.aborted)
-    return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
-  if (channel.link.session() !== session) return notTried("smpp.session_lost", "the session ended first");
-  return notTried("smpp.window_full", "the window stayed full");
-}
-
-function elapsedMs(channel: SmppChannel, { startedAt }: Progress): number {
-  return channel.clock.monotonicMs() - startedAt;
-}
-
-function errorOf({ outcome }: SubmitResult): string {
-  return "error" in outcome ? outcome.error.message : "";
-}
-
-/** What a segment already handed over came to when nobody waits for its answer any more. */
-function whenCutOff(signal: AbortSignal): { promise: Promise<SubmitResult>; stopWatching: () => void } {
-  const { promise, resolve } = Promise.withResolvers<SubmitResult>();
-  const tell = () => resolve(unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered"));
-  if (signal.aborted) tell();
-  else signal.addEventListener("abort", tell);
-  return { promise, stopWatching: () => signal.removeEventListener("abort", tell) };
 }

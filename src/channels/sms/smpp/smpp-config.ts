@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
-import type { SessionOptions } from "./session.ts";
+import type { BindRole, SessionOptions } from "./session.ts";
 import type { StatusClass } from "./status-words.ts";
 
 const tag = (value: number, description: string) =>
@@ -40,6 +40,7 @@ const dltFields = {
 
 const STATUS_CLASSES = [
   "throttled",
+  "full",
   "transient",
   "session",
   "framing",
@@ -51,6 +52,15 @@ export const smppConfigSchema = Type.Object({
   host: Type.String({ minLength: 1, maxLength: 253, description: "Name or address of the SMSC" }),
   port: Type.Integer({ default: 2775, minimum: 1, maximum: 65_535 }),
   system_id: Type.String({ minLength: 1, maxLength: 64 }),
+  bind: choice(["transceiver", "transmitter_receiver"], {
+    description: "One session for both ways, or one for each",
+  }),
+  binds: Type.Integer({
+    default: 1,
+    minimum: 1,
+    maximum: 32,
+    description: "Sessions, or pairs of them, side by side",
+  }),
   system_type: Type.String({ default: "", maxLength: 12 }),
   address_range: Type.String({ default: "", maxLength: 40, description: "address_range of the bind" }),
   tls: Type.Boolean({ default: false }),
@@ -63,7 +73,7 @@ export const smppConfigSchema = Type.Object({
     default: 10,
     minimum: 1,
     maximum: 1000,
-    description: "submit_sm without an answer",
+    description: "submit_sm without an answer, on each session",
   }),
   response_timeout_ms: milliseconds(60_000, { minimum: 1000, maximum: 300_000 }, "For an answer of the SMSC"),
   enquire_link_ms: milliseconds(30_000, { minimum: 1000, maximum: 600_000 }, "Silence before enquire_link"),
@@ -105,6 +115,13 @@ export const smppConfigSchema = Type.Object({
   }),
   ...dltFields,
   max_per_second: MAX_PER_SECOND,
+  max_per_second_per_sender: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 100_000,
+      description: "Segments a second of one sender at the most; absent: without limit",
+    }),
+  ),
   status_classes: Type.Record(
     Type.String({ pattern: "^0x[0-9a-fA-F]{1,8}$" }),
     Type.Union(STATUS_CLASSES.map((name) => Type.Literal(name))),
@@ -132,7 +149,16 @@ export function readSmppConfig(connector: Connector): SmppConfig | Error {
   return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
 }
 
-export function sessionOptions(config: SmppConfig, secrets: Connector["secrets"]): SessionOptions {
+/** One for each session there is to be; the first is one that submits. */
+export function bindRoles({ bind, binds }: SmppConfig): readonly BindRole[] {
+  const roles = bind === "transceiver" ? (["transceiver"] as const) : (["transmitter", "receiver"] as const);
+  return Array.from({ length: binds }, () => roles).flat();
+}
+
+export function sessionOptions(
+  config: SmppConfig,
+  secrets: Connector["secrets"],
+): Omit<SessionOptions, "role"> {
   return {
     host: config.host,
     port: config.port,

@@ -23,7 +23,8 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   const config = readSmppConfig(connector);
   if (config instanceof Error) return { ok: false, detail: config.message };
   try {
-    return await bindOnce(sessionOptions(config, connector.secrets), clock);
+    const role = config.bind === "transceiver" ? "transceiver" : "transmitter";
+    return await bindOnce({ ...sessionOptions(config, connector.secrets), role }, clock);
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }

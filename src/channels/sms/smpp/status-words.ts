@@ -1,10 +1,11 @@
 /** command_status (SMPP 3.4 §5.1.3): what it is called, what it means in words, and what we make of it. */
 
 /**
- * throttled: slow down and try again, no attempt used. transient: try again later. session: the bind is at
+ * throttled: rest, slow down and try again, no attempt used. full: the same without the rest, for it may be one
+ * recipient's queue that is full. transient: try again later. session: the bind is at
  * fault, not the message. framing: the peers have lost each other's place in the stream. permanent: never.
  */
-export type StatusClass = "throttled" | "transient" | "session" | "framing" | "permanent";
+export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
 
 export interface StatusWord {
   readonly name: string;
@@ -23,6 +24,8 @@ export const ESME_RINVPARLEN = 0xc2;
 
 /** How long the whole bind rests after ESME_RTHROTTLED. */
 export const THROTTLE_PAUSE_MS = 1000;
+
+const QUEUE_FULL_WAIT_MS = 30_000;
 
 /** Asking again soon after these cannot help: somebody has to change a password or a setting. */
 const CREDENTIAL_FAULTS: ReadonlySet<number> = new Set([0x0e, 0x0f, 0x53]);
@@ -46,7 +49,7 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x0f: ["ESME_RINVSYSID", "system id is invalid", "session"],
   0x11: ["ESME_RCANCELFAIL", "cancelling failed", "permanent"],
   0x13: ["ESME_RREPLACEFAIL", "replacing failed", "permanent"],
-  0x14: ["ESME_RMSGQFUL", "message queue is full", "transient", 30_000],
+  0x14: ["ESME_RMSGQFUL", "message queue is full", "full", QUEUE_FULL_WAIT_MS],
   0x15: ["ESME_RINVSERTYP", "service type is invalid", "permanent"],
   0x33: ["ESME_RINVNUMDESTS", "number of destinations is invalid", "permanent"],
   0x34: ["ESME_RINVDLNAME", "distribution list name is invalid", "permanent"],
@@ -85,12 +88,18 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x104: ["ESME_RINVDCS", "data coding is invalid", "permanent"],
 };
 
+/** How long to wait after what a connector itself has put into a class. */
+const OWN_WAITS: Partial<Record<StatusClass, number>> = {
+  throttled: THROTTLE_PAUSE_MS,
+  full: QUEUE_FULL_WAIT_MS,
+};
+
 /** The row of a command_status; `overrides` are a connector's own classes, by number. Unknown ones are permanent. */
 export function statusWord(status: number, overrides?: ReadonlyMap<number, StatusClass>): StatusWord {
   const [name, words, tableClass, retryAfterMs] = TABLE[status] ?? unlisted(status);
   const ownClass = overrides?.get(status);
   const statusClass = ownClass ?? tableClass;
-  const wait = statusClass === "throttled" ? THROTTLE_PAUSE_MS : ownClass ? undefined : retryAfterMs;
+  const wait = ownClass ? OWN_WAITS[ownClass] : retryAfterMs;
   return { name, words, class: statusClass, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
 }
 

@@ -8,8 +8,8 @@ export interface SubmitResult {
   readonly outcome: PartOutcome;
   /** False where it shall not use up the retry budget. */
   readonly counts: boolean;
-  /** What the session has to do about it: rest for a while, or be replaced. */
-  readonly reaction?: "rest" | "replace";
+  /** What to do about it: rest and then go slower, go slower, or replace the session. */
+  readonly reaction?: "rest" | "slow" | "replace";
 }
 
 /** How soon to come back where the message was not at fault. */
@@ -58,7 +58,8 @@ function sent(providerMessageIds: readonly string[]): SubmitResult {
 /** A nack says that our PDU was unreadable, whatever its status, unless that says to come back later. */
 function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
   const { class: statusClass } = statusWord(status, overrides);
-  if (statusClass === "throttled" || statusClass === "transient") return fromStatus(status, overrides);
+  if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
+    return fromStatus(status, overrides);
   return fromStatus(status, new Map([[status, "framing"]]));
 }
 
@@ -73,6 +74,8 @@ function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>)
   switch (word.class) {
     case "throttled":
       return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "rest" };
+    case "full":
+      return { outcome: deferred(word.retryAfterMs), counts: false, reaction: "slow" };
     case "transient":
       return { outcome: deferred(word.retryAfterMs), counts: true };
     case "session":

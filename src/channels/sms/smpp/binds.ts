@@ -1,0 +1,112 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { ChannelStatus } from "../../channel.ts";
+import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
+import type { BindRole, Session, SessionEvents } from "./session.ts";
+
+/** The binds of one connector: kept each for itself, and shown as one. */
+export interface Binds {
+  start(): void;
+  /** The sessions that take submit_sm. */
+  sessions(): readonly Session[];
+  /** Lets go of one session, and opens another in its place. */
+  replace(session: Session, reason: string): void;
+  stop(): Promise<void>;
+  /** Up as long as one bind carries messages. */
+  status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
+}
+
+export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
+  readonly roles: readonly BindRole[];
+  readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
+  /** Called when the state changes, or how many are up, and when one could not be bound. */
+  readonly onStatus: (isNewState: boolean) => void;
+}
+
+interface Bind {
+  readonly role: BindRole;
+  readonly link: BoundLink;
+}
+
+export function createBinds({ roles, open, onStatus, ...deps }: BindsDeps): Binds {
+  let phase: "new" | "running" | "stopped" = "new";
+  const view = createView(deps.clock, onStatus);
+  const binds: readonly Bind[] = roles.map((role, index) => ({
+    role,
+    link: keepBound({
+      ...deps,
+      open: (events) => open(role, events),
+      onStatus({ state }) {
+        // While stopping, the first to be gone must not look as if the connector had lost a bind.
+        if (phase !== "running") return;
+        // The first goes ahead: with a wrong password one refusal is enough.
+        if (index === 0 && state !== "connecting") for (const { link } of binds) link.start();
+        view.look(binds);
+      },
+    }),
+  }));
+  return {
+    start() {
+      if (phase !== "new") return;
+      phase = "running";
+      binds[0]?.link.start();
+    },
+    sessions: () => binds.flatMap((bind) => (carries(bind) ? (bind.link.session() ?? []) : [])),
+    replace: (session, reason) => binds.find(({ link }) => link.session() === session)?.link.replace(reason),
+    async stop() {
+      phase = "stopped";
+      await Promise.all(binds.map(({ link }) => link.stop()));
+      view.look(binds);
+    },
+    status() {
+      const { state, since } = view;
+      const reason = reasonOf(binds, state);
+      const reach = { up: count(binds, "up"), of: binds.length };
+      return { state, since, ...(reason !== undefined && { reason }), binds: reach };
+    },
+  };
+}
+
+/** What was last seen of the binds together. */
+function createView(clock: Clock, onStatus: BindsDeps["onStatus"]) {
+  let before = { up: 0, down: 0 };
+  const view = {
+    state: "stopped" as LinkStatus["state"],
+    since: clock.now(),
+    look(binds: readonly Bind[]) {
+      const state = foldStates(binds.filter(carries).map(({ link }) => link.status().state));
+      const counts = { up: count(binds, "up"), down: count(binds, "down") };
+      const isNewState = state !== view.state;
+      const isNews = isNewState || counts.up !== before.up || counts.down > before.down;
+      if (isNewState) view.since = clock.now();
+      view.state = state;
+      before = counts;
+      if (isNews) onStatus(isNewState);
+    },
+  };
+  return view;
+}
+
+function count(binds: readonly Bind[], state: LinkStatus["state"]): number {
+  return binds.filter(({ link }) => link.status().state === state).length;
+}
+
+function carries({ role }: Bind): boolean {
+  return role !== "receiver";
+}
+
+function foldStates(states: readonly LinkStatus["state"][]): LinkStatus["state"] {
+  const order = ["up", "connecting", "down"] as const;
+  return order.find((state) => states.includes(state)) ?? "stopped";
+}
+
+function reasonOf(binds: readonly Bind[], state: LinkStatus["state"]): string | undefined {
+  if (state === "stopped") return undefined;
+  const missing = binds.filter(({ link }) => link.status().state !== "up");
+  const reasons = missing.flatMap(({ link, role }) => {
+    const { reason } = link.status();
+    return reason === undefined ? [] : [{ role, reason }];
+  });
+  const [first] = reasons;
+  if (!first || binds.length === 1) return first?.reason;
+  return `${missing.length} of ${binds.length} binds are missing, a ${first.role}: ${first.reason}`;
+}

@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSmppRigs,
+  LONG_TEXT,
+  openBoundSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
+
+afterEach(closeSmppRigs);
+
+test("an answer that comes after its limit still tells which id the segment has", async () => {
+  const { channel, smsc, clock, lateAnswers, until } = await openBoundSmppRig({
+    dial: { holdSubmits: true },
+  });
+  const message = outgoingSms({ text: LONG_TEXT });
+  const sending = sendThrough(channel, message);
+  await smsc.until(() => smsc.submits.length === 2);
+  // The SMSC shows that it lives, so that the session stays.
+  for (let i = 0; i < 3; i++) {
+    await clock.advance(20_000);
+    await smsc.request(0x15);
+  }
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["unconfirmed", "unconfirmed"]);
+  expect(lateAnswers).toEqual([]);
+  smsc.release();
+  await until(() => lateAnswers.length === 2);
+  const { messageId } = message;
+  expect(lateAnswers).toEqual([
+    { connectorId: "c1", messageId, part: 0, providerMessageIds: [smsc.submits[0]!.messageId] },
+    { connectorId: "c1", messageId, part: 1, providerMessageIds: [smsc.submits[1]!.messageId] },
+  ]);
+});
+
+test("so does one that comes after the attempt was cut off", async () => {
+  const { channel, smsc, lateAnswers, until } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+  const controller = new AbortController();
+  const message = outgoingSms();
+  const sending = channel.send(message, controller.signal);
+  await smsc.until(() => smsc.submits.length === 1);
+  controller.abort();
+  await sending;
+  smsc.release();
+  await until(() => lateAnswers.length === 1);
+  expect(lateAnswers[0]).toMatchObject({ messageId: message.messageId, part: 0 });
+});
+
+test("a late refusal, and an answer in time, are no late answers", async () => {
+  const { channel, smsc, clock, lateAnswers } = await openBoundSmppRig();
+  await sendThrough(channel);
+  smsc.dial.holdSubmits = true;
+  smsc.dial.submitStatus = 0x0b;
+  const sending = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 2);
+  for (let i = 0; i < 3; i++) {
+    await clock.advance(20_000);
+    await smsc.request(0x15);
+  }
+  expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
+  smsc.release();
+  await smsc.request(0x15);
+  expect(lateAnswers).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { createPace } from "./pace.ts";
+
+function open(perSecond?: number) {
+  const clock = createHeldClock();
+  const pace = createPace(clock, perSecond);
+  /** Sends what may go, looking often, and lets the SMSC take as much as it can; returns how many were sent. */
+  const run = async (seconds: number, { takes = Number.POSITIVE_INFINITY, wants = 10_000 } = {}) => {
+    let sent = 0;
+    for (let step = 0; step < seconds * 50; step++) {
+      let taken = 0;
+      for (let i = 0; i < wants / 50 && pace.available() >= 1; i++) {
+        pace.take();
+        sent++;
+        if (++taken <= takes / 50) pace.accepted();
+        else pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+      }
+      await clock.advance(20);
+    }
+    return sent;
+  };
+  return { clock, pace, run };
+}
+
+test("without a rate nothing holds a segment back", () => {
+  const { pace } = open();
+  for (let i = 0; i < 1000; i++) pace.take();
+  expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
+  expect(pace.waitMs()).toBe(0);
+  expect(pace.rate()).toBeUndefined();
+});
+
+test.each([0.5, 1, 7, 100, 2000])("no more than %p a second go out, and no less", async (perSecond) => {
+  const { run } = open(perSecond);
+  const sent = await run(10);
+  expect(sent).toBeGreaterThanOrEqual(Math.floor(perSecond * 9.5));
+  expect(sent).toBeLessThanOrEqual(Math.ceil(perSecond * 10.25) + 1);
+});
+
+test("a silence saves up no more than a quarter of a second", async () => {
+  const { pace, clock } = open(100);
+  await clock.advance(60_000);
+  expect(pace.available()).toBe(25);
+});
+
+test("too fast: it rests, then goes half as fast, and reaches its rate again by itself", async () => {
+  const { pace, clock } = open(100);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+  expect(pace.available()).toBe(0);
+  expect(pace.soon()).toBe(0);
+  expect(pace.waitMs()).toBe(1000);
+  expect(pace.rate()).toEqual({ perSecond: 50, isReduced: true });
+  await clock.advance(1000);
+  expect(pace.available()).toBe(1);
+  await clock.advance(5000);
+  expect(pace.rate()!.perSecond).toBeCloseTo(75);
+  await clock.advance(5000);
+  expect(pace.rate()).toEqual({ perSecond: 100, isReduced: false });
+});
+
+test("many refusals of what was sent at one rate slow down once", async () => {
+  const { pace, clock } = open(100);
+  const sentAtMs = clock.monotonicMs();
+  await clock.advance(10);
+  for (let i = 0; i < 10; i++) pace.slowDown({ sentAtMs, pauseMs: 1000 });
+  expect(pace.rate()!.perSecond).toBe(50);
+  await clock.advance(1500);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+  expect(pace.rate()!.perSecond).toBeLessThan(30);
+});
+
+test("a full queue slows down without a rest", () => {
+  const { pace, clock } = open(100);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  expect(pace.available()).toBeGreaterThan(0);
+  expect(pace.rate()).toEqual({ perSecond: 50, isReduced: true });
+});
+
+test("without a rate of its own it starts from what the SMSC last took, and lets go when that is long past", async () => {
+  const { pace, clock, run } = open();
+  await run(2, { wants: 200 });
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+  expect(pace.rate()).toEqual({ perSecond: 100, isReduced: true });
+  await clock.advance(72_000);
+  expect(pace.rate()).toBeUndefined();
+  expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("it never comes to a stop: a second after the tenth refusal a segment may go", async () => {
+  const { pace, clock } = open();
+  for (let i = 0; i < 10; i++) {
+    pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+    await clock.advance(1000);
+    expect(pace.available()).toBe(1);
+    pace.take();
+  }
+});
+
+test("against an SMSC that takes less than is configured, most of what is sent is taken", async () => {
+  const { pace, run } = open(1000);
+  await run(10, { takes: 100 });
+  const sent = await run(60, { takes: 100 });
+  expect(pace.rate()!.perSecond).toBeLessThan(250);
+  expect(sent).toBeGreaterThan(60 * 40);
+  expect(sent).toBeLessThan(60 * 110);
+});

@@ -1,0 +1,110 @@
+/** How the channel keeps to rates: its own, each sender's, and what the SMSC asks for. */
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSmppRigs,
+  LONG_TEXT,
+  openBoundSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
+
+afterEach(closeSmppRigs);
+
+test("a rate counts segments, and a long message is spread over the time it takes", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second: 2 } });
+  const sending = sendThrough(channel, outgoingSms({ text: LONG_TEXT.repeat(2) }));
+  await smsc.until(() => smsc.submits.length === 1);
+  expect(channel.freeSlots()).toBe(0);
+  for (let segment = 2; segment <= 3; segment++) {
+    await clock.advance(499);
+    await smsc.request(0x15);
+    expect(smsc.submits).toHaveLength(segment - 1);
+    await clock.advance(1);
+    await smsc.until(() => smsc.submits.length === segment);
+  }
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "sent", "sent"]);
+});
+
+test("all binds of a connector share its rate", async () => {
+  const { channel, until, smsc } = await openBoundSmppRig({
+    dial: { holdSubmits: true },
+    config: { max_per_second: 40, binds: 4 },
+  });
+  await until(() => channel.status().binds!.up === 4);
+  void Array.from({ length: 30 }, () => sendThrough(channel));
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(10);
+  smsc.release();
+});
+
+test("while it waits for its rate, the channel says when it may be handed more", async () => {
+  const { channel, clock, until } = await openBoundSmppRig({ config: { max_per_second: 1 } });
+  await sendThrough(channel);
+  expect(channel.freeSlots()).toBe(0);
+  const freed = until(() => channel.freeSlots() > 0);
+  await clock.advance(1000);
+  await freed;
+});
+
+test("throttled, the connector goes slower, says so, and is as fast as before after a while", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    dial: { throttle: 1 },
+    config: { max_per_second: 100 },
+  });
+  expect(channel.status().rate).toEqual({ perSecond: 100, isReduced: false });
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
+  expect(channel.status().rate).toEqual({ perSecond: 50, isReduced: true });
+  expect(channel.status().state).toBe("up");
+  const waiting = sendThrough(channel);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1000);
+  expect(await waiting).toMatchObject({ parts: [{ kind: "sent" }] });
+  await clock.advance(10_000);
+  expect(channel.status().rate).toEqual({ perSecond: 100, isReduced: false });
+});
+
+test("a full queue slows down too, costs no attempt, and that message comes back later than others", async () => {
+  const { channel, smsc } = await openBoundSmppRig({
+    dial: { submitStatus: 0x14 },
+    config: { max_per_second: 100 },
+  });
+  expect(await sendThrough(channel)).toMatchObject({
+    parts: [{ kind: "deferred", retryAfterMs: 30_000, error: { code: "smpp.0x00000014" } }],
+    countsAsAttempt: false,
+  });
+  expect(channel.status().rate).toEqual({ perSecond: 50, isReduced: true });
+  delete smsc.dial.submitStatus;
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
+test("a sender over its rate is put off without an attempt, and other senders go at once", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second_per_sender: 1 } });
+  expect(await sendThrough(channel, outgoingSms({ from: "SHOP" }))).toMatchObject({
+    parts: [{ kind: "sent" }],
+  });
+  const second = outgoingSms({ from: "SHOP" });
+  const outcome = await sendThrough(channel, second);
+  expect(outcome).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "smpp.sender_rate" } }],
+    countsAsAttempt: false,
+  });
+  expect(await sendThrough(channel, outgoingSms({ from: "BANK" }))).toMatchObject({
+    parts: [{ kind: "sent" }],
+  });
+  const [part] = outcome.parts;
+  // A repeat may come a tenth before it was asked for, and must not be too early then.
+  await clock.advance(Math.ceil((part?.kind === "deferred" ? part.retryAfterMs! : 0) * 0.9));
+  expect(await sendThrough(channel, second)).toMatchObject({ parts: [{ kind: "sent" }] });
+  expect(smsc.submits).toHaveLength(3);
+});
+
+test("a sender's rate counts the segments that are still to be sent", async () => {
+  const { channel } = await openBoundSmppRig({ config: { max_per_second_per_sender: 2 } });
+  const parts = [{ status: "sent" }, { status: "pending" }] as const;
+  await sendThrough(channel, outgoingSms({ text: LONG_TEXT, parts }));
+  const outcome = await sendThrough(channel);
+  const [part] = outcome.parts;
+  expect(part).toMatchObject({ kind: "deferred" });
+  expect(part?.kind === "deferred" && part.retryAfterMs).toBeLessThanOrEqual(300);
+});

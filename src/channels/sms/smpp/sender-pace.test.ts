@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { createSenderPace } from "./sender-pace.ts";
+
+function open(perSecond: number | undefined) {
+  const clock = createHeldClock();
+  const pace = createSenderPace(clock, () => 0.5, perSecond);
+  const ask = (sender: string, messageId: string, segments = 1) =>
+    pace.waitMs({ sender, messageId, segments });
+  return { clock, ask };
+}
+
+test("without a rate no sender waits", () => {
+  const { ask } = open(undefined);
+  for (let i = 0; i < 1000; i++) expect(ask("A", String(i))).toBe(0);
+});
+
+test("a sender's messages get their turns a rate apart, and another sender's do not wait for them", () => {
+  const { ask } = open(10);
+  const waits = Array.from({ length: 8 }, (_, i) => ask("A", String(i)));
+  expect(waits).toEqual([0, 0, 0, 50, 150, 250, 350, 450]);
+  expect(ask("B", "b")).toBe(0);
+});
+
+test("who comes back in its turn goes at once; before it, waits for the rest; and takes nobody else's", async () => {
+  const { ask, clock } = open(1);
+  expect(ask("A", "1")).toBe(0);
+  expect(ask("A", "2")).toBe(750);
+  expect(ask("A", "3")).toBe(1750);
+  await clock.advance(300);
+  expect(ask("A", "2")).toBe(450);
+  await clock.advance(450);
+  expect(ask("A", "2")).toBe(0);
+  expect(ask("A", "4")).toBe(2000);
+});
+
+test("a long message counts by its segments", () => {
+  const { ask } = open(10);
+  expect(ask("A", "1", 10)).toBe(0);
+  expect(ask("A", "2")).toBe(750);
+});
+
+test("a crowd gets turns half a minute ahead; the rest asks again later and holds no place", async () => {
+  const { ask, clock } = open(10);
+  const waits = Array.from({ length: 1000 }, (_, i) => ask("A", String(i)));
+  expect(waits.filter((wait) => wait <= 30_000).length).toBeLessThanOrEqual(304);
+  expect(waits.at(-1)).toBe(45_000);
+  await clock.advance(45_000);
+  expect(ask("A", "999")).toBe(0);
+});
+
+test("over any time a sender sends no more than its rate, whoever asks how often", async () => {
+  const { ask, clock } = open(5);
+  let sent = 0;
+  let next = 0;
+  let waiting: { id: string; dueAt: number }[] = [];
+  for (let step = 0; step < 600; step++) {
+    const now = clock.monotonicMs();
+    const due = [...waiting.filter(({ dueAt }) => dueAt <= now).map(({ id }) => id), `new-${next++}`];
+    waiting = waiting.filter(({ dueAt }) => dueAt > now);
+    for (const id of due) {
+      const waitMs = ask("A", id);
+      if (waitMs === 0) sent++;
+      else waiting.push({ id, dueAt: now + waitMs });
+    }
+    await clock.advance(100);
+  }
+  expect(sent).toBeLessThanOrEqual(60 * 5 + 2);
+  expect(sent).toBeGreaterThan(60 * 5 * 0.9);
+});

@@ -1,0 +1,131 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { Pace } from "./pace.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Where the segments of a connector get their turn: a session with a free slot, when the pace allows it. Who finds none
+ * waits in line, first come first served. Not more wait than the windows hold; the next is refused at once.
+ */
+export interface SubmitLine {
+  /** How many segments would get their turn at once, or nearly so. */
+  free(): number;
+  /** A session of which a slot is now taken; `undefined` if none came free in time, on abort, and without sessions. */
+  take(limit: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<Session | undefined>;
+  /** Slots may have come free, or sessions have come or gone. */
+  serve(): void;
+}
+
+export interface SubmitLineDeps {
+  readonly clock: Clock;
+  readonly pace: Pace;
+  /** Those that take submit_sm. */
+  readonly sessions: () => readonly Session[];
+  readonly onFree: () => void;
+}
+
+/** However fast the pace: looking more often only costs. */
+const SHORTEST_WAIT_MS = 20;
+
+export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {
+  const line = createLine(clock);
+  const timer = createTimer(clock);
+  const isAnyOpen = () => sessions().some(({ slots }) => slots.isOpen());
+  const free = () => {
+    const slots = sum(sessions(), ({ slots }) => slots.free());
+    return Math.max(0, Math.min(slots, pace.soon()) - line.length());
+  };
+  const takeNow = (): Session | undefined => {
+    const session = freest(sessions());
+    if (!session || pace.available() < 1) return undefined;
+    session.slots.take();
+    pace.take();
+    return session;
+  };
+  /** Comes back when the pace allows more; a slot that comes free, and a session, say so themselves. */
+  const wakeLater = () => {
+    if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
+  };
+  const serve = () => {
+    if (!isAnyOpen()) {
+      timer.cancel();
+      return line.sendAway();
+    }
+    while (line.length() > 0) {
+      const session = takeNow();
+      if (!session) break;
+      line.callFirst(session);
+    }
+    wakeLater();
+    if (free() > 0) onFree();
+  };
+  return {
+    free,
+    async take({ waitMs, signal }) {
+      if (signal.aborted) return undefined;
+      const session = line.length() === 0 ? takeNow() : undefined;
+      wakeLater();
+      if (session) return session;
+      const room = sum(sessions(), ({ slots }) => (slots.isOpen() ? slots.size : 0)) - line.length();
+      return room > 0 ? line.join(waitMs, signal) : undefined;
+    },
+    serve,
+  };
+}
+
+/** One at a time: the first that is set counts. */
+function createTimer(clock: Clock) {
+  let cancel: (() => void) | undefined;
+  return {
+    set(ms: number, run: () => void) {
+      cancel ??= clock.after(ms, () => {
+        cancel = undefined;
+        run();
+      });
+    },
+    cancel() {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}
+
+/** The session with the most free slots, so that all carry about the same. */
+function freest(sessions: readonly Session[]): Session | undefined {
+  let best: Session | undefined;
+  for (const session of sessions) {
+    if (session.slots.free() > (best?.slots.free() ?? 0)) best = session;
+  }
+  return best;
+}
+
+function sum(sessions: readonly Session[], count: (session: Session) => number): number {
+  return sessions.reduce((total, session) => total + count(session), 0);
+}
+
+function createLine(clock: Clock) {
+  const line = new Set<(session: Session | undefined) => void>();
+  return {
+    length: () => line.size,
+    /** The session when called; `undefined` when the time is up, on abort, and when sent away. */
+    join: (waitMs: number, signal: AbortSignal) =>
+      new Promise<Session | undefined>((resolve) => {
+        const refuse = () => leave(undefined);
+        const leave = (session: Session | undefined) => {
+          line.delete(leave);
+          cancel();
+          signal.removeEventListener("abort", refuse);
+          resolve(session);
+        };
+        const cancel = clock.after(waitMs, refuse);
+        signal.addEventListener("abort", refuse);
+        line.add(leave);
+      }),
+    callFirst(session: Session) {
+      const [first] = line;
+      first?.(session);
+    },
+    sendAway() {
+      for (const leave of [...line]) leave(undefined);
+    },
+  };
+}

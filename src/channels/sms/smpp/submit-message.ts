@@ -1,0 +1,159 @@
+/** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
+import type { Clock } from "../../../core/clock.ts";
+import type { Part } from "../../../core/message.ts";
+import type { LateAnswer, OutgoingMessage, OutgoingSms } from "../../channel.ts";
+import type { Binds } from "./binds.ts";
+import type { Pace } from "./pace.ts";
+import type { Session, SubmitAnswer } from "./session.ts";
+import { THROTTLE_PAUSE_MS } from "./status-words.ts";
+import type { SubmitLine } from "./submit-line.ts";
+import type { SubmitPlan } from "./submit-plan.ts";
+import {
+  type AnswerReading,
+  notTried,
+  type SubmitResult,
+  toSubmitResult,
+  unconfirmed,
+} from "./submit-result.ts";
+
+/** What an attempt goes out through. */
+export interface Submitter {
+  readonly clock: Clock;
+  readonly binds: Pick<Binds, "sessions" | "replace">;
+  readonly line: SubmitLine;
+  readonly pace: Pace;
+  readonly reading: AnswerReading;
+  /** How long a segment may wait for its turn, counted from the beginning of the attempt. */
+  readonly patienceMs: number;
+  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId">) => void;
+}
+
+export interface Attempt {
+  readonly message: OutgoingSms;
+  readonly plan: SubmitPlan;
+  readonly signal: AbortSignal;
+}
+
+/** The state of an attempt: when it began, what cuts it off, and the refusal of a segment, once there is one. */
+interface Progress extends Attempt {
+  readonly startedAt: number;
+  readonly cutOff: Promise<SubmitResult>;
+  refused: SubmitResult | undefined;
+}
+
+/** Submits the segments still to be sent as they get their turn; answers are not waited for in between. */
+export async function submitMessage(
+  submitter: Submitter,
+  attempt: Attempt,
+): Promise<(SubmitResult | undefined)[]> {
+  const { promise: cutOff, stopWatching } = whenCutOff(attempt.signal);
+  const startedAt = submitter.clock.monotonicMs();
+  const progress: Progress = { ...attempt, cutOff, startedAt, refused: undefined };
+  const begun: { readonly result: SubmitResult | Promise<SubmitResult> | undefined }[] = [];
+  for (let segment = 0; segment < attempt.plan.submits; segment++) {
+    const isDue = isToBeSent(attempt.message, segment);
+    begun.push(isDue ? await beginSegment(submitter, progress, segment) : { result: undefined });
+  }
+  const results = await Promise.all(begun.map(({ result }) => result));
+  stopWatching();
+  return results;
+}
+
+export function isToBeSent(message: OutgoingMessage, part: number): boolean {
+  return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
+}
+
+export function isSettled(part: Part | undefined): boolean {
+  return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
+}
+
+/** Resolves when the segment is on its way, or stays here; its result comes later. */
+async function beginSegment(
+  submitter: Submitter,
+  progress: Progress,
+  segment: number,
+): Promise<{ readonly result: SubmitResult | Promise<SubmitResult> }> {
+  if (submitter.binds.sessions().length === 0)
+    return { result: notTried("smpp.not_connected", "there is no session with the SMSC") };
+  const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
+  const session = await submitter.line.take({ waitMs, signal: progress.signal });
+  if (!session) return { result: noTurn(submitter, progress) };
+  const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
+  // A message with a segment missing helps nobody: once one is refused, the others stay here.
+  const reason =
+    remainingMs <= 0 ? notTried("smpp.too_late", "the delivery window ended here") : progress.refused;
+  if (reason) {
+    session.slots.giveBack();
+    return { result: reason };
+  }
+  return { result: submitSegment(submitter, session, { progress, segment, remainingMs }) };
+}
+
+interface Segment {
+  readonly progress: Progress;
+  readonly segment: number;
+  readonly remainingMs: number;
+}
+
+async function submitSegment(
+  submitter: Submitter,
+  session: Session,
+  { progress, segment, remainingMs }: Segment,
+): Promise<SubmitResult> {
+  const sentAtMs = submitter.clock.monotonicMs();
+  let isReported = false;
+  const tellLate = ({ outcome }: SubmitResult) => {
+    if (outcome.kind !== "sent") return;
+    const { providerMessageIds } = outcome;
+    submitter.onLateAnswer({ messageId: progress.message.messageId, part: segment, providerMessageIds });
+  };
+  const onLate = (answer: SubmitAnswer) => tellLate(toSubmitResult(answer, submitter.reading));
+  const answered = session.submit(progress.plan.body(segment, remainingMs), onLate).then((answer) => {
+    const result = toSubmitResult(answer, submitter.reading);
+    react(submitter, session, { result, sentAtMs });
+    if (result.outcome.kind === "rejected") progress.refused ??= result;
+    if (isReported) tellLate(result);
+    return result;
+  });
+  const result = await Promise.race([answered, progress.cutOff]);
+  isReported = true;
+  return result;
+}
+
+/** What the answer means for what is sent after it. */
+function react(
+  { pace, binds }: Submitter,
+  session: Session,
+  { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
+): void {
+  const { reaction, outcome } = result;
+  if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
+  if (reaction === "slow") pace.slowDown({ sentAtMs, pauseMs: 0 });
+  if (reaction === "replace") binds.replace(session, `the SMSC answered ${errorOf(result)}`);
+  if (outcome.kind === "sent") pace.accepted();
+}
+
+function noTurn({ binds }: Submitter, { signal }: Progress): SubmitResult {
+  if (signal.aborted)
+    return notTried("smpp.cut_off", "the attempt was cut off while it waited for the window");
+  if (binds.sessions().every(({ slots }) => !slots.isOpen()))
+    return notTried("smpp.session_lost", "the session ended first");
+  return notTried("smpp.window_full", "the window stayed full");
+}
+
+function elapsedMs({ clock }: Submitter, { startedAt }: Progress): number {
+  return clock.monotonicMs() - startedAt;
+}
+
+function errorOf({ outcome }: SubmitResult): string {
+  return "error" in outcome ? outcome.error.message : "";
+}
+
+/** What a segment already handed over came to when nobody waits for its answer any more. */
+function whenCutOff(signal: AbortSignal): { promise: Promise<SubmitResult>; stopWatching: () => void } {
+  const { promise, resolve } = Promise.withResolvers<SubmitResult>();
+  const tell = () => resolve(unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered"));
+  if (signal.aborted) tell();
+  else signal.addEventListener("abort", tell);
+  return { promise, stopWatching: () => signal.removeEventListener("abort", tell) };
+}

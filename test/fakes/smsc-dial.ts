@@ -1,0 +1,35 @@
+import type { ShortMessage } from "../../src/channels/sms/smpp/pdu.ts";
+
+export type BoundAs = "transceiver" | "transmitter" | "receiver";
+
+/** What goes wrong from now on; an absent member goes well. Change it at any time. */
+export interface SmscDial {
+  /** command_status of the answer to a bind; a function is asked for each, undefined being 0. */
+  bindStatus?: number | ((boundAs: BoundAs | undefined) => number | undefined);
+  /** Binds get no answer. */
+  ignoreBind?: boolean;
+  /** The connection ends as soon as it is made. */
+  hangUp?: boolean;
+  /** Answers to submit_sm come so much later. */
+  delayMs?: number;
+  /** So many submit_sm are throttled; counts down. */
+  throttle?: number;
+  /** command_status of the answer to a submit_sm; a function is asked for each, undefined being 0. */
+  submitStatus?: number | ((message: ShortMessage) => number | undefined);
+  /** submit_sm get a generic_nack of this status. */
+  nack?: number;
+  /** submit_sm get no answer before `release`. */
+  holdSubmits?: boolean;
+  /** The connection drops when a submit_sm is in: before its answer, or in the middle of it. */
+  drop?: "before answer" | "mid answer";
+  /** Octets sent in place of the answer to a submit_sm. */
+  garbage?: Uint8Array;
+  ignoreEnquireLink?: boolean;
+  /** Receipts that every accepted submit_sm gets: before its answer, right after it, or only by `sendReceipt`. */
+  receipts?: "early" | "after" | "none";
+  receiptForm?: "tlv" | "text";
+  /** The state receipts tell of, as in their text. */
+  receiptState?: string;
+  /** How submit_sm_resp and receipt write the message id. */
+  ids?: "same" | "hex, receipt decimal" | "decimal, receipt hex";
+}
