@@ -46,6 +46,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
     // Answered only after they are stored: then the provider forgets them.
     if (reading.receipts.length > 0) await deps.store.queue.recordReceipts(reading.receipts);
     const { status, body, contentType } = reading.answer;
+    if (body === "") return new Response(null, { status });
     return new Response(body, { status, headers: { "Content-Type": contentType } });
   };
   return (["POST", "GET"] as const).map((method) => ({ ...shared, ...named[method], method, handle }));

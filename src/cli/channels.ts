@@ -1,13 +1,18 @@
 import type { Channel, ChannelDeps, ConnectorKind } from "../channels/channel.ts";
 import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
 import { createSimulator } from "../channels/simulator/simulator.ts";
+import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
 import type { Connector, Route } from "../core/accounts.ts";
 import { SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SandboxLedger } from "../store/store.ts";
 
 /** The kinds an operator can configure. */
-export const CONNECTOR_KINDS: readonly ConnectorKind[] = [smppConnectorKind, smtpConnectorKind];
+export const CONNECTOR_KINDS: readonly ConnectorKind[] = [
+  smppConnectorKind,
+  httpConnectorKind,
+  smtpConnectorKind,
+];
 
 const SIMULATOR = "simulator";
 

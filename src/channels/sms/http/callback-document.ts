@@ -1,0 +1,36 @@
+import { isObject } from "../../../core/field-errors.ts";
+import type { CallbackRequest } from "../../channel.ts";
+
+/** What a callback says, whatever form it came in: fields of a query or a form are members of an object. */
+export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
+  if (request.method === "GET") return withJson(fieldsOf(queryOf(request.url)), jsonField);
+  const type = request.headers.get("content-type") ?? "";
+  if (/json/i.test(type) || (!/form/i.test(type) && /^\s*[[{]/.test(request.body)))
+    return parsed(request.body);
+  return withJson({ ...fieldsOf(queryOf(request.url)), ...fieldsOf(request.body) }, jsonField);
+}
+
+/** The fields of a form or a query; of several with one name, the last. */
+export function fieldsOf(encoded: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(encoded));
+}
+
+export function queryOf(url: string): string {
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start + 1);
+}
+
+function withJson(fields: Record<string, string>, jsonField: string | undefined): unknown {
+  const text = jsonField === undefined ? undefined : fields[jsonField];
+  return text === undefined ? fields : parsed(text);
+}
+
+/** `undefined` for what is no JSON, or no document. */
+function parsed(text: string): unknown {
+  try {
+    const document: unknown = JSON.parse(text);
+    return isObject(document) || Array.isArray(document) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+/** What the schema cannot say of a description: placeholders, pointers, expressions, and what belongs together. */
+import type { CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
+import { HTTP_SECRETS } from "./http-config.ts";
+import { isPlaceholder } from "./message-values.ts";
+import { sourceProblem } from "./source.ts";
+import { templateProblem } from "./template.ts";
+
+/** By field below `gateway`, in words; empty when the description is good. */
+export function descriptionProblems({ send, answer, callback, check }: Gateway): Record<string, string> {
+  return Object.fromEntries([
+    ...sendProblems(send),
+    ...(check ? templateAt("gateway.check.url", check.url) : []),
+    ...sourceAt("gateway.answer.id", answer.id),
+    ...sourceAt("gateway.answer.error_code", answer.error_code),
+    ...sourceAt("gateway.answer.error_text", answer.error_text),
+    ...(answer.rows ?? []).flatMap((row, index) => sourceAt(`gateway.answer.rows.${index}.from`, row.from)),
+    ...(callback ? callbackProblems(callback, answer) : []),
+  ]);
+}
+
+type Problem = readonly [field: string, reason: string];
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const SET_BY_US = ["content-length", "transfer-encoding", "host", "connection"];
+
+function sendProblems(send: SendDescription): readonly Problem[] {
+  return [
+    ...urlProblems(send.url),
+    ...(["headers", "query", "form"] as const).flatMap((part) =>
+      Object.entries(send[part] ?? {}).flatMap(([name, value]) =>
+        templateAt(`gateway.send.${part}.${name}`, value),
+      ),
+    ),
+    ...Object.keys(send.headers ?? {}).flatMap((name) => headerNameAt(`gateway.send.headers.${name}`, name)),
+    ...stringsIn(send.json).flatMap((text) => templateAt("gateway.send.json", text)),
+    ...bodyProblems(send),
+    ...authProblems(send),
+    ...(send.required ?? []).flatMap((name): Problem[] =>
+      isPlaceholder(name) ? [] : [["gateway.send.required", `there is no placeholder ${name}`]],
+    ),
+  ];
+}
+
+function urlProblems(url: string): readonly Problem[] {
+  const field = "gateway.send.url";
+  const problems = templateAt(field, url);
+  if (problems.length > 0) return problems;
+  return /^https?:\/\/[^\s/?#@{}]+(?:[/?]|$)/.test(url)
+    ? []
+    : [[field, "must begin with http:// or https:// and a host without placeholders or password"]];
+}
+
+function bodyProblems({ method = "POST", form, json }: SendDescription): readonly Problem[] {
+  if (form && json !== undefined) return [["gateway.send.json", "a request has form or json, not both"]];
+  const hasBody = form !== undefined || json !== undefined;
+  return method === "GET" && hasBody
+    ? [["gateway.send.method", "a GET has no body: use query, or POST"]]
+    : [];
+}
+
+function authProblems({ auth }: SendDescription): readonly Problem[] {
+  if (!auth) return [];
+  const needed = { basic: "username", header: "name", query: "name", bearer: undefined }[auth.kind] as
+    | "username"
+    | "name"
+    | undefined;
+  return [
+    ...templateAt("gateway.send.auth.value", auth.value),
+    ...templateAt("gateway.send.auth.username", auth.username ?? ""),
+    ...(needed && auth[needed] === undefined ? [[`gateway.send.auth.${needed}`, "required"] as const] : []),
+    ...(auth.kind === "header" && auth.name ? headerNameAt("gateway.send.auth.name", auth.name) : []),
+  ];
+}
+
+function callbackProblems(callback: CallbackDescription, answer: Gateway["answer"]): readonly Problem[] {
+  const at = "gateway.callback";
+  const { verify, reports } = callback;
+  return [
+    ...sourceAt(`${at}.id`, callback.id),
+    ...callback.status.flatMap((source, index) => sourceAt(`${at}.status.${index}`, source)),
+    ...sourceAt(`${at}.error_code`, callback.error_code),
+    ...sourceAt(`${at}.error_text`, callback.error_text),
+    ...(reports !== undefined && !/^(\/|$)/.test(reports)
+      ? [[`${at}.reports`, "must begin with /"] as const]
+      : []),
+    ...(verify && !HTTP_SECRETS.some((name) => name === verify.secret)
+      ? [[`${at}.verify.secret`, `must be one of ${HTTP_SECRETS.join(", ")}`] as const]
+      : []),
+    ...(verify && ["header", "hmac"].includes(verify.scheme) && verify.header === undefined
+      ? [[`${at}.verify.header`, "required"] as const]
+      : []),
+    ...(answer.id || answer.own_id
+      ? []
+      : [
+          [
+            "gateway.answer.id",
+            "required where there is a callback: reports find their message by it",
+          ] as const,
+        ]),
+  ];
+}
+
+function templateAt(field: string, template: string): readonly Problem[] {
+  const problem = templateProblem(template, isPlaceholder) ?? secretProblem(template);
+  return problem === undefined ? [] : [[field, problem]];
+}
+
+function secretProblem(template: string): string | undefined {
+  const named = [...template.matchAll(/\{\{\s*secret\.(\w+)/g)].map(([, name]) => name ?? "");
+  const unknown = named.find((name) => !HTTP_SECRETS.some((known) => known === name));
+  return unknown === undefined
+    ? undefined
+    : `there is no secret ${unknown}: there are ${HTTP_SECRETS.join(", ")}`;
+}
+
+function sourceAt(field: string, source: Source | undefined): readonly Problem[] {
+  const problem = source && sourceProblem(source);
+  return problem === undefined ? [] : [[field, problem]];
+}
+
+function headerNameAt(field: string, name: string): readonly Problem[] {
+  if (!HEADER_NAME.test(name)) return [[field, "is no name of a header"]];
+  return SET_BY_US.includes(name.toLowerCase()) ? [[field, "is set by this service"]] : [];
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(stringsIn);
+}

@@ -1,0 +1,43 @@
+import type { MessageError } from "../../../core/message.ts";
+import { dltScrubReason } from "../dlt-scrub-codes.ts";
+
+export interface ProviderWords {
+  readonly provider: string;
+  readonly code: string | undefined;
+  readonly text: string | undefined;
+  /** Used for what the provider leaves out. */
+  readonly otherwise: MessageError;
+}
+
+const MAX_CODE = 64;
+const MAX_TEXT = 255;
+
+/** `twilio.21211`, and the provider's own words, cut to size and without full numbers. */
+export function providerError({ provider, code, text, otherwise }: ProviderWords): MessageError {
+  const word = code === undefined ? "" : tidyCode(code);
+  return {
+    code: word === "" ? otherwise.code : `${provider}.${word}`,
+    message: (text && tidyText(text)) || otherwise.message,
+  };
+}
+
+/** The error behind a code of Indian DLT scrubbing; `undefined` for any other. */
+export function dltError(code: string | undefined): MessageError | undefined {
+  if (code === undefined || !/^\d{3,4}$/.test(code)) return undefined;
+  const reason = dltScrubReason(Number(code));
+  return reason === undefined ? undefined : { code: `dlt.${code}`, message: `DLT scrubbing: ${reason}` };
+}
+
+/** The provider's own words as one line of printable text. */
+export function tidyText(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return line.replace(/\+?\d{5,}(?=\d{4})/g, "…").slice(0, MAX_TEXT);
+}
+
+function tidyCode(code: string): string {
+  return code
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .slice(0, MAX_CODE);
+}

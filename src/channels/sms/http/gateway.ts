@@ -1,0 +1,145 @@
+/**
+ * An HTTP gateway, described: what is sent, what the answer means, how its delivery callback is authenticated and
+ * read. The ready-made providers and `provider: "custom"` are both nothing but this.
+ */
+import Type, { type Static, type TSchema } from "typebox";
+
+const text = (description: string) => Type.String({ minLength: 1, maxLength: 4096, description });
+const template = (description: string) => text(`${description}; may hold placeholders`);
+const templates = (description: string) =>
+  Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }), { description }));
+const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
+  Type.Unsafe<Word>(Type.Enum([...words], { type: "string", description }) as TSchema);
+
+/** Where a value stands in an answer or a callback. */
+export const sourceSchema = Type.Object({
+  json: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: "JSON Pointer; `*` stands for every entry. Form and query fields are members too",
+    }),
+  ),
+  header: Type.Optional(Type.String({ maxLength: 255, description: "Name of a header, instead" })),
+  match: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description:
+        "Regular expression over that value, or, if neither is given, over the text: its first group",
+    }),
+  ),
+});
+
+export type Source = Static<typeof sourceSchema>;
+
+/**
+ * What an answer says of a message: `throttled` and `barred` cost no attempt. `barred` is about the connector and
+ * not the message: a wrong password, no credit.
+ */
+const ANSWER_WORDS = ["sent", "rejected", "deferred", "throttled", "barred", "unconfirmed"] as const;
+export type AnswerWord = (typeof ANSWER_WORDS)[number];
+
+const RECEIPT_WORDS = ["sent", "delivered", "undelivered", "expired", "failed"] as const;
+const receiptWord = oneOf(RECEIPT_WORDS, "Our word for it");
+export type ReceiptWord = (typeof RECEIPT_WORDS)[number];
+
+const rowSchema = Type.Object(
+  {
+    http: Type.Optional(Type.String({ pattern: "^[1-5](\\d\\d|xx)$", description: "`202` or `4xx`" })),
+    from: Type.Optional(sourceSchema),
+    is: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: "Absent: anything at all" })),
+    outcome: oneOf(ANSWER_WORDS, "What that says of the message"),
+  },
+  { description: "Holds where the status and the value both fit" },
+);
+
+const sendSchema = Type.Object({
+  method: Type.Optional(oneOf(["GET", "POST", "PUT"], "POST where it is absent")),
+  url: template("http:// or https://"),
+  auth: Type.Optional(
+    Type.Object({
+      kind: oneOf(["basic", "bearer", "header", "query"], "How the request proves who sends it"),
+      username: Type.Optional(template("For basic")),
+      name: Type.Optional(text("Of the header or the query parameter")),
+      value: template("Password, token or key: {{secret.password}}"),
+    }),
+  ),
+  headers: templates("Further headers"),
+  query: templates("Query parameters; one whose placeholder has no value is left out, here and below"),
+  form: templates("Fields of an application/x-www-form-urlencoded body"),
+  json: Type.Optional(Type.Unknown({ description: "The JSON body, with placeholders in its strings" })),
+  required: Type.Optional(
+    Type.Array(Type.String(), { description: "Placeholders without which a message cannot be sent" }),
+  ),
+});
+
+const answerSchema = Type.Object({
+  id: Type.Optional(sourceSchema),
+  own_id: Type.Optional(Type.Boolean({ description: "Callbacks name the message by {{message_id}}" })),
+  rows: Type.Optional(
+    Type.Array(rowSchema, {
+      maxItems: 100,
+      description: "The first that holds counts; then the HTTP status",
+    }),
+  ),
+  error_code: Type.Optional(sourceSchema),
+  error_text: Type.Optional(sourceSchema),
+});
+
+const verifySchema = Type.Object({
+  scheme: oneOf(
+    ["basic", "header", "hmac", "twilio", "plivo", "vonage"],
+    "How a callback proves, beyond the token in its path, who sends it",
+  ),
+  secret: text("Name of the secret it is proven with: password, value or key"),
+  username: Type.Optional(text("For basic")),
+  header: Type.Optional(text("For header and hmac")),
+  algorithm: Type.Optional(oneOf(["md5", "sha1", "sha256", "sha512"], "For hmac, and vonage")),
+  encoding: Type.Optional(oneOf(["hex", "base64"], "For hmac")),
+  prefix: Type.Optional(Type.String({ description: "For hmac: stands before the signature, like sha256=" })),
+});
+
+const callbackSchema = Type.Object({
+  verify: Type.Optional(verifySchema),
+  json_field: Type.Optional(text("The form field that holds the reports as JSON")),
+  reports: Type.Optional(
+    Type.String({ description: "JSON Pointer to a list of reports; absent: the whole, or each entry of it" }),
+  ),
+  id: sourceSchema,
+  status: Type.Array(sourceSchema, {
+    minItems: 1,
+    description: "The first whose value is in `statuses` counts",
+  }),
+  statuses: Type.Record(Type.String(), receiptWord, { description: "In any case; others are `sent`" }),
+  error_code: Type.Optional(sourceSchema),
+  error_text: Type.Optional(sourceSchema),
+  error_statuses: Type.Optional(
+    Type.Record(Type.String(), receiptWord, {
+      description: "By error code, over the status where that is a failure",
+    }),
+  ),
+  dlt_codes: Type.Optional(Type.Boolean({ description: "Error codes are those of Indian DLT scrubbing" })),
+  answer: Type.Optional(
+    Type.Object({ status: Type.Integer({ minimum: 200, maximum: 299 }), body: Type.String() }),
+  ),
+});
+
+export const gatewaySchema = Type.Object(
+  {
+    send: sendSchema,
+    answer: answerSchema,
+    callback: Type.Optional(callbackSchema),
+    renders_template: Type.Optional(
+      Type.Boolean({ description: "The provider makes the text from its template; none is needed here" }),
+    ),
+    check: Type.Optional(
+      Type.Object({ url: template("GET, with the same auth; any 2xx is good. Must be harmless") }),
+    ),
+  },
+  { description: "The whole description, for provider custom" },
+);
+
+export type Gateway = Static<typeof gatewaySchema>;
+export type SendDescription = Gateway["send"];
+export type AnswerDescription = Gateway["answer"];
+export type CallbackDescription = NonNullable<Gateway["callback"]>;
+export type VerifyDescription = NonNullable<CallbackDescription["verify"]>;

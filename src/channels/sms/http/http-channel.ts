@@ -1,0 +1,132 @@
+/** The way out through an HTTP gateway. One SMS is one request and one part: the provider splits it. */
+import type { Connector } from "../../../core/accounts.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import { type Channel, type ChannelDeps, callbackPath, type OutgoingMessage } from "../../channel.ts";
+import { createAvailability } from "./availability.ts";
+import type { Gateway } from "./gateway.ts";
+import { createHttpClient, type HttpClient } from "./http-client.ts";
+import { CALLBACK_TOKEN, type HttpConfig, readHttpConfig } from "./http-config.ts";
+import { type Judgement, judgeExchange, notTried, refused } from "./judge-answer.ts";
+import { airOf, valuesOf } from "./message-values.ts";
+import { gatewayOf } from "./providers.ts";
+import { renderRequest } from "./render-request.ts";
+
+/** Answers under way are waited for this long when the channel stops. */
+const DRAIN_MS = 10_000;
+
+/** What a send may take beyond its time limit. */
+const SEND_MARGIN_MS = 1_000;
+
+interface HttpChannel {
+  readonly connector: Connector;
+  readonly config: HttpConfig;
+  readonly gateway: Gateway;
+  readonly client: HttpClient;
+  readonly deps: ChannelDeps;
+}
+
+/** Throws if the connector's configuration is not that of `httpConfigSchema`, or describes nothing. */
+export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channel {
+  const config = readHttpConfig(connector);
+  if (config instanceof Error) throw config;
+  const gateway = gatewayOf(config, connector.secrets);
+  if (!gateway) throw new Error(`the connector ${connector.name} describes no gateway`);
+  const client = openClient(config, deps.clock);
+  const cutOff = new AbortController();
+  const availability = createAvailability({ ...deps, maxInFlight: config.max_in_flight });
+  const channel: HttpChannel = { connector, config, gateway, client, deps };
+  return {
+    connectorId: connector.id,
+    sendTimeoutMs: config.response_timeout_ms + SEND_MARGIN_MS,
+    start: availability.start,
+    freeSlots: availability.free,
+    async send(message, signal) {
+      const place = signal.aborted ? undefined : availability.take();
+      if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
+      const judgement = await attempt(channel, message, AbortSignal.any([signal, cutOff.signal]));
+      place.giveBack(judgement);
+      return outcomeOf(message, judgement);
+    },
+    async stop() {
+      await availability.stop(DRAIN_MS);
+      cutOff.abort();
+      client.close();
+    },
+    status: availability.status,
+  };
+}
+
+export function openClient(config: HttpConfig, clock: ChannelDeps["clock"]): HttpClient {
+  return createHttpClient(clock, {
+    connectTimeoutMs: config.connect_timeout_ms,
+    timeoutMs: config.response_timeout_ms,
+    maxConnections: config.max_in_flight,
+    isVerified: config.tls_verify,
+    ...(config.tls_ca !== undefined && { ca: config.tls_ca }),
+  });
+}
+
+/** `undefined` where nothing of the message is left to send. */
+async function attempt(
+  channel: HttpChannel,
+  message: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<Judgement | undefined> {
+  if (openParts(message).every((isOpen) => !isOpen)) return undefined;
+  if (message.channel !== "sms")
+    return refused({ code: "http.not_an_sms", message: "this connector sends SMS only" });
+  const { connector, config, gateway, client, deps } = channel;
+  const callbackUrl = await callbackUrlOf(channel);
+  if (callbackUrl instanceof Error) return notTried("http.no_settings", callbackUrl.message);
+  const lookup = valuesOf(message, {
+    config: connector.config,
+    secrets: connector.secrets,
+    sender: config.sender,
+    templateIds: config.template_ids ?? {},
+    callbackUrl,
+  });
+  const rendered = renderRequest(gateway.send, lookup);
+  if ("error" in rendered) return refused(rendered.error);
+  const exchange = await client.exchange(rendered.request, signal);
+  if (exchange.kind === "unsent" && signal.aborted) return notTried("http.cut_off", exchange.reason);
+  return judgeExchange(exchange, {
+    description: gateway.answer,
+    provider: config.provider,
+    messageId: message.messageId,
+    now: deps.clock.now(),
+  });
+}
+
+/** Where the provider is to report to; `undefined` while this service does not know its own address. */
+async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise<string | undefined | Error> {
+  const token = connector.secrets[CALLBACK_TOKEN];
+  if (!gateway.callback || token === undefined) return undefined;
+  try {
+    const publicUrl = await deps.publicUrl?.();
+    return publicUrl === undefined ? undefined : publicUrl + callbackPath(connector.id, token);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** A message whose parts another connector has counted goes out whole, and all that is open of it shares one fate. */
+function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): SendOutcome {
+  const parts = openParts(message).map((isOpen): PartOutcome | undefined =>
+    isOpen ? judgement?.outcome : undefined,
+  );
+  const air = message.channel === "sms" && message.text !== undefined ? airOf(message.text) : undefined;
+  return {
+    parts,
+    countsAsAttempt: judgement?.counts ?? false,
+    ...(air && judgement && { detail: air }),
+  };
+}
+
+/** By part; one where none has been counted. */
+function openParts({ parts, only }: OutgoingMessage): readonly boolean[] {
+  if (parts.length === 0) return [true];
+  return parts.map(
+    ({ status }, index) =>
+      (status === "pending" || status === "unconfirmed") && (only === undefined || only.includes(index)),
+  );
+}

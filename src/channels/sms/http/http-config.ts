@@ -1,0 +1,102 @@
+import Type, { type Static, type TSchema } from "typebox";
+import { Value } from "typebox/value";
+import type { Connector } from "../../../core/accounts.ts";
+import { MAX_PER_SECOND } from "../../channel.ts";
+import { gatewaySchema } from "./gateway.ts";
+import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
+
+const setting = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }));
+const milliseconds = (value: number, range: { minimum: number; maximum: number }, description: string) =>
+  Type.Integer({ default: value, ...range, description });
+
+const SIGNATURE_METHODS = ["md5hash", "md5", "sha1", "sha256", "sha512"] as const;
+
+/** `Connector.config` of kind `http`, as the admin API shows it. */
+export const httpConfigSchema = Type.Object({
+  provider: Type.Unsafe<ProviderName>(
+    Type.Enum([...PROVIDER_NAMES], {
+      type: "string",
+      description: "`custom`: described by `gateway`",
+    }) as TSchema,
+  ),
+  base_url: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      pattern: "^https?://[^\\s/?#@{}]+(/[^\\s?#{}]*[^\\s/?#{}])?$",
+      description: "infobip, kannel: where the interface is; others: instead of the public one",
+    }),
+  ),
+  sender: setting("Sender of messages that name none"),
+  account_sid: setting("twilio: Account SID"),
+  messaging_service_sid: setting("twilio: Messaging Service that picks the sender, instead of the message's"),
+  auth_id: setting("plivo: Auth ID"),
+  userid: setting("gupshup: account number"),
+  username: setting("kannel: name of the sendsms-user"),
+  smsc: setting("kannel: route to this smsc-id"),
+  template_ids: Type.Optional(
+    Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 255 }), {
+      description: "msg91: its template id by DLT template id or by ours",
+    }),
+  ),
+  variable_prefix: Type.Optional(
+    Type.String({ maxLength: 32, default: "VAR", description: "msg91: variable 1 is VAR1 in its templates" }),
+  ),
+  signature_method: Type.Optional(
+    Type.Unsafe<(typeof SIGNATURE_METHODS)[number]>(
+      Type.Enum([...SIGNATURE_METHODS], {
+        type: "string",
+        description: "vonage: how callbacks are signed, with the secret signature_secret",
+      }) as TSchema,
+    ),
+  ),
+  callback_username: setting("infobip: callbacks come with this name and the secret callback_password"),
+  max_in_flight: Type.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 1000,
+    description: "Requests without an answer",
+  }),
+  connect_timeout_ms: milliseconds(10_000, { minimum: 100, maximum: 60_000 }, "For name, connection and TLS"),
+  response_timeout_ms: milliseconds(
+    30_000,
+    { minimum: 100, maximum: 300_000 },
+    "For a request and its answer",
+  ),
+  tls_verify: Type.Boolean({ default: true, description: "False accepts any certificate" }),
+  tls_ca: Type.Optional(
+    Type.String({ maxLength: 65_536, description: "PEM of the authority, where it is not a public one" }),
+  ),
+  max_per_second: MAX_PER_SECOND,
+  gateway: Type.Optional(gatewaySchema),
+});
+
+export type HttpConfig = Static<typeof httpConfigSchema>;
+
+/** Ends the path of a connector's callbacks. */
+export const CALLBACK_TOKEN = "callback_token";
+
+export const HTTP_SECRETS = [
+  "auth_token",
+  "api_key",
+  "api_secret",
+  "authkey",
+  "password",
+  "token",
+  "signature_secret",
+  "callback_password",
+  CALLBACK_TOKEN,
+] as const;
+
+export type HttpSecret = (typeof HTTP_SECRETS)[number];
+
+/** The connector's configuration, defaults filled in; an error in words where it does not fit the schema. */
+export function readHttpConfig(connector: Pick<Connector, "name" | "config">): HttpConfig | Error {
+  const config = Value.Clean(
+    httpConfigSchema,
+    Value.Default(httpConfigSchema, Value.Clone(connector.config)),
+  );
+  if (Value.Check(httpConfigSchema, config)) return config;
+  const problems = Value.Errors(httpConfigSchema, config).map((e) => `${e.instancePath || "/"} ${e.message}`);
+  return new Error(`the configuration of connector ${connector.name} is invalid: ${problems.join("; ")}`);
+}

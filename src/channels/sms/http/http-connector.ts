@@ -1,0 +1,143 @@
+import net from "node:net";
+import tls from "node:tls";
+import type { Connector } from "../../../core/accounts.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { ConnectorKind } from "../../channel.ts";
+import { descriptionProblems } from "./description-problems.ts";
+import { tidyText } from "./error-words.ts";
+import type { Gateway } from "./gateway.ts";
+import { openClient, openHttpChannel } from "./http-channel.ts";
+import {
+  CALLBACK_TOKEN,
+  HTTP_SECRETS,
+  type HttpConfig,
+  httpConfigSchema,
+  readHttpConfig,
+} from "./http-config.ts";
+import { valuesOfConnector } from "./message-values.ts";
+import { gatewayOf, missingSettings } from "./providers.ts";
+import { readCallback } from "./read-callback.ts";
+import { renderRequest } from "./render-request.ts";
+import { fillTemplate } from "./template.ts";
+
+/** Leaves time within the 15 s a check may take. */
+const CHECK_TIMEOUT_MS = 12_000;
+
+/** An SMS provider with an HTTP interface, by a description: one of ours, or the operator's own. */
+export const httpConnectorKind: ConnectorKind = {
+  kind: "http",
+  channel: "sms",
+  config: httpConfigSchema,
+  secrets: HTTP_SECRETS,
+  problems({ config, secrets }) {
+    const read = readHttpConfig({ name: "", config });
+    if (read instanceof Error) return {};
+    return {
+      ...missingSettings(read, secrets),
+      ...tokenProblem(secrets[CALLBACK_TOKEN]),
+      ...(read.gateway && descriptionProblems(read.gateway)),
+    };
+  },
+  open: openHttpChannel,
+  check,
+  rendersTemplates: (connector) => described(connector)?.gateway.renders_template ?? false,
+  callbacks: {
+    tokenSecret: CALLBACK_TOKEN,
+    read(connector, request) {
+      const { config, gateway } = described(connector) ?? {};
+      if (!config || !gateway?.callback) {
+        return { kind: "refused", status: 400, reason: "this connector reads no callbacks" };
+      }
+      return readCallback({ connector, provider: config.provider, description: gateway.callback }, request);
+    },
+  },
+};
+
+function tokenProblem(token: string | undefined): Record<string, string> {
+  if (token === undefined || /^[A-Za-z0-9_-]{16,128}$/.test(token)) return {};
+  return { [CALLBACK_TOKEN]: "must be 16 to 128 letters, digits, - and _; leave it out and one is made" };
+}
+
+interface Described {
+  readonly config: HttpConfig;
+  readonly gateway: Gateway;
+}
+
+function described(connector: Connector): Described | undefined {
+  const config = readHttpConfig(connector);
+  if (config instanceof Error) return undefined;
+  const gateway = gatewayOf(config, connector.secrets);
+  return gateway && { config, gateway };
+}
+
+// ---------------------------------------------------------------- check
+
+type Checked = { readonly ok: boolean; readonly detail: string };
+
+/** A harmless request with the connector's credentials where the provider has one; otherwise no more than a connection. */
+async function check(connector: Connector, clock: Clock): Promise<Checked> {
+  const config = readHttpConfig(connector);
+  if (config instanceof Error) return { ok: false, detail: config.message };
+  const gateway = gatewayOf(config, connector.secrets);
+  if (!gateway) return { ok: false, detail: "nothing describes this gateway" };
+  return gateway.check
+    ? request(connector, { config, gateway }, clock)
+    : connect(connector, { config, gateway }, clock);
+}
+
+async function request(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {
+  const { auth, headers } = gateway.send;
+  const send = {
+    method: "GET" as const,
+    url: gateway.check?.url ?? "",
+    ...(auth && { auth }),
+    ...(headers && { headers }),
+  };
+  const rendered = renderRequest(send, valuesOfConnector(connector));
+  if ("error" in rendered) return { ok: false, detail: rendered.error.message };
+  const limited = { ...config, response_timeout_ms: Math.min(config.response_timeout_ms, CHECK_TIMEOUT_MS) };
+  const client = openClient(limited, clock);
+  const exchange = await client.exchange(rendered.request, new AbortController().signal);
+  client.close();
+  const where = rendered.request.url.host;
+  if (exchange.kind !== "answered") return { ok: false, detail: `${where}: ${exchange.reason}` };
+  const { status, body } = exchange.answer;
+  if (status >= 200 && status < 300)
+    return { ok: true, detail: `${where} knows these credentials; nothing was sent` };
+  return { ok: false, detail: `${where} answered ${status} ${tidyText(body)}`.trim() };
+}
+
+function connect(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {
+  const filled = fillTemplate(
+    gateway.send.url,
+    (name) => valuesOfConnector(connector)(name) ?? "x",
+    encodeURIComponent,
+  );
+  const url = new URL(filled ?? gateway.send.url);
+  const isTls = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (isTls ? 443 : 80);
+  const ca = config.tls_ca === undefined ? {} : { ca: config.tls_ca };
+  const verified = {
+    rejectUnauthorized: config.tls_verify,
+    ...(net.isIP(host) === 0 && { servername: host }),
+  };
+  return new Promise((resolve) => {
+    const socket = isTls ? tls.connect({ host, port, ...verified, ...ca }) : net.connect({ host, port });
+    const end = (checked: Checked) => {
+      cancel();
+      socket.destroy();
+      resolve(checked);
+    };
+    const cancel = clock.after(Math.min(config.connect_timeout_ms, CHECK_TIMEOUT_MS), () =>
+      end({ ok: false, detail: `${url.host}: no connection in time` }),
+    );
+    socket.once("error", (error) => end({ ok: false, detail: `${url.host}: ${error.message}` }));
+    socket.once(isTls ? "secureConnect" : "connect", () =>
+      end({
+        ok: true,
+        detail: `connected to ${url.host}${isTls ? " over TLS" : ""}; the provider has no request that tries the credentials and sends nothing`,
+      }),
+    );
+  });
+}

@@ -1,0 +1,180 @@
+import type { MessageError } from "../../../core/message.ts";
+import type { PartOutcome } from "../../../core/outcome.ts";
+import { providerError } from "./error-words.ts";
+import type { AnswerDescription, AnswerWord } from "./gateway.ts";
+import type { Answer, Exchange } from "./http-client.ts";
+import { type Readable, readAll, readFirst } from "./source.ts";
+
+/** What one request came to, for the message and for the connector. */
+export interface Judgement {
+  readonly outcome: PartOutcome;
+  /** False where it shall not use up the retry budget. */
+  readonly counts: boolean;
+  /** What it says of the connector: that it works, that it has to rest, or that it is of no use; absent: nothing. */
+  readonly reaction?:
+    | { readonly kind: "up" }
+    | { readonly kind: "rest"; readonly ms: number }
+    | { readonly kind: "down"; readonly reason: string };
+}
+
+export interface Judging {
+  readonly description: AnswerDescription;
+  /** Of the provider, for error codes. */
+  readonly provider: string;
+  readonly messageId: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** A provider that throttles and does not say how long. */
+const THROTTLE_REST_MS = 1_000;
+
+/** How soon to come back where the message was not at fault. */
+const SOON_MS = 1_000;
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
+  if (exchange.kind === "answered") {
+    return { reaction: { kind: "up" }, ...judgeAnswer(exchange.answer, judging) };
+  }
+  const { kind, reason } = exchange;
+  return kind === "lost" ? unconfirmed("http.no_answer", reason) : notSent("http.not_connected", reason);
+}
+
+/** It never reached the wire. */
+export function notTried(code: string, message: string): Judgement {
+  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
+}
+
+export function refused(error: MessageError): Judgement {
+  return { outcome: { kind: "rejected", error }, counts: true };
+}
+
+function notSent(code: string, reason: string): Judgement {
+  return { ...notTried(code, reason), reaction: { kind: "down", reason } };
+}
+
+function unconfirmed(code: string, message: string): Judgement {
+  return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
+}
+
+function judgeAnswer(answer: Answer, judging: Judging): Judgement {
+  const readable = toReadable(answer);
+  const word = wordFor(answer, judging.description, readable);
+  if (word === "sent") return judgeSent(judging, readable);
+  const error = errorOf(answer, judging, readable);
+  const retryAfterMs = retryAfter(answer.header("retry-after"), judging.now);
+  return judgeRefusal(word, error, retryAfterMs);
+}
+
+function judgeRefusal(
+  word: Exclude<AnswerWord, "sent">,
+  error: MessageError,
+  retryAfterMs: number | undefined,
+): Judgement {
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  switch (word) {
+    case "rejected":
+      return refused(error);
+    case "unconfirmed":
+      return { outcome: { kind: "unconfirmed", error }, counts: true };
+    case "deferred":
+      return { outcome: { kind: "deferred", error, ...wait }, counts: true };
+    case "throttled": {
+      const ms = retryAfterMs ?? THROTTLE_REST_MS;
+      return {
+        outcome: { kind: "deferred", error, retryAfterMs: ms },
+        counts: false,
+        reaction: { kind: "rest", ms },
+      };
+    }
+    case "barred": {
+      const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs: retryAfterMs ?? SOON_MS };
+      return { outcome, counts: false, reaction: { kind: "down", reason: error.message } };
+    }
+  }
+}
+
+/** An answer that should name the message and does not is no proof that it was taken. */
+function judgeSent({ description, messageId }: Judging, readable: Readable): Judgement {
+  const found = description.id ? readAll(description.id, readable).filter(Boolean) : [];
+  const ids = description.own_id ? [messageId, ...found] : found;
+  if (description.id && ids.length === 0) {
+    return unconfirmed("http.unreadable_answer", "the answer names no message id");
+  }
+  return { outcome: { kind: "sent", providerMessageIds: ids.map((id) => id.slice(0, 255)) }, counts: true };
+}
+
+function toReadable({ body, header }: Answer): Readable {
+  return { json: parsed(body), text: body, header };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function wordFor(answer: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {
+  const row = rows.find(({ http, from, is }) => {
+    if (http !== undefined && !fits(answer.status, http)) return false;
+    if (!from) return true;
+    const values = readAll(from, readable);
+    return is ? values.some((value) => is.includes(value)) : values.length > 0;
+  });
+  return row?.outcome ?? byStatus(answer.status);
+}
+
+function fits(status: number, pattern: string): boolean {
+  return pattern.endsWith("xx")
+    ? Math.floor(status / 100) === Number(pattern[0])
+    : status === Number(pattern);
+}
+
+/** Where no row of the description holds. Behind a 502 or 504, a server that nobody heard of may have sent it. */
+const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
+  401: "barred",
+  402: "barred",
+  403: "barred",
+  404: "barred",
+  405: "barred",
+  407: "barred",
+  408: "deferred",
+  425: "deferred",
+  429: "throttled",
+  502: "unconfirmed",
+  504: "unconfirmed",
+};
+
+/** By the first digit. A redirect is not followed: the connector's address is wrong. */
+const BY_CLASS: Readonly<Record<number, AnswerWord>> = {
+  2: "sent",
+  3: "barred",
+  4: "rejected",
+  5: "deferred",
+};
+
+function byStatus(status: number): AnswerWord {
+  return BY_STATUS[status] ?? BY_CLASS[Math.floor(status / 100)] ?? "unconfirmed";
+}
+
+function errorOf({ status }: Answer, { description, provider }: Judging, readable: Readable): MessageError {
+  const code = readFirst(description.error_code, readable);
+  const text = readFirst(description.error_text, readable);
+  return providerError({
+    provider,
+    code,
+    text,
+    otherwise: { code: `http.${status}`, message: `HTTP ${status}` },
+  });
+}
+
+/** Seconds or an HTTP date (RFC 9110 §10.2.3). */
+function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,37 @@
+import type { Connector } from "../../../core/accounts.ts";
+import type { Gateway } from "./gateway.ts";
+import type { HttpConfig, HttpSecret } from "./http-config.ts";
+import type { Provider } from "./provider.ts";
+import type { ProviderName } from "./provider-names.ts";
+import { kannel } from "./providers/kannel.ts";
+import { twilio } from "./providers/twilio.ts";
+
+const PROVIDERS: Readonly<Partial<Record<Exclude<ProviderName, "custom">, Provider>>> = {
+  kannel,
+  twilio,
+};
+
+/** The description a connector works by; `undefined` where its configuration names none. */
+export function gatewayOf(config: HttpConfig, secrets: Connector["secrets"]): Gateway | undefined {
+  if (config.provider === "custom") return config.gateway;
+  const provider = PROVIDERS[config.provider];
+  return provider?.describe({
+    baseUrl: config.base_url ?? provider.baseUrl ?? "",
+    config,
+    hasSecret: (name) => secrets[name] !== undefined,
+  });
+}
+
+/** What a provider must be told and was not, by field. */
+export function missingSettings(
+  config: HttpConfig,
+  secrets: Connector["secrets"],
+): Readonly<Record<string, string>> {
+  const provider = config.provider === "custom" ? CUSTOM : PROVIDERS[config.provider];
+  if (!provider) return {};
+  const needed = provider.needs.filter((name) => config[name] === undefined);
+  const secret = provider.needsSecrets.filter((name: HttpSecret) => !secrets[name]);
+  return Object.fromEntries([...needed, ...secret].map((name) => [name, `required by ${config.provider}`]));
+}
+
+const CUSTOM: Pick<Provider, "needs" | "needsSecrets"> = { needs: ["gateway"], needsSecrets: [] };

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
+import {
+  CALLBACK_URL,
+  httpConnector,
+  MESSAGE_ID,
+  never,
+  openHttpRig,
+  outgoingSms,
+  readCallback,
+} from "../../../../../test/fakes/http-rig.ts";
+import { httpConnectorKind } from "../http-connector.ts";
+
+const ACCEPTED = { status: 202, body: "0: Accepted for delivery" };
+
+let gateway: FakeGateway;
+beforeEach(async () => {
+  gateway = await startFakeGateway(ACCEPTED);
+});
+afterEach(() => gateway.close());
+
+const connector = (over: Record<string, unknown> = {}) =>
+  httpConnector(
+    { provider: "kannel", base_url: gateway.url, username: "acme", ...over },
+    { password: "pw&1" },
+  );
+
+describe("kannel", () => {
+  test("a message goes to sendsms, and its receipts find it by our own id", async () => {
+    const { channel } = openHttpRig(connector({ smsc: "airtel" }));
+    const outcome = await channel.send(outgoingSms({ remainingMs: 150_000 }), never);
+    expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: [MESSAGE_ID] }]);
+    expect(gateway.requests[0]).toMatchObject({ method: "GET", path: "/cgi-bin/sendsms", body: "" });
+    expect(gateway.requests[0]?.query).toEqual({
+      username: "acme",
+      password: "pw&1",
+      from: "ACMEIN",
+      to: "+919876543210",
+      text: "Ihr Code ist 4711 & gilt 5 Minuten.",
+      charset: "UTF-8",
+      coding: "0",
+      validity: "2",
+      smsc: "airtel",
+      "dlr-mask": "19",
+      "dlr-url": `${CALLBACK_URL}?id=${MESSAGE_ID}&status=%d&answer=%A`,
+      "meta-data": "?smpp?dlt_entity_id=1101160000000000001&dlt_template_id=1107160000000000001",
+    });
+    await channel.stop();
+  });
+
+  test("text beyond GSM-7 is sent as UCS-2, and no receipt is asked for while we know no public address", async () => {
+    const { channel } = openHttpRig(connector(), { publicUrl: null });
+    const outcome = await channel.send(outgoingSms({ text: "नमस्ते" }), never);
+    expect(outcome.detail).toEqual({ encoding: "ucs2", segments: 1 });
+    expect(gateway.requests[0]?.query).toMatchObject({ text: "नमस्ते", coding: "2" });
+    expect(gateway.requests[0]?.query).not.toHaveProperty("dlr-url");
+    expect(gateway.requests[0]?.query).not.toHaveProperty("dlr-mask");
+    await channel.stop();
+  });
+
+  test.each([
+    [202, "3: Queued for later delivery", "sent", true],
+    [200, "0: Accepted for delivery", "sent", true],
+    [200, "Wrong sender", "rejected", true],
+    [400, "Sender missing and no global set, rejected", "rejected", true],
+    [403, "Number(s) has/have been denied by white- and/or black-lists.", "rejected", true],
+    [403, "Authorization failed for sendsms", "deferred", false],
+    [503, "Temporal failure, try again later.", "deferred", true],
+  ] as const)("%p %p is %s", async (status, body, kind, counts) => {
+    gateway.behave({ status, body });
+    const { channel } = openHttpRig(connector());
+    expect(await channel.send(outgoingSms(), never)).toMatchObject({
+      parts: [{ kind }],
+      countsAsAttempt: counts,
+    });
+    await channel.stop();
+  });
+
+  test.each([
+    ["1", "id:1 sub:001 dlvrd:001 stat:DELIVRD err:000 text:", "delivered", undefined],
+    ["2", "id:1 stat:UNDELIV err:633 text:x", "failed", "dlt.633"],
+    ["2", "id:1 stat:UNDELIV err:027", "undelivered", "kannel.027"],
+    ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "receipt.failed"],
+    ["34", "", "expired", "receipt.expired"],
+    ["8", "ACK/", "sent", undefined],
+  ])("a receipt %p %p is %s", (status, answer, word, code) => {
+    const query = new URLSearchParams({ id: MESSAGE_ID, status, answer }).toString();
+    const reading = readCallback(connector(), { method: "GET", query });
+    expect(reading).toMatchObject({ receipts: [{ providerMessageId: MESSAGE_ID, status: word }] });
+    const [receipt] = reading.kind === "receipts" ? reading.receipts : [];
+    expect(receipt?.error?.code).toBe(code);
+  });
+
+  test("trying it connects, and says that this is all", async () => {
+    const { ok, detail } = await httpConnectorKind.check(connector(), createHeldClock());
+    expect(ok).toBe(true);
+    expect(detail).toContain("no request that tries the credentials");
+    expect(gateway.requests).toEqual([]);
+    const nobody = await startFakeGateway();
+    await nobody.close();
+    expect(
+      await httpConnectorKind.check(connector({ base_url: nobody.url }), createHeldClock()),
+    ).toMatchObject({
+      ok: false,
+    });
+  });
+});

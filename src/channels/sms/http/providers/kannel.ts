@@ -1,0 +1,65 @@
+/**
+ * Kannel's sendsms CGI, and the gateways that imitate it.
+ * https://sources.debian.org/src/kannel/1.4.5-22/doc/userguide/userguide.xml ("Using the HTTP interface to send
+ * SMS messages", "Delivery Reports", "Parameters (Escape Codes)")
+ * The answer names no message: its receipts find it by our own id, in the query of dlr-url. Kannel fills %d with
+ * the kind of the report and %A with the SMSC's own receipt.
+ * Not verified: `meta-data` reaches the SMSC only where Kannel has smpp-tlv groups of these names.
+ */
+import type { Provider } from "../provider.ts";
+
+export const kannel: Provider = {
+  needs: ["base_url", "username"],
+  needsSecrets: ["password"],
+  describe: ({ baseUrl }) => ({
+    send: {
+      method: "GET",
+      url: `${baseUrl}/cgi-bin/sendsms`,
+      query: {
+        username: "{{config.username}}",
+        password: "{{secret.password}}",
+        from: "{{from}}",
+        to: "{{to}}",
+        text: "{{text}}",
+        charset: "UTF-8",
+        coding: "{{encoding|map:gsm7=0,ucs2=2}}",
+        validity: "{{validity_minutes}}",
+        smsc: "{{config.smsc}}",
+        // 1 delivered, 2 not delivered, 16 refused by the SMSC.
+        "dlr-mask": "{{callback_url|as:19}}",
+        "dlr-url": "{{callback_url}}?id={{message_id}}&status=%d&answer=%A",
+        "meta-data": "?smpp?dlt_entity_id={{dlt_entity_id}}&dlt_template_id={{dlt_template_id}}",
+      },
+      required: ["text"],
+    },
+    answer: {
+      own_id: true,
+      rows: [
+        { http: "403", from: { match: "^Authorization failed" }, outcome: "barred" },
+        { http: "403", outcome: "rejected" },
+        { http: "202", outcome: "sent" },
+        // Kannel's own words, for imitations that answer 200 to everything.
+        { http: "200", from: { match: "^(?:0: Accepted|3: Queued|Sent\\.)" }, outcome: "sent" },
+        { http: "200", outcome: "rejected" },
+      ],
+      error_text: { match: "^[^\\r\\n]{1,200}" },
+    },
+    callback: {
+      id: { json: "/id" },
+      status: [{ json: "/status" }],
+      statuses: {
+        1: "delivered",
+        2: "undelivered",
+        4: "sent",
+        8: "sent",
+        16: "failed",
+        // Bits of newer versions: not delivered because expired, and nobody knows.
+        34: "expired",
+        66: "sent",
+      },
+      error_code: { json: "/answer", match: "(?:^|[\\s/])err:(\\w{1,8})" },
+      error_text: { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
+      dlt_codes: true,
+    },
+  }),
+};

@@ -1,0 +1,66 @@
+/**
+ * Twilio, Programmable Messaging.
+ * https://www.twilio.com/docs/messaging/api/message-resource (send, statuses)
+ * https://www.twilio.com/docs/messaging/guides/track-outbound-message-status (callback)
+ * https://www.twilio.com/docs/usage/security#validating-requests (X-Twilio-Signature)
+ * https://www.twilio.com/docs/api/errors (21611, 30036, 90007: ValidityPeriod is 1 to 36,000 s)
+ * Not verified: that 20003 and 20005 come only where the account is at fault.
+ */
+import type { Provider } from "../provider.ts";
+
+const ACCOUNT = "/2010-04-01/Accounts/{{config.account_sid}}";
+
+export const twilio: Provider = {
+  baseUrl: "https://api.twilio.com",
+  needs: ["account_sid"],
+  needsSecrets: ["auth_token"],
+  describe: ({ baseUrl, config }) => ({
+    send: {
+      url: `${baseUrl}${ACCOUNT}/Messages.json`,
+      auth: { kind: "basic", username: "{{config.account_sid}}", value: "{{secret.auth_token}}" },
+      form: {
+        To: "{{to}}",
+        ...(config.messaging_service_sid === undefined
+          ? { From: "{{from}}" }
+          : { MessagingServiceSid: "{{config.messaging_service_sid}}" }),
+        Body: "{{text}}",
+        StatusCallback: "{{callback_url}}",
+        ValidityPeriod: "{{validity_seconds|max:36000}}",
+      },
+      required: config.messaging_service_sid === undefined ? ["text", "from"] : ["text"],
+    },
+    answer: {
+      id: { json: "/sid" },
+      rows: [
+        // The sender's queue is full; too many requests; too many at one time.
+        { from: { json: "/code" }, is: ["21611", "20429", "14107"], outcome: "throttled" },
+        { from: { json: "/code" }, is: ["20003", "20005"], outcome: "barred" },
+        { http: "403", outcome: "rejected" },
+      ],
+      error_code: { json: "/code" },
+      error_text: { json: "/message" },
+    },
+    callback: {
+      verify: { scheme: "twilio", secret: "auth_token" },
+      id: { json: "/MessageSid" },
+      status: [{ json: "/MessageStatus" }, { json: "/SmsStatus" }],
+      statuses: {
+        accepted: "sent",
+        scheduled: "sent",
+        queued: "sent",
+        sending: "sent",
+        sent: "sent",
+        delivered: "delivered",
+        read: "delivered",
+        undelivered: "undelivered",
+        failed: "failed",
+        canceled: "failed",
+      },
+      error_code: { json: "/ErrorCode" },
+      // Longer in the queue than its ValidityPeriod.
+      error_statuses: { 30036: "expired" },
+      answer: { status: 204, body: "" },
+    },
+    check: { url: `${baseUrl}${ACCOUNT}.json` },
+  }),
+};

@@ -1,0 +1,112 @@
+import type { Connector } from "../../../core/accounts.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import type { CallbackReading, CallbackRequest } from "../../channel.ts";
+import { documentOf } from "./callback-document.ts";
+import { dltError, providerError, tidyText } from "./error-words.ts";
+import type { CallbackDescription, ReceiptWord } from "./gateway.ts";
+import { type Readable, readFirst, resolvePointer } from "./source.ts";
+import { isAuthentic } from "./verify-callback.ts";
+
+/** Reports of one callback; more are not read. */
+const MAX_REPORTS = 2_000;
+
+const MAX_ID = 255;
+const MAX_RAW = 255;
+
+export interface CallbackReader {
+  readonly connector: Pick<Connector, "id" | "secrets">;
+  readonly provider: string;
+  readonly description: CallbackDescription;
+}
+
+/** What a provider's request says of messages it took before, if it proves that it is the provider's. */
+export function readCallback(reader: CallbackReader, request: CallbackRequest): CallbackReading {
+  const { description, connector } = reader;
+  if (description.verify && !isAuthentic(description.verify, connector.secrets, request)) {
+    return { kind: "refused", status: 401, reason: "the signature or password is missing or wrong" };
+  }
+  const document = documentOf(request, description.json_field);
+  if (document === undefined) return { kind: "refused", status: 400, reason: "cannot be read" };
+  const receipts = reportsIn(document, description)
+    .slice(0, MAX_REPORTS)
+    .flatMap((report) => toReceipt(reader, { report, request }) ?? []);
+  const { status = 200, body = "ok" } = description.answer ?? {};
+  return { kind: "receipts", receipts, answer: { status, body, contentType: "text/plain; charset=utf-8" } };
+}
+
+function reportsIn(document: unknown, { reports }: CallbackDescription): readonly unknown[] {
+  const found = reports === undefined ? [document] : resolvePointer(reports, document);
+  return found.flatMap((one) => (Array.isArray(one) ? one : [one]));
+}
+
+/** `undefined` for a report that names no message. */
+function toReceipt(
+  { connector, provider, description }: CallbackReader,
+  { report, request }: { report: unknown; request: CallbackRequest },
+): Receipt | undefined {
+  const readable: Readable = {
+    json: report,
+    text: request.body,
+    header: (name) => request.headers.get(name) ?? undefined,
+  };
+  const id = readFirst(description.id, readable);
+  if (!id) return undefined;
+  const words = description.status.flatMap((source) => readFirst(source, readable) ?? []);
+  const code = readFirst(description.error_code, readable);
+  const verdict = judge(description, {
+    words,
+    code,
+    provider,
+    text: readFirst(description.error_text, readable),
+  });
+  const raw = [...words, ...(code === undefined ? [] : [`error ${code}`])].join(" ");
+  return {
+    connectorId: connector.id,
+    providerMessageId: id.slice(0, MAX_ID),
+    ...verdict,
+    receivedAt: request.receivedAt,
+    ...(raw && { raw: tidyText(raw).slice(0, MAX_RAW) }),
+  };
+}
+
+interface Report {
+  readonly words: readonly string[];
+  readonly code: string | undefined;
+  readonly text: string | undefined;
+  readonly provider: string;
+}
+
+function judge(
+  description: CallbackDescription,
+  report: Report,
+): { readonly status: ReceiptWord; readonly error?: MessageError } {
+  const status = statusOf(description, report);
+  if (status === "sent" || status === "delivered") return { status };
+  const scrubbed = description.dlt_codes ? dltError(report.code) : undefined;
+  if (scrubbed) return { status: "failed", error: scrubbed };
+  const error = providerError({
+    ...report,
+    otherwise: {
+      code: `receipt.${status}`,
+      message: `${report.provider} reported ${report.words[0] ?? status}`,
+    },
+  });
+  return { status, error };
+}
+
+/** Words that nobody knows are `sent`: they prove neither success nor failure. */
+function statusOf(
+  { statuses, error_statuses = {} }: CallbackDescription,
+  { words, code }: Report,
+): ReceiptWord {
+  const known = words.map((word) => inAnyCase(statuses, word)).find((status) => status !== undefined);
+  const status = known ?? "sent";
+  const isFailure = status !== "sent" && status !== "delivered";
+  return (isFailure && code !== undefined && inAnyCase(error_statuses, code)) || status;
+}
+
+function inAnyCase(table: Readonly<Record<string, ReceiptWord>>, word: string): ReceiptWord | undefined {
+  const wanted = word.trim().toLowerCase();
+  return Object.entries(table).find(([name]) => name.toLowerCase() === wanted)?.[1];
+}

@@ -1,0 +1,84 @@
+import type { MessageError } from "../../../core/message.ts";
+import type { SendDescription } from "./gateway.ts";
+import { fillJson, fillTemplate, type Lookup } from "./template.ts";
+
+export interface RenderedRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export type Rendered = { readonly request: RenderedRequest } | { readonly error: MessageError };
+
+/** The request that a description makes of a message, or why there is none. Every value is escaped for where it stands. */
+export function renderRequest(send: SendDescription, lookup: Lookup): Rendered {
+  const missing = send.required?.find((name) => !lookup(name));
+  if (missing !== undefined)
+    return refusal("missing_value", `the message has no ${missing}, and this provider needs it`);
+  const url = renderUrl(send, lookup);
+  if (!url) return refusal("invalid_url", "the description makes no URL of this message");
+  const { type, body } = renderBody(send, lookup);
+  const headers = renderHeaders(send, lookup);
+  if (!headers) return refusal("invalid_header", "a value cannot stand in a header");
+  return {
+    request: {
+      method: send.method ?? "POST",
+      url,
+      headers: { ...(type && { "Content-Type": type }), ...headers },
+      ...(body !== undefined && { body }),
+    },
+  };
+}
+
+function refusal(code: string, message: string): { readonly error: MessageError } {
+  return { error: { code: `http.${code}`, message } };
+}
+
+function renderUrl({ url: template, query, auth }: SendDescription, lookup: Lookup): URL | undefined {
+  const filled = fillTemplate(template, lookup, encodeURIComponent);
+  const url = filled === undefined || !URL.canParse(filled) ? undefined : new URL(filled);
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+  const given = auth?.kind === "query" && auth.name ? { ...query, [auth.name]: auth.value } : query;
+  for (const [name, value] of fields(given, lookup)) url.searchParams.append(name, value);
+  return url;
+}
+
+function renderBody(send: SendDescription, lookup: Lookup): { type?: string; body?: string } {
+  if (send.json !== undefined) {
+    return { type: "application/json", body: JSON.stringify(fillJson(send.json, lookup) ?? {}) };
+  }
+  if (!send.form) return {};
+  const body = new URLSearchParams([...fields(send.form, lookup)]).toString();
+  return { type: "application/x-www-form-urlencoded", body };
+}
+
+/** Those whose placeholders all have a value. */
+function* fields(
+  templates: Readonly<Record<string, string>> | undefined,
+  lookup: Lookup,
+): Generator<[name: string, value: string]> {
+  for (const [name, template] of Object.entries(templates ?? {})) {
+    const value = fillTemplate(template, lookup, (one) => one);
+    if (value !== undefined) yield [name, value];
+  }
+}
+
+/** Printable ASCII: no line ends in it, and so no further header. */
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+function renderHeaders(send: SendDescription, lookup: Lookup): Record<string, string> | undefined {
+  const headers = Object.fromEntries(fields(send.headers, lookup));
+  const { auth } = send;
+  if (auth?.kind === "basic") {
+    const pair = `${fill(auth.username ?? "", lookup)}:${fill(auth.value, lookup)}`;
+    headers.Authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
+  }
+  if (auth?.kind === "bearer") headers.Authorization = `Bearer ${fill(auth.value, lookup)}`;
+  if (auth?.kind === "header" && auth.name) headers[auth.name] = fill(auth.value, lookup);
+  return Object.values(headers).every((value) => HEADER_VALUE.test(value)) ? headers : undefined;
+}
+
+function fill(template: string, lookup: Lookup): string {
+  return fillTemplate(template, lookup, (one) => one) ?? "";
+}

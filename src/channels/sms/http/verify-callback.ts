@@ -1,0 +1,124 @@
+/** Proofs that a callback is the provider's, beyond the token in its path. */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { CallbackRequest } from "../../channel.ts";
+import { documentOf, fieldsOf, queryOf } from "./callback-document.ts";
+import type { VerifyDescription } from "./gateway.ts";
+
+/** Whether the request carries the proof that the description asks for. Without the secret, nothing is a proof. */
+export function isAuthentic(
+  verify: VerifyDescription,
+  secrets: Readonly<Record<string, string>>,
+  request: CallbackRequest,
+): boolean {
+  const secret = secrets[verify.secret];
+  return secret !== undefined && PROOFS[verify.scheme]({ verify, secret, request });
+}
+
+interface Case {
+  readonly verify: VerifyDescription;
+  readonly secret: string;
+  readonly request: CallbackRequest;
+}
+
+const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean>> = {
+  basic: ({ verify, secret, request }) => {
+    const pair = Buffer.from(`${verify.username ?? ""}:${secret}`).toString("base64");
+    const [scheme = "", given = ""] = header(request, "authorization").split(" ", 2);
+    return scheme.toLowerCase() === "basic" && isSame(given, pair);
+  },
+  header: ({ verify, secret, request }) => isSame(header(request, verify.header ?? ""), secret),
+  hmac: ({ verify, secret, request }) => {
+    const { algorithm = "sha256", encoding = "hex", prefix = "" } = verify;
+    const made = createHmac(algorithm, secret).update(request.body).digest(encoding);
+    return isSame(header(request, verify.header ?? ""), prefix + made);
+  },
+  twilio: ({ secret, request }) => {
+    const fields = isForm(request) ? fieldsOf(request.body) : {};
+    const signed = request.url + sortedPairs(fields, "", "");
+    return isSame(header(request, "x-twilio-signature"), hmac("sha1", secret, signed));
+  },
+  plivo: ({ secret, request }) => {
+    const isV3 = request.headers.has("x-plivo-signature-v3");
+    const name = isV3 ? "x-plivo-signature-v3" : "x-plivo-signature-v2";
+    const nonce = header(request, `${name}-nonce`);
+    const made = hmac("sha256", secret, isV3 ? `${plivoV3(request)}.${nonce}` : plivoUrl(request) + nonce);
+    // During a change of the Auth Token there are several.
+    return (
+      nonce !== "" &&
+      header(request, name)
+        .split(",")
+        .some((given) => isSame(given.trim(), made))
+    );
+  },
+  vonage: ({ verify, secret, request }) => {
+    const { sig = "", ...fields } = vonageFields(request);
+    return isSame(sig.toLowerCase(), vonageSignature(fields, secret, verify.algorithm));
+  },
+};
+
+// ---------------------------------------------------------------- Plivo
+
+/** V2, of messaging: the URL without its query. */
+function plivoUrl({ url }: CallbackRequest): string {
+  return url.split("?", 1)[0] ?? "";
+}
+
+/** V3, of voice: the URL, its sorted query and the sorted fields of the form. */
+function plivoV3(request: CallbackRequest): string {
+  const query = sortedPairs(fieldsOf(queryOf(request.url)), "=", "&");
+  const fields = isForm(request) ? sortedPairs(fieldsOf(request.body), "", "") : "";
+  const hasQuery = query !== "" || fields !== "";
+  return (
+    plivoUrl(request) + (hasQuery ? `?${query}` : "") + (query !== "" && fields !== "" ? "." : "") + fields
+  );
+}
+
+// ---------------------------------------------------------------- Vonage
+
+function vonageFields(request: CallbackRequest): Record<string, string> {
+  const document = documentOf(request, undefined);
+  const entries = Object.entries(document ?? {}).filter(([, value]) => typeof value !== "object");
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+}
+
+/** `&name=value` of the sorted fields, `&` and `=` within values written `_`; hashed with the secret behind, or keyed with it. */
+function vonageSignature(
+  fields: Readonly<Record<string, string>>,
+  secret: string,
+  algorithm: VerifyDescription["algorithm"],
+): string {
+  const tidied = Object.entries(fields).map(([name, value]) => [name, value.replace(/[&=]/g, "_")] as const);
+  const text = sortedPairs(Object.fromEntries(tidied), "=", "&");
+  const signed = text === "" ? "" : `&${text}`;
+  return algorithm === undefined
+    ? createHash("md5")
+        .update(signed + secret)
+        .digest("hex")
+    : createHmac(algorithm, secret).update(signed).digest("hex");
+}
+
+// ---------------------------------------------------------------- shared
+
+function header({ headers }: CallbackRequest, name: string): string {
+  return name === "" ? "" : (headers.get(name) ?? "");
+}
+
+function isForm({ method, headers }: CallbackRequest): boolean {
+  return method !== "GET" && /x-www-form-urlencoded/i.test(headers.get("content-type") ?? "");
+}
+
+function hmac(algorithm: string, secret: string, text: string): string {
+  return createHmac(algorithm, secret).update(text).digest("base64");
+}
+
+/** Sorted by name, in order of code units. */
+function sortedPairs(fields: Readonly<Record<string, string>>, between: string, joined: string): string {
+  const names = Object.keys(fields).sort();
+  return names.map((name) => name + between + fields[name]).join(joined);
+}
+
+/** In a time that does not tell how much of it was right. */
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [given, expected].map((text) => createHash("sha256").update(text).digest());
+  return a !== undefined && b !== undefined && given !== "" && timingSafeEqual(a, b);
+}
