@@ -1,4 +1,4 @@
-/** A name server over real UDP, on 127.0.0.1 and a port of its own: answers TXT from a zone, NXDOMAIN for the rest (RFC 1035). */
+/** A name server over real UDP, on 127.0.0.1 and a port of its own: answers from a zone, NXDOMAIN for the rest (RFC 1035). */
 import { createSocket } from "node:dgram";
 
 export interface FakeDns {
@@ -8,27 +8,60 @@ export interface FakeDns {
   readonly txt: Map<string, string>;
   /** CNAME targets by name. */
   readonly cname: Map<string, string>;
+  /** IPv4 and IPv6 addresses by name; `*` for every name that is not listed. */
+  readonly a: Map<string, readonly string[]>;
+  readonly aaaa: Map<string, readonly string[]>;
+  /** Names that get no answer at all. */
+  readonly silent: Set<string>;
+  /** What was asked, in order: `A example.com`. */
+  readonly asked: string[];
   close(): void;
 }
 
-const TYPE = { CNAME: 5, TXT: 16 };
+type RecordType = "A" | "CNAME" | "TXT" | "AAAA";
+
+const TYPES: Readonly<Record<number, RecordType>> = { 1: "A", 5: "CNAME", 16: "TXT", 28: "AAAA" };
 
 export async function startFakeDns(): Promise<FakeDns> {
-  const txt = new Map<string, string>();
-  const cname = new Map<string, string>();
+  const zone = createZone();
+  const silent = new Set<string>();
+  const asked: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
-    const data =
-      type === TYPE.TXT
-        ? txtData(txt.get(name))
-        : type === TYPE.CNAME
-          ? nameData(cname.get(name))
-          : undefined;
+    asked.push(`${TYPES[type] ?? type} ${name}`);
+    if (silent.has(name)) return;
+    const data = zone.find(name, TYPES[type]);
     socket.send(answer(query.subarray(0, end), { type, data }), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
-  return { address: `127.0.0.1:${socket.address().port}`, txt, cname, close: () => socket.close() };
+  const address = `127.0.0.1:${socket.address().port}`;
+  return { address, ...zone.records, silent, asked, close: () => socket.close() };
+}
+
+function createZone() {
+  const records = {
+    txt: new Map<string, string>(),
+    cname: new Map<string, string>(),
+    a: new Map<string, readonly string[]>(),
+    aaaa: new Map<string, readonly string[]>(),
+  };
+  const hosts = (map: Map<string, readonly string[]>, name: string) => map.get(name) ?? map.get("*") ?? [];
+  const read = {
+    TXT: (name: string) => txtData(records.txt.get(name)),
+    CNAME: (name: string) => nameData(records.cname.get(name)),
+    A: (name: string) => hosts(records.a, name).map((each) => Buffer.from(each.split(".").map(Number))),
+    AAAA: (name: string) => hosts(records.aaaa, name).map(v6Data),
+  };
+  return {
+    records,
+    /** `undefined`: there is no such name. */
+    find(name: string, type: RecordType | undefined): readonly Buffer[] | undefined {
+      const isHost = read.A(name).length + read.AAAA(name).length > 0;
+      const data = type ? read[type](name) : [];
+      return data.length > 0 || isHost ? data : undefined;
+    },
+  };
 }
 
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {
@@ -41,34 +74,55 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join(".").toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-function answer(question: Buffer, { type, data }: { type: number; data: Buffer | undefined }): Buffer {
+function answer(
+  question: Buffer,
+  { type, data }: { type: number; data: readonly Buffer[] | undefined },
+): Buffer {
   const head = Buffer.from(question);
   head.writeUInt16BE(data ? 0x8180 : 0x8183, 2);
-  head.writeUInt16BE(data ? 1 : 0, 6);
+  head.writeUInt16BE(data?.length ?? 0, 6);
   head.writeUInt16BE(0, 8);
   head.writeUInt16BE(0, 10);
-  if (!data) return head;
+  return Buffer.concat([head, ...(data ?? []).flatMap((each) => [fixedPart(type, each.length), each])]);
+}
+
+function fixedPart(type: number, length: number): Buffer {
   const fixed = Buffer.alloc(12);
   fixed.writeUInt16BE(0xc00c, 0);
   fixed.writeUInt16BE(type, 2);
   fixed.writeUInt16BE(1, 4);
-  fixed.writeUInt32BE(60, 6);
-  fixed.writeUInt16BE(data.length, 10);
-  return Buffer.concat([head, fixed, data]);
+  // Good for no time at all: no resolver may keep it, and the next question is asked again.
+  fixed.writeUInt32BE(0, 6);
+  fixed.writeUInt16BE(length, 10);
+  return fixed;
 }
 
-function txtData(value: string | undefined): Buffer | undefined {
-  if (value === undefined) return undefined;
+function txtData(value: string | undefined): readonly Buffer[] {
+  if (value === undefined) return [];
   const strings = value.match(/.{1,255}/g) ?? [""];
-  return Buffer.concat(
-    strings.map((each) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each, "latin1")])),
-  );
+  return [
+    Buffer.concat(
+      strings.map((each) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each, "latin1")])),
+    ),
+  ];
 }
 
-function nameData(name: string | undefined): Buffer | undefined {
-  if (name === undefined) return undefined;
+function nameData(name: string | undefined): readonly Buffer[] {
+  if (name === undefined) return [];
   const labels = name
     .split(".")
     .map((each) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each, "latin1")]));
-  return Buffer.concat([...labels, Buffer.from([0])]);
+  return [Buffer.concat([...labels, Buffer.from([0])])];
+}
+
+/** The URL parser writes any form of an IPv6 address as at most eight groups around one `::`. */
+function v6Data(address: string): Buffer {
+  const [front = "", back = ""] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const [before, after] = [front.split(":").filter(Boolean), back.split(":").filter(Boolean)];
+  const gap = Array.from({ length: 8 - before.length - after.length }, () => "0");
+  const data = Buffer.alloc(16);
+  for (const [index, group] of [...before, ...gap, ...after].entries()) {
+    data.writeUInt16BE(Number.parseInt(group, 16), index * 2);
+  }
+  return data;
 }

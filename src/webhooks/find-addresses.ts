@@ -1,0 +1,62 @@
+import type { AddressRules } from "./address-rules.ts";
+import type { Target } from "./target.ts";
+
+/** The part of `node:dns/promises` that is asked. */
+export interface Resolver {
+  resolve4(name: string): Promise<readonly string[]>;
+  resolve6(name: string): Promise<readonly string[]>;
+}
+
+/** Addresses that may be connected to, in the order to try; or why there is none. */
+export type Found =
+  | { readonly addresses: readonly [string, ...string[]] }
+  | { readonly reason: "dns" | "refused_address"; readonly message: string };
+
+/**
+ * Asks once, for A and AAAA. One blocked answer refuses them all: a name that leads inside as well is either an attack
+ * or a mistake. IPv4 comes first, since many networks announce IPv6 and lack it.
+ */
+export async function findAddresses(
+  target: Target,
+  { resolver, rules }: { readonly resolver: Resolver; readonly rules: AddressRules },
+): Promise<Found> {
+  const answers = await answersFor(target, resolver);
+  if ("message" in answers) return { reason: "dns", ...answers };
+  const [first, ...others] = answers.addresses;
+  if (first === undefined) return { reason: "dns", message: "the name has no address" };
+  for (const address of answers.addresses) {
+    const range = rules.blockedBy(address);
+    if (range !== undefined) return { reason: "refused_address", message: refusal(target, address, range) };
+  }
+  return { addresses: [first, ...others] };
+}
+
+type Answers = { readonly addresses: readonly string[] } | { readonly message: string };
+
+async function answersFor({ hostname, isAddress }: Target, resolver: Resolver): Promise<Answers> {
+  if (isAddress) return { addresses: [hostname] };
+  // RFC 6761 §6.3: this machine, whatever a name server says.
+  if (/(^|\.)localhost$/.test(hostname)) return { addresses: ["127.0.0.1"] };
+  const [v4, v6] = await Promise.all([
+    ask(() => resolver.resolve4(hostname)),
+    ask(() => resolver.resolve6(hostname)),
+  ]);
+  const addresses = [v4, v6].flatMap((answer) => ("addresses" in answer ? answer.addresses : []));
+  if (addresses.length > 0) return { addresses };
+  return [v4, v6].find((answer) => "message" in answer) ?? { addresses };
+}
+
+/** A family without an answer is no failure while the other has one: only what was judged is connected to. */
+async function ask(question: () => Promise<readonly string[]>): Promise<Answers> {
+  try {
+    return { addresses: await question() };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    return { message: `the name could not be resolved: ${code}` };
+  }
+}
+
+function refusal({ hostname, isAddress }: Target, address: string, range: string): string {
+  const where = isAddress ? address : `${hostname} leads to ${address}, which`;
+  return `${where} is in ${range}`;
+}

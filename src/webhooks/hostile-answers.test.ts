@@ -1,0 +1,81 @@
+/** What a receiver may answer in order to harm the sender. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
+import { startRawPeer } from "../../test/fakes/raw-peer.ts";
+
+const TLS = { overTls: true };
+let rig: OutboundRig;
+beforeAll(async () => {
+  rig = await startOutboundRig();
+});
+afterAll(() => rig.stop());
+
+const HOSTILE_ANSWERS = [
+  ["no HTTP", (socket: Socket) => socket.write("220 mail.example.com ESMTP\r\n"), "malformed"],
+  [
+    "headers without end",
+    (socket: Socket) => flood(socket, `x-header: ${"y".repeat(1000)}\r\n`),
+    "malformed",
+  ],
+  ["a header line without end", (socket: Socket) => flood(socket, "y".repeat(1000)), "malformed"],
+  [
+    "a connection that ends in the headers",
+    (socket: Socket) => socket.end("HTTP/1.1 200 OK\r\nx: "),
+    "closed",
+  ],
+] as const;
+
+test.each(HOSTILE_ANSWERS)("%s is a failure, and the connection is closed", async (_, speak, reason) => {
+  const { port, stop } = await startRawPeer((socket) => socket.once("data", () => void speak(socket)), TLS);
+  expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ kind: "failed", reason });
+  await stop();
+});
+
+function flood(socket: Socket, line: string): void {
+  socket.write("HTTP/1.1 200 OK\r\n");
+  const next = () => {
+    if (socket.destroyed) return;
+    socket.write(line.repeat(16));
+    setImmediate(next);
+  };
+  next();
+}
+
+test("an upgrade is an answer like others, and a second answer that nobody asked for is not read", async () => {
+  const answers = [
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n",
+    "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+  ];
+  const speak = (socket: Socket) => socket.once("data", () => socket.write(answers.shift() ?? ""));
+  const { port } = await startRawPeer(speak, TLS);
+  for (const status of [101, 200, 204]) {
+    expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ kind: "answered", status });
+  }
+});
+
+test("what is shown of an answer is one line without control characters, in whole characters", async () => {
+  const shown = async (body: string) => {
+    rig.receiver.behave({ kind: "answer", status: 500, body });
+    const outcome = await rig.post();
+    return outcome.kind === "answered" ? outcome.head : outcome.message;
+  };
+  expect(await shown("a\r\n\tb\u0000c\u001b[31md\u202ee\u0085f")).toBe("a b\ufffdc\ufffd[31md\ufffde\ufffdf");
+  expect(await shown("₹".repeat(1000))).toBe("₹".repeat(341));
+  expect(await shown("")).toBe("");
+});
+
+test("a compressed answer is not unpacked", async () => {
+  const body = Bun.gzipSync(new Uint8Array(1024 * 1024));
+  const head = `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const { port } = await startRawPeer((socket) => {
+    socket.once("data", () => {
+      socket.write(head);
+      socket.write(body);
+    });
+  }, TLS);
+  const outcome = await rig.post(`https://hooks.test:${port}/`);
+  expect(outcome).toMatchObject({ kind: "answered", status: 200 });
+  expect(outcome.kind === "answered" && outcome.head.length).toBeLessThanOrEqual(1024);
+});

@@ -1,0 +1,42 @@
+import { isIP } from "node:net";
+
+/** Where a URL leads. */
+export interface Target {
+  /** What the resolver is asked for; an address where the URL names one. */
+  readonly hostname: string;
+  readonly isAddress: boolean;
+  readonly port: number;
+  /** As the `Host` header has it. */
+  readonly host: string;
+  /** With the query. */
+  readonly path: string;
+}
+
+/**
+ * Reads a webhook's URL as browsers do (WHATWG): `0x7f.1`, `2130706433` and full-width digits come out as the addresses
+ * that they are. A string says why nothing can be sent there.
+ */
+export function parseTarget(text: string): Target | string {
+  const url = parseUrl(text);
+  if (!url) return "not a URL";
+  if (url.protocol !== "https:") return "not https";
+  if (url.username !== "" || url.password !== "") return "holds a user name or password";
+  // The root's dot belongs neither into SNI (RFC 6066 §3) nor into a certificate.
+  const hostname = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (hostname === "") return "without a host";
+  return {
+    hostname,
+    isAddress: isIP(hostname) !== 0,
+    port: url.port === "" ? 443 : Number(url.port),
+    host: url.host,
+    path: url.pathname + url.search,
+  };
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
