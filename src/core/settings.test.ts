@@ -13,6 +13,7 @@ describe("settings", () => {
       default_dlt_entity_id: undefined,
       keep_bodies: false,
       sms_default_window_seconds: 86_400,
+      sms_transliterate: false,
       email_window_hours: 48,
       rate_limit_per_key: 0,
       rate_limit_per_account: 0,

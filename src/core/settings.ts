@@ -22,6 +22,10 @@ export const SETTINGS = {
   keep_bodies: flag(false, {
     description: "Keep message bodies and texts until retention ends, instead of wiping them once sent.",
   }),
+  sms_transliterate: flag(false, {
+    description:
+      "Write typographic quotes, dashes, … and ₹ plainly where nothing else keeps a text out of GSM-7, which costs less.",
+  }),
   sms_default_window_seconds: integer(86_400, {
     min: 5,
     max: 86_400,

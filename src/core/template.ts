@@ -38,6 +38,11 @@ export function templatePlaceholders(template: string): readonly Placeholder[] {
   return [...found.values()];
 }
 
+/** What a template says whatever its variables are. */
+export function templateText(template: string): string {
+  return fill(template, () => "");
+}
+
 /**
  * `{#tag#}` as registered on DLT portals, whatever the tag: new ones appear, and none must reach a handset unfilled.
  * `#number#` is how one portal (STPL) writes `{#numeric#}`.

@@ -2,7 +2,9 @@ import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/ch
 import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { MessageError } from "../core/message.ts";
 import { isOpen } from "../core/part.ts";
+import { readSetting } from "../core/settings.ts";
 import { renderTemplate } from "../core/template.ts";
+import { transliterate } from "../core/transliterate.ts";
 import { covers, holdsUnconfirmed } from "./judge.ts";
 
 export type Outgoing =
@@ -38,7 +40,7 @@ export async function toOutgoing(
     const dkim = await findDkim(job.accountId, domain);
     return { kind: "ready", message: { ...shared, channel: "email", content, ...(dkim && { dkim }) } };
   }
-  return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) });
+  return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
 }
 
 /** Indexes of the open parts that may be sent; `undefined` before an SMS's segments have been counted. */
@@ -55,7 +57,7 @@ function senderOf(content: OutgoingSms["content"]): { from?: string } {
   return from === undefined ? {} : { from };
 }
 
-function withText(message: OutgoingSms): Outgoing {
+function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {
   const { text, variables } = message.content;
   if (text === undefined) return { kind: "ready", message };
   const rendered = renderTemplate(text, variables ?? {});
@@ -66,5 +68,7 @@ function withText(message: OutgoingSms): Outgoing {
     };
     return { kind: "impossible", error };
   }
-  return { kind: "ready", message: { ...message, text: rendered.text } };
+  const isPlain = readSetting(settings, "sms_transliterate");
+  const wording = isPlain ? transliterate(rendered.text) : rendered.text;
+  return { kind: "ready", message: { ...message, text: wording } };
 }

@@ -23,6 +23,20 @@ describe("SMS templates", () => {
     ]);
   });
 
+  test("name the characters that force UCS-2, but for those that the account has written plainly", async () => {
+    expect((await create({ body: "Hi {#var#}, pay €5" })).json).toMatchObject({
+      encoding: "gsm7",
+      forces_ucs2: [],
+    });
+    const { json } = await create({ body: "“Hi” {#var#}, pay ₹5 – “now”" });
+    expect(json).toMatchObject({ encoding: "ucs2", forces_ucs2: ["“", "”", "₹", "–"] });
+    const at = `sms-templates/${json.id}`;
+    await admin.call("PUT", `settings/sms_transliterate?account_id=${live}`, { value: "true" });
+    expect((await admin.call("GET", at)).json).toMatchObject({ encoding: "gsm7", forces_ucs2: [] });
+    const changed = await admin.call("PATCH", at, { body: "“नमस्ते” {#var#}" });
+    expect(changed.json).toMatchObject({ encoding: "ucs2", forces_ucs2: ["“", "न", "म", "स्ते", "”"] });
+  });
+
   test("what looks like a placeholder and is none is refused", async () => {
     expect((await create({ body: "Hi {{name}}" })).json.details.body).toContain("{{name}}");
     expect((await create({ body: "Hi {#var}" })).json.details.body).toContain("{#var}");

@@ -3,8 +3,10 @@ import type { AccountMode, SmsTemplate } from "../../core/accounts.ts";
 import { dltIdProblem } from "../../core/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
-import { renderTemplate, templatePlaceholders } from "../../core/template.ts";
+import { readSetting } from "../../core/settings.ts";
+import { renderTemplate, templatePlaceholders, templateText } from "../../core/template.ts";
 import { toIso } from "../../core/timestamp.ts";
+import { charactersOutsideGsm7, transliterate } from "../../core/transliterate.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
@@ -21,6 +23,7 @@ import { senderIdProblem } from "./senders-resource.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const plan = planOf(deps.store.records);
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
@@ -84,7 +87,7 @@ const optional = {
   ),
 };
 
-const plan: RecordPlan<"smsTemplates"> = {
+const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
   kind: "smsTemplates",
   path: "sms-templates",
   noun: "SMS template",
@@ -99,21 +102,39 @@ const plan: RecordPlan<"smsTemplates"> = {
     placeholders: Type.Array(Type.Object({ name: Type.String(), kind: Type.String() }), {
       description: "The variables the body asks for, and of which kind",
     }),
+    encoding: Type.Enum(["gsm7", "ucs2"], {
+      description:
+        "Alphabet the text goes out in, as long as no variable needs more: `ucs2` halves what fits",
+    }),
+    forces_ucs2: Type.Array(Type.String(), {
+      description: `The characters that GSM-7 does not have, ${MAX_NAMED} at the most`,
+    }),
     dlt_template_id: Type.Optional(Type.String()),
     dlt_entity_id: Type.Optional(Type.String()),
     from: Type.Optional(Type.String()),
     created_at: shownFields.created_at,
   }),
-  show: toResource,
-};
+  show: async (template) => toResource(template, await isTransliterated(records, template.accountId)),
+});
 
-function toResource(template: SmsTemplate) {
+const MAX_NAMED = 50;
+
+async function isTransliterated(records: Records, accountId: string): Promise<boolean> {
+  const settings = { ...(await records.settings(undefined)), ...(await records.settings(accountId)) };
+  return readSetting(settings, "sms_transliterate");
+}
+
+function toResource(template: SmsTemplate, isPlain: boolean) {
+  const text = templateText(template.body);
+  const wide = charactersOutsideGsm7(isPlain ? transliterate(text) : text);
   return {
     id: template.id,
     account_id: template.accountId,
     name: template.name,
     body: template.body,
     placeholders: templatePlaceholders(template.body),
+    encoding: wide.length > 0 ? "ucs2" : "gsm7",
+    forces_ucs2: wide.slice(0, MAX_NAMED),
     dlt_template_id: template.dltTemplateId,
     dlt_entity_id: template.dltEntityId,
     from: template.from,

@@ -1,0 +1,53 @@
+import { gsm7Length } from "./gsm7.ts";
+
+/**
+ * The text with typographic marks as a typewriter has them, where that is all that keeps it out of GSM-7; otherwise as it
+ * is, for then nothing would be won. Letters are never changed: without its accent a name is another.
+ */
+export function transliterate(text: string): string {
+  if (gsm7Length(text) !== undefined) return text;
+  const plain = text.replace(TYPOGRAPHIC, (mark) => PLAIN[mark] ?? mark);
+  return gsm7Length(plain) === undefined ? text : plain;
+}
+
+/** What in a text forces UCS-2: each character (grapheme cluster) that GSM-7 does not have, once, in order. */
+export function charactersOutsideGsm7(text: string): readonly string[] {
+  const found = new Set<string>();
+  for (const { segment } of graphemes.segment(text)) {
+    if (gsm7Length(segment) === undefined) found.add(segment);
+  }
+  return [...found];
+}
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** Each group of characters, by their code points, and what stands for them. */
+const GROUPS: readonly (readonly [plain: string, codePoints: readonly number[]])[] = [
+  ["'", [0x2018, 0x2019, 0x201a, 0x201b, 0x2032, 0x02bc, 0x00b4, 0x0060]],
+  ['"', [0x201c, 0x201d, 0x201e, 0x201f, 0x2033, 0x00ab, 0x00bb]],
+  ["-", [0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2015, 0x2212]],
+  ["...", [0x2026]],
+  ["Rs.", [0x20b9, 0x20a8]],
+  ["<", [0x2039]],
+  [">", [0x203a]],
+  ["*", [0x2022, 0x2023, 0x00b7, 0x2219]],
+  ["x", [0x00d7]],
+  ["(C)", [0x00a9]],
+  ["(R)", [0x00ae]],
+  ["TM", [0x2122]],
+  // Tabulator and blanks of other widths, none of which a line may be broken at or which are broken at all.
+  [" ", [0x09, 0xa0, 0x202f, 0x205f, 0x3000, ...span(0x2000, 0x200a)]],
+  ["\n", [0x2028, 0x2029]],
+  // Invisible: zero width, soft hyphen, direction marks, byte order mark.
+  ["", [0x00ad, 0x200b, 0x200c, 0x200d, 0x200e, 0x200f, 0x2060, 0xfeff]],
+];
+
+const PLAIN: Readonly<Record<string, string>> = Object.fromEntries(
+  GROUPS.flatMap(([plain, codePoints]) => codePoints.map((code) => [String.fromCodePoint(code), plain])),
+);
+
+const TYPOGRAPHIC = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "gu");
+
+function span(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
