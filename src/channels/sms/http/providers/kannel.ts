@@ -6,6 +6,7 @@
  * the kind of the report and %A with the SMSC's own receipt.
  * Not verified: `meta-data` reaches the SMSC only where Kannel has smpp-tlv groups of these names.
  */
+import type { CallbackDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
 export const kannel: Provider = {
@@ -44,22 +45,24 @@ export const kannel: Provider = {
       ],
       error_text: { match: "^[^\\r\\n]{1,200}" },
     },
-    callback: {
-      id: { json: "/id" },
-      status: [{ json: "/status" }],
-      statuses: {
-        1: "delivered",
-        2: "undelivered",
-        4: "sent",
-        8: "sent",
-        16: "failed",
-        // Bits of newer versions: not delivered because expired, and nobody knows.
-        34: "expired",
-        66: "sent",
-      },
-      error_code: { json: "/answer", match: "(?:^|[\\s/])err:(\\w{1,8})" },
-      error_text: { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
-      dlt_codes: true,
-    },
+    callback,
   }),
+};
+
+const callback: CallbackDescription = {
+  id: { json: "/id" },
+  status: [{ json: "/status" }],
+  statuses: {
+    1: "delivered",
+    2: "undelivered",
+    4: "sent",
+    8: "sent",
+    16: "failed",
+    // Bits of newer versions: not delivered because expired, and nobody knows.
+    34: "expired",
+    66: "sent",
+  },
+  error_code: { json: "/answer", match: "(?:^|[\\s/])err:(\\w{1,8})" },
+  error_text: { json: "/answer", match: "(?:^|[\\s/])stat:(\\w{1,16})" },
+  dlt_codes: true,
 };
