@@ -39,9 +39,9 @@ function parse(text: string): unknown {
 function countNames(value: object, depth: number): number {
   if (depth > MAX_DEPTH) return TOO_DEEP;
   if (Array.isArray(value)) return countInArray(value, depth);
-  const names = Object.keys(value);
-  let count = names.length;
-  for (const name of names) {
+  let count = 0;
+  for (const name in value) {
+    count++;
     if (name === "__proto__") return FORBIDDEN;
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member !== "object" || member === null) continue;
