@@ -21,7 +21,7 @@ export interface ConnectionPool {
 const IDLE_MS = 4_000;
 
 /** Connections kept, idle ones included; beyond it the endpoints idle for longest lose theirs. */
-const MAX_KEPT = 1_024;
+const MAX_KEPT = 3_072;
 
 /** An agent per endpoint, so that no request meets a connection that was opened for another address or name. */
 export function createConnectionPool(clock: Clock, maxKept = MAX_KEPT): ConnectionPool {

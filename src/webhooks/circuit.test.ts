@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
+import type { HostSign } from "./judge.ts";
+
+const FAILING: HostSign = { kind: "failing", reason: "timeout" };
+const WELL: HostSign = { kind: "well" };
+
+/** The circuit after so many failures, one every `everyMs`. */
+function failing(count: number, everyMs: number, from: Circuit = CLOSED, startMs = 0): Circuit {
+  let circuit = from;
+  for (let i = 0; i < count; i++) {
+    circuit = afterTry(circuit, FAILING, { now: startMs + i * everyMs, jitter: 0.5 });
+  }
+  return circuit;
+}
+
+test("a host that fails ten times in a row for half a minute is paused for ten seconds", () => {
+  expect(admits(failing(9, 5_000), 40_000)).toBe("any");
+  const open = failing(10, 5_000);
+  expect(open.reason).toBe("timeout");
+  expect(admits(open, 45_000 + 9_999)).toBe("none");
+  expect(admits(open, 45_000 + 10_000)).toBe("one");
+});
+
+test("a burst of failures within half a minute pauses nobody", () => {
+  expect(admits(failing(1_000, 1), 1_000)).toBe("any");
+});
+
+test("a success in between begins the count anew", () => {
+  const once = afterTry(failing(9, 10_000), WELL, { now: 90_000, jitter: 0.5 });
+  expect(once).toEqual(CLOSED);
+  expect(admits(failing(9, 10_000, once, 91_000), 200_000)).toBe("any");
+});
+
+test("after the pause one try decides: a success closes, a failure pauses for twice as long, ten minutes at most", () => {
+  const open = failing(10, 5_000);
+  expect(afterTry(open, WELL, { now: 60_000, jitter: 0.5 })).toEqual(CLOSED);
+  const pauses: number[] = [];
+  let circuit = open;
+  for (let i = 0; i < 9; i++) {
+    const now = circuit.openUntil ?? 0;
+    circuit = afterTry(circuit, FAILING, { now, jitter: 0.5 });
+    pauses.push(((circuit.openUntil ?? 0) - now) / 1_000);
+  }
+  expect(pauses).toEqual([20, 40, 80, 160, 320, 600, 600, 600, 600]);
+});
+
+test("pauses are spread by a tenth either way", () => {
+  const before = failing(9, 5_000);
+  const at = (jitter: number) => afterTry(before, FAILING, { now: 45_000, jitter }).openUntil;
+  expect([at(0), at(0.5)]).toEqual([54_000, 55_000]);
+});
+
+test("failures of tries that were under way when it was paused do not make the pause longer, and a success ends it", () => {
+  const open = failing(10, 5_000);
+  const later = afterTry(open, FAILING, { now: 46_000, jitter: 0.5 });
+  expect([later.openUntil, later.pauses]).toEqual([open.openUntil, open.pauses]);
+  expect(afterTry(later, WELL, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
+});
+
+test("a host that asks for time is left alone for it, a minute at most", () => {
+  const asked = (retryAfterMs: number) =>
+    afterTry(CLOSED, { ...FAILING, retryAfterMs }, { now: 1_000, jitter: 0.5 });
+  expect(admits(asked(20_000), 20_999)).toBe("none");
+  expect(admits(asked(20_000), 21_000)).toBe("one");
+  expect(admits(asked(86_400_000), 61_000)).toBe("one");
+  expect(admits(asked(0), 1_000)).toBe("any");
+});
+
+test("what says nothing about the host changes nothing", () => {
+  const circuit = failing(5, 5_000);
+  expect(afterTry(circuit, { kind: "nothing" }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
+});

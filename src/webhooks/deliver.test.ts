@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from "bun:test";
+import { BEHAVIOURS } from "../../test/fakes/fake-webhook-receiver.ts";
+import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
+import { createDeliverWebhook, type OutgoingWebhook } from "./deliver.ts";
+
+const OLD = "whsec_AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB";
+const NEW = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
+let rig: OutboundRig;
+afterEach(() => rig.stop());
+
+async function start(secret: string) {
+  rig = await startOutboundRig({ secret });
+  const deliver = createDeliverWebhook({ http: rig.http, clock: rig.clock, random: () => 0.5 });
+  const webhook: OutgoingWebhook = {
+    id: "evt_019bc1a2-0000-7000-8000-000000000001_1",
+    url: rig.receiver.url(),
+    body: JSON.stringify({ type: "sms.delivered", data: { metadata: { name: "नमस्ते 👪" } } }),
+    secrets: [NEW, OLD],
+    failures: 0,
+  };
+  return { deliver, webhook };
+}
+
+test.each([
+  ["the new", NEW],
+  ["the old", OLD],
+])("a receiver that knows %s secret accepts the delivery", async (_, secret) => {
+  const { deliver, webhook } = await start(secret);
+  const at = rig.clock.now();
+  expect(await deliver(webhook)).toEqual({
+    verdict: { kind: "delivered" },
+    attempt: { at, ms: 0, status: 200, head: "ok" },
+    host: { kind: "well" },
+  });
+  expect(rig.receiver.deliveries[0]).toMatchObject({
+    problem: undefined,
+    body: webhook.body,
+    headers: {
+      "webhook-id": webhook.id,
+      "webhook-timestamp": String(at / 1000),
+      "content-type": "application/json",
+    },
+  });
+});
+
+test("the receiver's check can fail", async () => {
+  const { deliver, webhook } = await start(`whsec_${Buffer.alloc(24, 3).toString("base64")}`);
+  await deliver(webhook);
+  expect(rig.receiver.deliveries[0]?.problem).toBe("no signature fits");
+});
+
+test("a repeat has the same id, the time of its own try, and a signature for it", async () => {
+  const { deliver, webhook } = await start(NEW);
+  rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.error : BEHAVIOURS.ok));
+  const first = await deliver(webhook);
+  expect(first).toMatchObject({
+    verdict: { kind: "again", at: rig.clock.now() + 5_000 },
+    attempt: { status: 500, head: "out of order" },
+  });
+  await rig.clock.advance(5_000);
+  expect(await deliver({ ...webhook, failures: 1 })).toMatchObject({ verdict: { kind: "delivered" } });
+  const [one, two] = rig.receiver.deliveries;
+  expect(two?.headers["webhook-id"]).toBe(one!.headers["webhook-id"]!);
+  expect(Number(two?.headers["webhook-timestamp"]) - Number(one?.headers["webhook-timestamp"])).toBe(5);
+  expect([one?.problem, two?.problem]).toEqual([undefined, undefined]);
+});
+
+test("a try without an answer is kept with its reason and the time it took", async () => {
+  const { deliver, webhook } = await start(NEW);
+  rig.receiver.behave(BEHAVIOURS.silent);
+  const at = rig.clock.now();
+  const delivery = deliver(webhook);
+  await rig.receiver.arrived(1);
+  await rig.clock.advance(15_000);
+  expect(await delivery).toEqual({
+    // Counted from the end of the try.
+    verdict: { kind: "again", at: at + 20_000 },
+    attempt: { at, ms: 15_000, error: { code: "timeout", message: "no answer in time" } },
+    host: { kind: "failing", reason: "timeout" },
+  });
+});
+
+test("nothing is sent without a secret", async () => {
+  const { deliver, webhook } = await start(NEW);
+  await expect(deliver({ ...webhook, secrets: [] })).rejects.toThrow("without a secret");
+  expect(rig.receiver.deliveries).toEqual([]);
+});

@@ -1,0 +1,78 @@
+import type { Clock, Random } from "../core/clock.ts";
+import { type HostSign, judge, signOf, type Verdict } from "./judge.ts";
+import type { OutboundHttp, PostOutcome } from "./outbound-http.ts";
+import { sign } from "./sign.ts";
+
+/** One event on its way to one URL. */
+export interface OutgoingWebhook {
+  /** The `webhook-id`: the same on every try. */
+  readonly id: string;
+  readonly url: string;
+  /** JSON; signed and sent as it is. */
+  readonly body: string;
+  /** The account's valid secrets, newest first; at least one. */
+  readonly secrets: readonly string[];
+  /** Failed tries so far. */
+  readonly failures: number;
+}
+
+export interface DeliveryResult {
+  readonly verdict: Verdict;
+  readonly attempt: DeliveryAttempt;
+  readonly host: HostSign;
+}
+
+/** One try, as operators see it. */
+export interface DeliveryAttempt {
+  /** Unix milliseconds when it began. */
+  readonly at: number;
+  readonly ms: number;
+  /** Where there was an answer. */
+  readonly status?: number;
+  /** The answer's first 1 KiB. */
+  readonly head?: string;
+  /** Where there was none: a code (`timeout`, `dns`, `tls` …) and words. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export type DeliverWebhook = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<DeliveryResult>;
+
+/** Signs, POSTs, judges. Stores nothing. */
+export function createDeliverWebhook(deps: {
+  readonly http: Pick<OutboundHttp, "post">;
+  readonly clock: Clock;
+  readonly random: Random;
+}): DeliverWebhook {
+  const { http, clock, random } = deps;
+  return async (webhook, signal) => {
+    const { url, body, failures } = webhook;
+    const at = clock.now();
+    const headers = headersOf(webhook, Math.floor(at / 1000));
+    const outcome = await http.post({ url, body, headers, ...(signal && { signal }) });
+    const now = clock.now();
+    return {
+      verdict: judge(outcome, { failures, now, jitter: random() }),
+      attempt: toAttempt(outcome, at),
+      host: signOf(outcome, now),
+    };
+  };
+}
+
+function headersOf({ id, body, secrets }: OutgoingWebhook, timestamp: number): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    "user-agent": "Postrider-Webhooks",
+    accept: "*/*",
+    "accept-encoding": "identity",
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": sign({ id, timestamp, body }, secrets),
+  };
+}
+
+function toAttempt(outcome: PostOutcome, at: number): DeliveryAttempt {
+  const { ms } = outcome;
+  return outcome.kind === "answered"
+    ? { at, ms, status: outcome.status, head: outcome.head }
+    : { at, ms, error: { code: outcome.reason, message: outcome.message } };
+}

@@ -1,0 +1,155 @@
+import { expect, test } from "bun:test";
+import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
+import type { HostSign } from "./judge.ts";
+import { createLanes, type Lane, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
+
+const WELL: HostSign = { kind: "well" };
+const TIMEOUT: HostSign = { kind: "failing", reason: "timeout" };
+const lane = (accountId: string, host: string): Lane => ({ accountId, host });
+
+function open(deps: Partial<LanesDeps> = {}): { lanes: Lanes; clock: HeldClock; wakes: () => number } {
+  const clock = createHeldClock();
+  let wakes = 0;
+  const lanes = createLanes({ clock, random: () => 0.5, onRoom: () => wakes++, ...deps });
+  return { lanes, clock, wakes: () => wakes };
+}
+
+/** One delivery after the other. */
+function deliver(lanes: Lanes, to: Lane, { sign = WELL, ms = 5, times = 1 } = {}): void {
+  for (let i = 0; i < times; i++) lanes.enter(to)?.leave(sign, ms);
+}
+
+/** As many as there is room for. */
+function fill(lanes: Lanes, to: Lane): Pass[] {
+  const passes: Pass[] = [];
+  for (let pass = lanes.enter(to); pass; pass = lanes.enter(to)) passes.push(pass);
+  return passes;
+}
+
+test("a new lane begins with one delivery, and widens with every success", () => {
+  const { lanes } = open();
+  const host = lane("a", "h");
+  expect(fill(lanes, host)).toHaveLength(1);
+  const other = lane("a", "g");
+  deliver(lanes, other, { times: 10 });
+  expect(lanes.room(other)).toBe(11);
+  deliver(lanes, other, { times: 100 });
+  expect(fill(lanes, other)).toHaveLength(64);
+  expect(lanes.room(other)).toBe(0);
+});
+
+test("a lane that fails narrows to one, a slow one that succeeds keeps eight", () => {
+  const { lanes } = open();
+  const host = lane("a", "h");
+  deliver(lanes, host, { times: 100 });
+  deliver(lanes, host, { sign: TIMEOUT, ms: 15_000, times: 9 });
+  expect(lanes.room(host)).toBe(1);
+  deliver(lanes, host, { ms: 3_000, times: 100 });
+  expect(lanes.room(host)).toBe(8);
+});
+
+test("whoever waits is told when there is room, and when a pause is over", async () => {
+  const { lanes, clock, wakes } = open();
+  const host = lane("a", "h");
+  deliver(lanes, host);
+  expect(wakes()).toBe(1);
+  deliver(lanes, host, { sign: { ...TIMEOUT, retryAfterMs: 20_000 } });
+  expect([wakes(), lanes.room(host)]).toEqual([2, 0]);
+  await clock.advance(20_000);
+  expect([wakes(), lanes.room(host)]).toEqual([3, 1]);
+});
+
+test("a paused lane is shown with its reason, tried once after the pause, and forgotten when it is well", async () => {
+  const { lanes, clock } = open();
+  const host = lane("a", "h");
+  for (let i = 0; i < 10; i++) {
+    deliver(lanes, host, { sign: TIMEOUT });
+    await clock.advance(4_000);
+  }
+  expect(lanes.paused()).toEqual([
+    { accountId: "a", host: "h", until: clock.now() + 6_000, failures: 10, reason: "timeout" },
+  ]);
+  expect(lanes.room(host)).toBe(0);
+  await clock.advance(6_000);
+  const [probe, ...others] = fill(lanes, host);
+  expect(others).toEqual([]);
+  probe?.leave(WELL, 5);
+  expect(lanes.paused()).toEqual([]);
+  expect(lanes.room(host)).toBeGreaterThan(0);
+});
+
+test("a host paused for one account is not paused for another, nor another host of the same account", async () => {
+  const { lanes, clock } = open();
+  for (let i = 0; i < 10; i++) {
+    deliver(lanes, lane("a", "h"), { sign: TIMEOUT });
+    await clock.advance(4_000);
+  }
+  expect([lane("a", "h"), lane("b", "h"), lane("a", "g")].map(lanes.room)).toEqual([0, 1, 1]);
+});
+
+test.each(["a", "b"])(
+  "a thousand hosts of an account that time out never take the room of a healthy host of account %p",
+  async (accountId) => {
+    const { lanes, clock } = open();
+    const healthy = lane(accountId, "healthy");
+    const dead = Array.from({ length: 1_000 }, (_, i) => lane("a", `dead-${i}`));
+    let tries = 0;
+    for (let step = 0; step < 600; step++) {
+      for (const host of dead) {
+        for (const pass of fill(lanes, host)) {
+          tries++;
+          clock.after(15_000, () => pass.leave(TIMEOUT, 15_000));
+        }
+      }
+      expect(lanes.room(healthy)).toBeGreaterThan(0);
+      deliver(lanes, healthy);
+      await clock.advance(500);
+    }
+    // They were tried all the while, and paused in the end.
+    expect(tries).toBeGreaterThan(5_000);
+    expect(lanes.paused()).toHaveLength(1_000);
+  },
+);
+
+test("an account with hosts without end leaves room for others, and what is under way has a limit", () => {
+  const { lanes } = open();
+  for (let i = 0; i < 5_000; i++) fill(lanes, lane("greedy", `host-${i}`));
+  const taken = lanes.underWay();
+  expect(taken).toBeLessThan(1_536);
+  for (let i = 0; i < 100; i++) expect(lanes.enter(lane("other", `host-${i}`))).toBeDefined();
+  for (let account = 0; account < 5_000; account++) lanes.enter(lane(`account-${account}`, "h"));
+  expect(lanes.underWay()).toBeLessThanOrEqual(1_536);
+});
+
+test("proven hosts keep a quarter of all room, however many others are tried", () => {
+  const { lanes } = open();
+  const proven = Array.from({ length: 10 }, (_, i) => lane("good", `proven-${i}`));
+  for (const host of proven) deliver(lanes, host, { times: 100 });
+  for (let account = 0; account < 5_000; account++) lanes.enter(lane(`account-${account}`, "h"));
+  expect(proven.map((host) => fill(lanes, host).length).reduce((sum, each) => sum + each)).toBeGreaterThan(
+    400,
+  );
+});
+
+test("lanes beyond the limit are forgotten, the one unused for longest first, and none that is in use", async () => {
+  const { lanes, clock } = open({ maxLanes: 3 });
+  const busy = lanes.enter(lane("a", "busy"));
+  deliver(lanes, lane("a", "asked for time"), { sign: { ...TIMEOUT, retryAfterMs: 60_000 } });
+  deliver(lanes, lane("a", "x"), { times: 5 });
+  expect(clock.pending()).toBe(1);
+  deliver(lanes, lane("a", "y"));
+  expect([lanes.paused(), clock.pending()]).toEqual([[], 0]);
+  expect([lanes.room(lane("a", "busy")), lanes.room(lane("a", "x"))]).toEqual([0, 6]);
+  busy?.leave(WELL, 5);
+  expect(lanes.room(lane("a", "busy"))).toBe(2);
+});
+
+test("every slot comes back", () => {
+  const { lanes } = open();
+  const passes = Array.from({ length: 3_000 }, (_, i) => fill(lanes, lane(`a${i % 50}`, `h${i}`))).flat();
+  expect(lanes.underWay()).toBe(passes.length);
+  passes.forEach((pass, i) => {
+    pass.leave([WELL, TIMEOUT, { kind: "nothing" } as const][i % 3] ?? WELL, i % 2 === 0 ? 5 : 5_000);
+  });
+  expect(lanes.underWay()).toBe(0);
+});

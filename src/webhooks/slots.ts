@@ -1,0 +1,60 @@
+/**
+ * How many deliveries may be under way at once, so that hosts that take long leave room for those that do not, and
+ * no account takes all of it. Pure bookkeeping; knows nothing of hosts' names.
+ */
+
+/** What a lane's last delivery took: nobody knows yet, less than a second, or more. */
+export type Pace = "new" | "quick" | "slow";
+
+export interface Budgets {
+  readonly total: number;
+  /** Of the total, for lanes that are new or slow. */
+  readonly unproven: number;
+  /** Of the unproven, for the slow ones. */
+  readonly slow: number;
+}
+
+export interface Slots {
+  /** How many more the account may have under way at that pace. */
+  free(accountId: string, pace: Pace): number;
+  take(accountId: string, pace: Pace): void;
+  giveBack(accountId: string, pace: Pace): void;
+  taken(): number;
+}
+
+/**
+ * One account may hold at most this many times what is still free: alone it gets four fifths, and whoever comes next
+ * finds room. (Choudhury and Hahne's dynamic threshold for shared buffers.)
+ */
+const SHARE = 4;
+
+export function createSlots(budgets: Budgets): Slots {
+  const used: Record<Pace, number> = { new: 0, quick: 0, slow: 0 };
+  const held = new Map<string, number>();
+
+  const free = (pace: Pace): number => {
+    const unproven = used.new + used.slow;
+    const left = budgets.total - unproven - used.quick;
+    if (pace === "quick") return left;
+    const leftUnproven = Math.min(left, budgets.unproven - unproven);
+    return pace === "new" ? leftUnproven : Math.min(leftUnproven, budgets.slow - used.slow);
+  };
+  const change = (accountId: string, pace: Pace, by: 1 | -1) => {
+    used[pace] += by;
+    const now = (held.get(accountId) ?? 0) + by;
+    if (now === 0) held.delete(accountId);
+    else held.set(accountId, now);
+  };
+
+  return {
+    free(accountId, pace) {
+      const left = free(pace);
+      // Each that is taken makes the free ones one fewer: held + n <= SHARE * (left - n).
+      const fair = Math.floor((SHARE * left - (held.get(accountId) ?? 0)) / (SHARE + 1));
+      return Math.max(0, Math.min(left, fair));
+    },
+    take: (accountId, pace) => change(accountId, pace, 1),
+    giveBack: (accountId, pace) => change(accountId, pace, -1),
+    taken: () => used.new + used.quick + used.slow,
+  };
+}
