@@ -28,6 +28,8 @@ export interface AppDeps {
   /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
+  /** `probes`: only `/healthz`, `/readyz` and `/metrics`, in a process that is not to accept. Absent: everything. */
+  readonly serves?: "everything" | "probes";
 }
 
 export interface ObservedRequest {

@@ -18,6 +18,7 @@ export interface EndpointParts {
 
 /** Every path there is. */
 export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
+  if (deps.serves === "probes") return healthEndpoints(deps);
   const { store, ids } = deps;
   const messages = { intake: store.intake, directory, ids, createdAtOf: createCreatedAt() };
   const described = [

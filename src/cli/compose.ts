@@ -167,6 +167,7 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
     },
     docsAsset,
     version: packageJson.version,
+    serves: config.roles.has("api") ? "everything" : "probes",
     baseUrl,
     isDraining,
     connectorKinds: CONNECTOR_KINDS,

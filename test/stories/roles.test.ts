@@ -58,6 +58,7 @@ test("with --roles delivery,upkeep what an earlier process accepted is delivered
   const { body } = await send(api, { apiKey, path: PATH, body: SMS });
   await stop();
   const workers = await start({ args: ["--roles", "delivery,upkeep"] });
+  expect((await send(workers, { apiKey, path: PATH, body: SMS })).status).toBe(404);
   const count = /^postrider_attempt_outcomes_total\{.*outcome="sent"\} 1$/m;
   for (let text = ""; !count.test(text); ) text = await (await fetch(`${workers.url}/metrics`)).text();
   await stop();
