@@ -63,11 +63,19 @@ interface Described {
   readonly gateway: Gateway;
 }
 
+/** Reading a configuration costs a millisecond or two, and callbacks come in bursts. */
+const known = new WeakMap<Connector, Described>();
+
 function described(connector: Connector): Described | undefined {
+  const before = known.get(connector);
+  if (before) return before;
   const config = readHttpConfig(connector);
   if (config instanceof Error) return undefined;
   const gateway = gatewayOf(config, connector.secrets);
-  return gateway && { config, gateway };
+  if (!gateway) return undefined;
+  const found = { config, gateway };
+  known.set(connector, found);
+  return found;
 }
 
 // ---------------------------------------------------------------- check

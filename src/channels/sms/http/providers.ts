@@ -3,19 +3,29 @@ import type { Gateway } from "./gateway.ts";
 import type { HttpConfig, HttpSecret } from "./http-config.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderName } from "./provider-names.ts";
+import { gupshup } from "./providers/gupshup.ts";
+import { infobip } from "./providers/infobip.ts";
 import { kannel } from "./providers/kannel.ts";
+import { msg91 } from "./providers/msg91.ts";
+import { plivo } from "./providers/plivo.ts";
 import { twilio } from "./providers/twilio.ts";
+import { vonage } from "./providers/vonage.ts";
 
-const PROVIDERS: Readonly<Partial<Record<Exclude<ProviderName, "custom">, Provider>>> = {
+const PROVIDERS: Readonly<Record<Exclude<ProviderName, "custom">, Provider>> = {
+  gupshup,
+  infobip,
   kannel,
+  msg91,
+  plivo,
   twilio,
+  vonage,
 };
 
 /** The description a connector works by; `undefined` where its configuration names none. */
 export function gatewayOf(config: HttpConfig, secrets: Connector["secrets"]): Gateway | undefined {
   if (config.provider === "custom") return config.gateway;
   const provider = PROVIDERS[config.provider];
-  return provider?.describe({
+  return provider.describe({
     baseUrl: config.base_url ?? provider.baseUrl ?? "",
     config,
     hasSecret: (name) => secrets[name] !== undefined,
@@ -28,7 +38,6 @@ export function missingSettings(
   secrets: Connector["secrets"],
 ): Readonly<Record<string, string>> {
   const provider = config.provider === "custom" ? CUSTOM : PROVIDERS[config.provider];
-  if (!provider) return {};
   const needed = provider.needs.filter((name) => config[name] === undefined);
   const secret = provider.needsSecrets.filter((name: HttpSecret) => !secrets[name]);
   return Object.fromEntries([...needed, ...secret].map((name) => [name, `required by ${config.provider}`]));

@@ -1,0 +1,52 @@
+/**
+ * Plivo, Message API.
+ * https://www.plivo.com/docs/messaging/api/messages/ (request, message_uuid, message_expiry, dlt_ parameters)
+ * https://docs.plivo.com/docs/messaging/api/message/message-status-callbacks (callback)
+ * https://docs.plivo.com/docs/messaging/concepts/signature-validation (X-Plivo-Signature-V2; V3 is taken too, as in
+ * github.com/plivo/plivo-node)
+ * Not verified: the dlt_ parameters are documented as deprecated in places; they are sent where a message has them.
+ * message_expiry up to 10,800 s.
+ */
+import type { Provider } from "../provider.ts";
+
+const ACCOUNT = "/v1/Account/{{config.auth_id}}/";
+
+export const plivo: Provider = {
+  baseUrl: "https://api.plivo.com",
+  needs: ["auth_id"],
+  needsSecrets: ["auth_token"],
+  describe: ({ baseUrl }) => ({
+    send: {
+      url: `${baseUrl}${ACCOUNT}Message/`,
+      auth: { kind: "basic", username: "{{config.auth_id}}", value: "{{secret.auth_token}}" },
+      json: {
+        src: "{{from}}",
+        dst: "{{to_digits}}",
+        text: "{{text}}",
+        url: "{{callback_url}}",
+        method: "{{callback_url|as:POST}}",
+        message_expiry: "{{validity_seconds|min:5|max:10800|number}}",
+        dlt_entity_id: "{{dlt_entity_id}}",
+        dlt_template_id: "{{dlt_template_id}}",
+      },
+      required: ["text", "from"],
+    },
+    answer: { id: { json: "/message_uuid/0" }, error_text: { json: "/error" } },
+    callback: {
+      verify: { scheme: "plivo", secret: "auth_token" },
+      id: { json: "/MessageUUID" },
+      status: [{ json: "/Status" }],
+      statuses: {
+        queued: "sent",
+        sent: "sent",
+        delivered: "delivered",
+        read: "delivered",
+        undelivered: "undelivered",
+        rejected: "failed",
+        failed: "failed",
+      },
+      error_code: { json: "/ErrorCode" },
+    },
+    check: { url: `${baseUrl}${ACCOUNT}` },
+  }),
+};

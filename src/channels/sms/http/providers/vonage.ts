@@ -1,0 +1,77 @@
+/**
+ * Vonage (Nexmo), SMS API.
+ * https://developer.vonage.com/en/api/sms (request, ttl 20,000 to 604,800,000 ms)
+ * https://developer.vonage.com/api-errors/sms (status of each message; 1 is throttled, 4, 8, 9 about the account)
+ * https://developer.vonage.com/messaging/sms/guides/delivery-receipts (DLR: status, err-code, messageId)
+ * https://developer.vonage.com/en/getting-started/concepts/signing-messages (sig)
+ * Callbacks are signed where Vonage's support has turned that on: then set signature_secret and signature_method.
+ * The JWT of its newer APIs does not come with these callbacks.
+ * Not verified: entity-id and content-id are recalled from Vonage's description of the interface. An SMS that is
+ * split has one id and one receipt a part, and the first final receipt settles it.
+ */
+import type { VerifyDescription } from "../gateway.ts";
+import type { HttpConfig } from "../http-config.ts";
+import type { Provider } from "../provider.ts";
+
+const STATUS = { json: "/messages/0/status" };
+
+export const vonage: Provider = {
+  baseUrl: "https://rest.nexmo.com",
+  needs: [],
+  needsSecrets: ["api_key", "api_secret"],
+  describe: ({ baseUrl, config, hasSecret }) => ({
+    send: {
+      url: `${baseUrl}/sms/json`,
+      form: {
+        api_key: "{{secret.api_key}}",
+        api_secret: "{{secret.api_secret}}",
+        from: "{{from}}",
+        to: "{{to_digits}}",
+        text: "{{text}}",
+        type: "{{encoding|map:gsm7=text,ucs2=unicode}}",
+        ttl: "{{validity_ms|min:20000|max:604800000}}",
+        callback: "{{callback_url}}",
+        "entity-id": "{{dlt_entity_id}}",
+        "content-id": "{{dlt_template_id}}",
+      },
+      required: ["text", "from"],
+    },
+    answer: {
+      id: { json: "/messages/*/message-id" },
+      rows: [
+        { from: STATUS, is: ["0"], outcome: "sent" },
+        { from: STATUS, is: ["1", "10"], outcome: "throttled" },
+        { from: STATUS, is: ["5"], outcome: "deferred" },
+        { from: STATUS, is: ["4", "8", "9", "11", "14"], outcome: "barred" },
+        { from: STATUS, outcome: "rejected" },
+      ],
+      error_code: STATUS,
+      error_text: { json: "/messages/0/error-text" },
+    },
+    callback: {
+      ...(hasSecret("signature_secret") && { verify: verifyBy(config) }),
+      id: { json: "/messageId" },
+      status: [{ json: "/status" }],
+      statuses: {
+        submitted: "sent",
+        accepted: "sent",
+        buffered: "sent",
+        unknown: "sent",
+        delivered: "delivered",
+        expired: "expired",
+        deleted: "undelivered",
+        undeliverable: "undelivered",
+        failed: "undelivered",
+        rejected: "failed",
+      },
+      error_code: { json: "/err-code" },
+    },
+    check: {
+      url: `${baseUrl}/account/get-balance?api_key={{secret.api_key}}&api_secret={{secret.api_secret}}`,
+    },
+  }),
+};
+
+function verifyBy({ signature_method: method = "md5hash" }: HttpConfig): VerifyDescription {
+  return { scheme: "vonage", secret: "signature_secret", ...(method !== "md5hash" && { algorithm: method }) };
+}
