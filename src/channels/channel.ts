@@ -23,6 +23,11 @@ export interface Channel {
    * waiting and reports what it knows (`unconfirmed` for what was fully written and not answered).
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
+  /**
+   * Asks the provider what became of parts it took; where it can be asked. Resolves with what is final by now, in any
+   * order; a part that is not, or of which there is no answer, is left out. Never throws, and ends early on abort.
+   */
+  query?(parts: readonly QueriedPart[], signal: AbortSignal): Promise<readonly Receipt[]>;
   /** Takes no more, waits for answers under way (bounded), closes. */
   stop(): Promise<void>;
   status(): ChannelStatus;
@@ -40,6 +45,13 @@ export interface ChannelStatus {
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
   /** What somebody has to see to; it does not mend itself. */
   readonly alarm?: "bind_refused";
+}
+
+export interface QueriedPart {
+  /** As the provider wrote it: `Part.providerMessageId`. */
+  readonly providerMessageId: string;
+  /** The sender it went out with, where the message named one. */
+  readonly from?: string;
 }
 
 export type OutgoingMessage = OutgoingSms | OutgoingEmail;

@@ -30,6 +30,10 @@ export interface Receipt {
   readonly connectorId: string;
   /** One of the `providerMessageIds` of the part it is about, exactly: the channel has undone what the provider changed. */
   readonly providerMessageId: string;
+  /** Whom the message went to, as the provider wrote it. */
+  readonly recipient?: string;
+  /** The `partReference` the part was sent with, where the provider repeats it. */
+  readonly reference?: number;
   readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced";
   readonly error?: MessageError;
   /** Unix milliseconds when it reached us. */

@@ -7,6 +7,7 @@ import { createFrameReader } from "../../src/channels/sms/smpp/frame-reader.ts";
 import { cString } from "../../src/channels/sms/smpp/octets.ts";
 import {
   COMMAND,
+  decodeMessageId,
   decodeShortMessage,
   encodePdu,
   encodeShortMessage,
@@ -158,6 +159,13 @@ function receive(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   else receiveOther(smsc, peer, pdu);
 }
 
+function answerQuery(smsc: Smsc, peer: Peer, pdu: Pdu): void {
+  const messageId = decodeMessageId(pdu.body);
+  const found = smsc.dial.queryState?.(messageId);
+  const body = found && Buffer.concat([cString(messageId), cString(""), Uint8Array.of(...found)]);
+  answer(peer, pdu, body ? { body } : { status: 0x67 });
+}
+
 function receiveOther(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   smsc.others.push(pdu);
   if (isResponse(pdu)) {
@@ -166,7 +174,8 @@ function receiveOther(smsc: Smsc, peer: Peer, pdu: Pdu): void {
     return;
   }
   if (pdu.commandId === COMMAND.enquireLink && smsc.dial.ignoreEnquireLink) return;
-  answer(peer, pdu, {});
+  if (pdu.commandId === COMMAND.querySm) answerQuery(smsc, peer, pdu);
+  else answer(peer, pdu, {});
 }
 
 function answerBind(smsc: Smsc, peer: Peer, pdu: Pdu): void {

@@ -25,6 +25,8 @@ export interface SmscDial {
   /** Octets sent in place of the answer to a submit_sm. */
   garbage?: Uint8Array;
   ignoreEnquireLink?: boolean;
+  /** message_state and error_code that a query_sm about this id gets; without one it is refused. */
+  queryState?: (messageId: string) => readonly [state: number, errorCode: number] | undefined;
   /** Receipts that every accepted submit_sm gets: before its answer, right after it, or only by `sendReceipt`. */
   receipts?: "early" | "after" | "none";
   receiptForm?: "tlv" | "text";

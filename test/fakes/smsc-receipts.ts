@@ -23,6 +23,7 @@ export function receiptFor(
 ): Partial<ShortMessage> {
   const id = receiptId(dial, submit.messageId);
   const addresses = { source: submit.destination, destination: submit.source, esmClass: 0x04 };
+  const reference = submit.tlvs.get(TAG.userMessageReference);
   if (dial.receiptForm === "text") {
     const dlvrd = state === "DELIVRD" ? "001" : "000";
     const text = `id:${id} sub:001 dlvrd:${dlvrd} submit date:2601151200 done date:2601151201 stat:${state} err:000 text:Hello`;
@@ -31,6 +32,7 @@ export function receiptFor(
   const tlvs = new Map<number, Uint8Array>([
     [TAG.receiptedMessageId, cString(id)],
     [TAG.messageState, Uint8Array.of(STATES.indexOf(state))],
+    ...(reference ? [[TAG.userMessageReference, reference] as const] : []),
   ]);
   return { ...addresses, tlvs };
 }

@@ -15,7 +15,10 @@ export function senderOf(message: OutgoingSms, config: SmppConfig): string | und
 
 /** `undefined` if the sender cannot be written. */
 export function sourceAddress(message: OutgoingSms, config: SmppConfig): Address | undefined {
-  const from = senderOf(message, config);
+  return addressOf(senderOf(message, config), config);
+}
+
+export function addressOf(from: string | undefined, config: SmppConfig): Address | undefined {
   const fitting = from ? fittingAddress(from) : { ton: 0, npi: 0, address: "" };
   if (from && !ADDRESS.test(fitting.address)) return undefined;
   return { ...fitting, ton: config.source_ton ?? fitting.ton, npi: config.source_npi ?? fitting.npi };

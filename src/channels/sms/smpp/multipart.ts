@@ -1,3 +1,4 @@
+import { concatReference } from "../../../core/short-reference.ts";
 import type { ConcatStyle } from "../../../core/sms-segments.ts";
 import type { Tlvs } from "./octets.ts";
 import { ESM_UDHI, TAG } from "./pdu.ts";
@@ -39,15 +40,6 @@ export function toPieces(
       ? { esmClass: 0, shortMessage: octets, tlvs: sarTlvs(place) }
       : { esmClass: ESM_UDHI, shortMessage: Buffer.concat([header(style, place), octets]), tlvs: NO_TLVS };
   });
-}
-
-/** 16 bits that are the same on every attempt, so that a handset joins segments of different attempts (FNV-1a). */
-function concatReference(messageId: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < messageId.length; i++) {
-    hash = Math.imul(hash ^ messageId.charCodeAt(i), 0x01000193);
-  }
-  return (hash ^ (hash >>> 16)) & 0xffff;
 }
 
 const NO_TLVS: Tlvs = new Map();

@@ -19,6 +19,7 @@ export const COMMAND = {
 /** Tags of optional parameters (§5.3.2). */
 export const TAG = {
   receiptedMessageId: 0x001e,
+  userMessageReference: 0x0204,
   sarReference: 0x020c,
   sarTotal: 0x020e,
   sarNumber: 0x020f,
@@ -169,6 +170,21 @@ export function decodeDataSm(body: Buffer): ShortMessage | undefined {
 /** message_id of a submit_sm_resp, as the SMSC wrote it; "" where there is none. Opaque, at most 64 characters (§5.2.23). */
 export function decodeMessageId(body: Buffer): string {
   return createOctetReader(body).cString().slice(0, 255);
+}
+
+/** Body of query_sm (§4.8.1). */
+export function encodeQuery({ messageId, source }: { messageId: string; source: Address }): Buffer {
+  return Buffer.concat([cString(messageId), encodeAddress(source)]);
+}
+
+/** Body of a query_sm_resp (§4.8.2); `undefined` if it is too short for its fields. */
+export function decodeQueryAnswer(body: Buffer): { state: number; errorCode: number } | undefined {
+  const reader = createOctetReader(body);
+  reader.cString();
+  reader.cString(); // final_date
+  const state = reader.u8();
+  const errorCode = reader.u8();
+  return reader.isShort() ? undefined : { state, errorCode };
 }
 
 function encodeAddress({ ton, npi, address }: Address): Buffer {

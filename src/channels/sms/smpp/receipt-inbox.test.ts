@@ -1,6 +1,13 @@
 import { afterEach, expect, test } from "bun:test";
-import { closeSmppRigs, openBoundSmppRig, sendThrough } from "../../../../test/fakes/smpp-rig.ts";
+import {
+  closeSmppRigs,
+  LONG_TEXT,
+  openBoundSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
 import type { Receipt } from "../../../core/outcome.ts";
+import { partReference } from "../../../core/short-reference.ts";
 
 afterEach(closeSmppRigs);
 
@@ -45,6 +52,22 @@ test("what the provider wrote is kept beside the id it stands for", async () => 
     providerMessageId: "A1B2C3D4",
     raw: expect.stringContaining("id:002712847316 "),
   });
+});
+
+test("a receipt tells whom it is about and, where the SMSC repeats it, the reference of the segment", async () => {
+  const { channel, smsc, receipts, until } = await openBoundSmppRig({
+    dial: { receipts: "after" },
+    config: { user_message_reference: true },
+  });
+  const message = outgoingSms({ text: LONG_TEXT });
+  await sendThrough(channel, message);
+  await until(() => receipts.length === 2);
+  expect(receipts.map(({ recipient }) => recipient)).toEqual(["919876543210", "919876543210"]);
+  expect(receipts.map(({ reference }) => reference)).toEqual([
+    partReference(message.messageId, 0),
+    partReference(message.messageId, 1),
+  ]);
+  expect(smsc.submits).toHaveLength(2);
 });
 
 test("a receipt that comes before the answer to its submit_sm is stored all the same", async () => {

@@ -4,7 +4,7 @@ import { dltScrubReason } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
 /** A receipt as the SMSC told it; who it came through and when is added by the channel. */
-export type SmppReceipt = Pick<Receipt, "providerMessageId" | "status" | "error" | "raw">;
+export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
 
 type ReceiptStatus = Receipt["status"];
 
@@ -74,7 +74,21 @@ export function readReceipt(message: ShortMessage): SmppReceipt | undefined {
   const code = networkCode(message) ?? fields.err;
   const verdict = isNotice ? { status: "sent" as const } : judge(word, code);
   const raw = rawReceipt(message, fields);
-  return { providerMessageId: providerMessageId.slice(0, RAW_LIMIT), ...verdict, ...(raw ? { raw } : {}) };
+  const reference = userReference(message);
+  return {
+    providerMessageId: providerMessageId.slice(0, RAW_LIMIT),
+    ...verdict,
+    ...(message.source.address && { recipient: message.source.address }),
+    ...(reference !== undefined && { reference }),
+    ...(raw && { raw }),
+  };
+}
+
+/** What a message_state and the error beside it come to; `undefined` for a state nobody knows. */
+export function readState(state: number, errorCode: number): Pick<Receipt, "status" | "error"> | undefined {
+  const word = STATES.find(([known]) => known === state)?.[1];
+  if (word === undefined) return undefined;
+  return judge(word, errorCode === 0 ? undefined : String(errorCode));
 }
 
 function judge(word: string, code: string | undefined): Pick<SmppReceipt, "status" | "error"> {
@@ -102,6 +116,12 @@ function tlvText(message: ShortMessage, tag: number): string {
   if (!value) return "";
   // A C-octet string; not every SMSC ends it with a NUL.
   return Buffer.from(value).toString("latin1").split("\0", 1)[0]?.trim() ?? "";
+}
+
+/** user_message_reference (§5.3.2.17), as the submit_sm had it. */
+function userReference(message: ShortMessage): number | undefined {
+  const value = message.tlvs.get(TAG.userMessageReference);
+  return value?.length === 2 ? Buffer.from(value).readUInt16BE() : undefined;
 }
 
 function stateWord(message: ShortMessage): string | undefined {

@@ -9,7 +9,6 @@ import {
   type Address,
   COMMAND,
   decodeDataSm,
-  decodeMessageId,
   decodeShortMessage,
   encodeBind,
   encodePdu,
@@ -18,7 +17,7 @@ import {
   responseTo,
   type ShortMessage,
 } from "./pdu.ts";
-import { createRequests, type Requests } from "./requests.ts";
+import { type Answer, createRequests, type Requests } from "./requests.ts";
 import {
   ESME_RINVBNDSTS,
   ESME_RINVCMDID,
@@ -28,6 +27,7 @@ import {
   STATUS_OK,
   statusWord,
 } from "./status-words.ts";
+import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
 
 /** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
@@ -68,22 +68,17 @@ export interface SessionEnd {
 export interface Session {
   readonly slots: SubmitWindow;
   /**
-   * Sends one submit_sm, for which the caller has taken a slot; it is given back when the answer is in or out of time.
-   * Never rejects. An answer that comes later, on this session, goes to `onLate`.
+   * Sends one submit_sm, for which the caller has taken a slot, and gives it back when it has heeded the answer. Never
+   * rejects. An answer that is out of time goes to `onLate`, if it comes on this session.
    */
   submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
+  /** Sends another request, likewise. */
+  ask(commandId: number, body: Uint8Array): Promise<Answer>;
   /** Says goodbye and closes. Resolves when closed, after a few seconds at most. */
   unbind(reason: string): Promise<void>;
   /** Closes now. */
   destroy(reason: string): void;
 }
-
-export type SubmitAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly messageId: string }
-  /** generic_nack: the SMSC could not make out what we sent. */
-  | { readonly kind: "nacked"; readonly status: number }
-  | { readonly kind: "silent" }
-  | { readonly kind: "lost"; readonly reason: string; readonly wasWritten: boolean };
 
 interface State {
   readonly options: SessionOptions;
@@ -111,6 +106,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
   const session: Session = {
     slots: createSubmitWindow(options.window, events.onSlots),
     submit: (body, onLate) => submit(state, body, onLate),
+    ask: (commandId, body) => ask(state, commandId, { body }),
     unbind: (reason) => unbind(state, reason),
     destroy: connection.destroy,
   };
@@ -207,21 +203,18 @@ async function submit(
   const onWritten = () => {
     wasWritten = true;
   };
-  const answer = await request(state, COMMAND.submitSm, {
+  const answer = await ask(state, COMMAND.submitSm, {
     body,
-    limitMs: state.options.responseTimeoutMs,
     onWritten,
-    onLate: onLate && ((pdu) => onLate(readAnswer(pdu))),
+    onLate: onLate && ((pdu) => onLate(readSubmitAnswer(pdu))),
   });
-  state.session.slots.giveBack();
   if (answer.kind === "silent") return { kind: "silent" };
   if (answer.kind === "lost") return { ...answer, wasWritten };
-  return readAnswer(answer.pdu);
+  return readSubmitAnswer(answer.pdu);
 }
 
-function readAnswer({ commandId, status, body }: Pdu): SubmitAnswer {
-  if (commandId === COMMAND.genericNack) return { kind: "nacked", status };
-  return { kind: "answered", status, messageId: status === STATUS_OK ? decodeMessageId(body) : "" };
+function ask(state: State, commandId: number, options: Omit<RequestOptions, "limitMs">) {
+  return request(state, commandId, { ...options, limitMs: state.options.responseTimeoutMs });
 }
 
 // ---------------------------------------------------------------- what the SMSC says

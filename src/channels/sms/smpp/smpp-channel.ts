@@ -1,11 +1,12 @@
 /** The way out through one SMSC: messages become submit_sm, deliver_sm become receipts. */
 import type { Connector } from "../../../core/accounts.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../../channel.ts";
-import { senderOf } from "./addresses.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage, QueriedPart } from "../../channel.ts";
+import { addressOf, senderOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
 import { createPace } from "./pace.ts";
+import { queryParts } from "./query-parts.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
 import { createSenderPace, type SenderPace } from "./sender-pace.ts";
 import { openSession } from "./session.ts";
@@ -73,6 +74,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal) => sends.during(send(channel, message, signal)),
+    ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
     status,
   };
@@ -95,6 +97,21 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;
+}
+
+function createQuery(
+  { connector, config, line }: Pick<SubmitterParts, "connector" | "config" | "line">,
+  { clock }: ChannelDeps,
+): NonNullable<Channel["query"]> {
+  const inquirer = {
+    connectorId: connector.id,
+    clock,
+    line,
+    idFormat: config.id_format,
+    patienceMs: config.response_timeout_ms,
+    sourceOf: ({ from }: QueriedPart) => addressOf(from ?? config.source_addr, config),
+  };
+  return (parts, signal) => queryParts(inquirer, parts, signal);
 }
 
 /** Counts what is under way. */

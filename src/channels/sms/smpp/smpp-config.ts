@@ -105,6 +105,14 @@ export const smppConfigSchema = Type.Object({
     maximum: 255,
     description: "data_coding of UCS-2",
   }),
+  user_message_reference: Type.Boolean({
+    default: false,
+    description: "Sends a reference with every segment, which some SMSCs repeat in receipts",
+  }),
+  query_sm: Type.Boolean({
+    default: false,
+    description: "The SMSC may be asked about messages whose receipt does not come",
+  }),
   registered_delivery: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   validity_period: Type.Boolean({
     default: true,

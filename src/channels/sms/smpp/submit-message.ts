@@ -4,8 +4,9 @@ import type { Part } from "../../../core/message.ts";
 import type { LateAnswer, OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { Binds } from "./binds.ts";
 import type { Pace } from "./pace.ts";
-import type { Session, SubmitAnswer } from "./session.ts";
+import type { Session } from "./session.ts";
 import { THROTTLE_PAUSE_MS } from "./status-words.ts";
+import type { SubmitAnswer } from "./submit-answer.ts";
 import type { SubmitLine } from "./submit-line.ts";
 import type { SubmitPlan } from "./submit-plan.ts";
 import {
@@ -113,6 +114,8 @@ async function submitSegment(
     react(submitter, session, { result, sentAtMs });
     if (result.outcome.kind === "rejected") progress.refused ??= result;
     if (isReported) tellLate(result);
+    // Only now: what comes after this segment goes by what was said of it.
+    session.slots.giveBack();
     return result;
   });
   const result = await Promise.race([answered, progress.cutOff]);

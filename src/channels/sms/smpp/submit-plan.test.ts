@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { decodeGsm7, gsm7Length } from "../../../core/gsm7.ts";
 import type { SmsContent } from "../../../core/message.ts";
+import { partReference } from "../../../core/short-reference.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { chainHash } from "./dlt-tlvs.ts";
 import { decodeShortMessage } from "./pdu.ts";
@@ -235,4 +236,15 @@ test.each([
 
 test("255 segments are still sent", () => {
   expect(submits({ text: "ж".repeat(67 * 255) })).toHaveLength(255);
+});
+
+test("a reference goes with every segment where the connector sends one, each its own, the same on every attempt", () => {
+  const text = "x".repeat(200);
+  const config = { user_message_reference: true };
+  const references = () =>
+    submits({ text }, config).map(({ tlvs }) => Buffer.from(tlvs.get(0x0204)!).readUInt16BE());
+  const messageId = "0198f7c2-1111-7000-8000-000000000001";
+  expect(references()).toEqual([partReference(messageId, 0), partReference(messageId, 1)]);
+  expect(references()).toEqual(references());
+  expect(submits({ text })[0]!.tlvs.has(0x0204)).toBe(false);
 });

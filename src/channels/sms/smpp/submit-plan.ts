@@ -1,11 +1,13 @@
 import { encodeGsm7 } from "../../../core/gsm7.ts";
 import type { MessageError } from "../../../core/message.ts";
+import { partReference } from "../../../core/short-reference.ts";
 import { MAX_SEGMENTS, type SmsEncoding, segmentSms } from "../../../core/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";
 import { HEADER_STYLES, type Piece, toPieces } from "./multipart.ts";
-import { encodeShortMessage } from "./pdu.ts";
+import type { Tlvs } from "./octets.ts";
+import { encodeShortMessage, TAG } from "./pdu.ts";
 import type { SmppConfig } from "./smpp-config.ts";
 import { toRelativeTime } from "./time-format.ts";
 
@@ -49,13 +51,25 @@ export function planSubmit(
     submits: pieces.length,
     body(submit, remainingMs) {
       const { tlvs: own, ...piece } = pieces[submit] ?? NO_PIECE;
-      const validityPeriod = config.validity_period ? toRelativeTime(remainingMs) : "";
-      return encodeShortMessage({ ...envelope, ...piece, validityPeriod, tlvs: new Map([...own, ...tlvs]) });
+      return encodeShortMessage({
+        ...envelope,
+        ...piece,
+        validityPeriod: config.validity_period ? toRelativeTime(remainingMs) : "",
+        tlvs: new Map([...reference(message, submit, config), ...own, ...tlvs]),
+      });
     },
   };
 }
 
 const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() };
+
+function reference({ messageId }: OutgoingSms, submit: number, config: SmppConfig): Tlvs {
+  if (!config.user_message_reference) return NO_TLVS;
+  const number = partReference(messageId, submit);
+  return new Map([[TAG.userMessageReference, Uint8Array.of(number >> 8, number & 0xff)]]);
+}
+
+const NO_TLVS: Tlvs = new Map();
 
 function refusal(code: string, message: string): { readonly error: MessageError } {
   return { error: { code: `smpp.${code}`, message } };

@@ -1,7 +1,7 @@
 import type { PartOutcome } from "../../../core/outcome.ts";
 import { type IdFormat, responseIds } from "./message-id.ts";
-import type { SubmitAnswer } from "./session.ts";
 import { STATUS_OK, type StatusClass, statusCode, statusWord } from "./status-words.ts";
+import type { SubmitAnswer } from "./submit-answer.ts";
 
 /** What one submit_sm came to. */
 export interface SubmitResult {

@@ -1,0 +1,67 @@
+/** Asks the SMSC what became of messages (query_sm, SMPP 3.4 §4.8), where receipts do not come. */
+import type { Clock } from "../../../core/clock.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import type { QueriedPart } from "../../channel.ts";
+import { canonicalId, type IdFormat } from "./message-id.ts";
+import { type Address, COMMAND, decodeQueryAnswer, encodeQuery } from "./pdu.ts";
+import { readState } from "./receipt.ts";
+import { STATUS_OK } from "./status-words.ts";
+import type { SubmitLine } from "./submit-line.ts";
+
+export interface Inquirer {
+  readonly connectorId: string;
+  readonly clock: Clock;
+  readonly line: SubmitLine;
+  readonly idFormat: IdFormat;
+  /** How long each question may wait for its turn. */
+  readonly patienceMs: number;
+  /** As the message was sent from: an SMSC may insist on it. */
+  readonly sourceOf: (part: QueriedPart) => Address | undefined;
+}
+
+/** One after the other, each in its turn among the submit_sm. What has no answer, or none that is final, is left out. */
+export async function queryParts(
+  inquirer: Inquirer,
+  parts: readonly QueriedPart[],
+  signal: AbortSignal,
+): Promise<readonly Receipt[]> {
+  const receipts: Receipt[] = [];
+  for (const part of parts) {
+    const session = await inquirer.line.take({ waitMs: inquirer.patienceMs, signal });
+    if (!session) break;
+    const source = inquirer.sourceOf(part) ?? { ton: 0, npi: 0, address: "" };
+    const body = encodeQuery({ messageId: part.providerMessageId, source });
+    const asking = session.ask(COMMAND.querySm, body).finally(session.slots.giveBack);
+    const answer = await Promise.race([asking, whenAborted(signal)]);
+    if (answer?.kind !== "answered" || answer.pdu.status !== STATUS_OK) continue;
+    const receipt = toReceipt(inquirer, part, answer.pdu.body);
+    if (receipt && receipt.status !== "sent") receipts.push(receipt);
+  }
+  return receipts;
+}
+
+/** The id of the question counts: some SMSCs leave it out of the answer, or write it in another way. */
+function toReceipt(
+  { connectorId, clock, idFormat }: Inquirer,
+  part: QueriedPart,
+  body: Buffer,
+): Receipt | undefined {
+  const found = decodeQueryAnswer(body);
+  const verdict = found && readState(found.state, found.errorCode);
+  return (
+    verdict && {
+      connectorId,
+      providerMessageId: canonicalId(part.providerMessageId, idFormat, "response"),
+      receivedAt: clock.now(),
+      raw: `query_sm message_state=${found.state} error_code=${found.errorCode}`,
+      ...verdict,
+    }
+  );
+}
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

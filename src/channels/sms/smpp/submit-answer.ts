@@ -1,0 +1,15 @@
+import { COMMAND, decodeMessageId, type Pdu } from "./pdu.ts";
+import { STATUS_OK } from "./status-words.ts";
+
+/** What became of a submit_sm. */
+export type SubmitAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly messageId: string }
+  /** generic_nack: the SMSC could not make out what we sent. */
+  | { readonly kind: "nacked"; readonly status: number }
+  | { readonly kind: "silent" }
+  | { readonly kind: "lost"; readonly reason: string; readonly wasWritten: boolean };
+
+export function readSubmitAnswer({ commandId, status, body }: Pdu): SubmitAnswer {
+  if (commandId === COMMAND.genericNack) return { kind: "nacked", status };
+  return { kind: "answered", status, messageId: status === STATUS_OK ? decodeMessageId(body) : "" };
+}

@@ -1,0 +1,23 @@
+/**
+ * References of 16 bits, made from a message's id: the same on every attempt, whichever process makes it. Two messages
+ * may have the same one, so that it proves nothing by itself.
+ */
+
+/** Ties the segments of a message together on the handset. */
+export function concatReference(messageId: string): number {
+  return fnv1a16(messageId);
+}
+
+/** Names one part of a message to a provider that repeats it in receipts (`Receipt.reference`). */
+export function partReference(messageId: string, part: number): number {
+  return fnv1a16(`${messageId}/${part}`);
+}
+
+/** FNV-1a, 32 bits folded into 16. */
+function fnv1a16(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return (hash ^ (hash >>> 16)) & 0xffff;
+}
