@@ -102,7 +102,8 @@ test.each(["a", "b"])(
         }
       }
       expect(lanes.room(healthy)).toBeGreaterThan(0);
-      deliver(lanes, healthy);
+      // Now and then a bad second of its own.
+      deliver(lanes, healthy, { ms: step % 20 === 0 ? 2_000 : 5 });
       await clock.advance(500);
     }
     // They were tried all the while, and paused in the end.

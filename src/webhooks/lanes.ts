@@ -87,6 +87,8 @@ interface LaneState {
   readonly lane: Lane;
   circuit: Circuit;
   pace: Pace;
+  /** What a delivery takes, the last ones counting most. */
+  typicalMs: number;
   /** The most at once. */
   width: number;
   underWay: number;
@@ -95,12 +97,18 @@ interface LaneState {
 
 const SLOW_MS = 1_000;
 
+/** Assumed of a lane that is not known; one bad second alone makes no host slow, a delivery that times out does. */
+const ASSUMED_MS = 500;
+const WEIGHT_OF_LAST = 0.25;
+
 /** A new lane begins narrow, grows with every success, and halves with every failure. */
 const WIDTH = { first: 1, quick: 64, slow: 8 };
 
 function learn(state: LaneState, { sign, ms }: { sign: HostSign; ms: number }): void {
   if (sign.kind === "nothing") return;
-  state.pace = ms < SLOW_MS ? "quick" : "slow";
+  state.typicalMs += (ms - state.typicalMs) * WEIGHT_OF_LAST;
+  if (state.typicalMs < SLOW_MS) state.pace = "quick";
+  else state.pace = sign.kind === "well" ? "unproven" : "slow";
   const most = state.pace === "quick" ? WIDTH.quick : WIDTH.slow;
   if (sign.kind === "well" && state.width <= most) state.width = Math.min(most, state.width + 1);
   else state.width = Math.max(sign.kind === "well" ? most : 1, state.width >> 1);
@@ -150,5 +158,13 @@ function createMemory(maxLanes: number) {
 }
 
 function newLane(lane: Lane): LaneState {
-  return { lane, circuit: CLOSED, pace: "new", width: WIDTH.first, underWay: 0, cancelWake: () => {} };
+  return {
+    lane,
+    circuit: CLOSED,
+    pace: "unproven",
+    typicalMs: ASSUMED_MS,
+    width: WIDTH.first,
+    underWay: 0,
+    cancelWake: () => {},
+  };
 }

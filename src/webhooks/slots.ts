@@ -3,14 +3,14 @@
  * no account takes all of it. Pure bookkeeping; knows nothing of hosts' names.
  */
 
-/** What a lane's last delivery took: nobody knows yet, less than a second, or more. */
-export type Pace = "new" | "quick" | "slow";
+/** How a lane has been lately: answering within a second; not known, or well but slow; failing, and slow at that. */
+export type Pace = "quick" | "unproven" | "slow";
 
 export interface Budgets {
   readonly total: number;
-  /** Of the total, for lanes that are new or slow. */
+  /** Of the total, for all lanes that are not quick. */
   readonly unproven: number;
-  /** Of the unproven, for the slow ones. */
+  /** Of these, for the slow ones. */
   readonly slow: number;
 }
 
@@ -29,15 +29,15 @@ export interface Slots {
 const SHARE = 4;
 
 export function createSlots(budgets: Budgets): Slots {
-  const used: Record<Pace, number> = { new: 0, quick: 0, slow: 0 };
+  const used: Record<Pace, number> = { quick: 0, unproven: 0, slow: 0 };
   const held = new Map<string, number>();
 
   const free = (pace: Pace): number => {
-    const unproven = used.new + used.slow;
-    const left = budgets.total - unproven - used.quick;
+    const notQuick = used.unproven + used.slow;
+    const left = budgets.total - notQuick - used.quick;
     if (pace === "quick") return left;
-    const leftUnproven = Math.min(left, budgets.unproven - unproven);
-    return pace === "new" ? leftUnproven : Math.min(leftUnproven, budgets.slow - used.slow);
+    const leftUnproven = Math.min(left, budgets.unproven - notQuick);
+    return pace === "unproven" ? leftUnproven : Math.min(leftUnproven, budgets.slow - used.slow);
   };
   const change = (accountId: string, pace: Pace, by: 1 | -1) => {
     used[pace] += by;
@@ -55,6 +55,6 @@ export function createSlots(budgets: Budgets): Slots {
     },
     take: (accountId, pace) => change(accountId, pace, 1),
     giveBack: (accountId, pace) => change(accountId, pace, -1),
-    taken: () => used.new + used.quick + used.slow,
+    taken: () => used.quick + used.unproven + used.slow,
   };
 }
