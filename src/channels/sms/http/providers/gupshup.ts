@@ -9,6 +9,7 @@
  * ?externalId=%0&deliveredTS=%1&status=%2&cause=%3&phoneNo=%4&errCode=%6
  * Not verified: which error codes are about the account (101 to 103 are taken for wrong credentials).
  */
+import type { ReceiptWord } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
 export const gupshup: Provider = {
@@ -49,21 +50,7 @@ export const gupshup: Provider = {
       id: { json: "/externalId" },
       // `cause` tells expired and refused apart where the status is only FAIL.
       status: [{ json: "/cause" }, { json: "/status" }, { json: "/eventType" }],
-      statuses: {
-        success: "delivered",
-        delivered: "delivered",
-        sent: "sent",
-        submitted: "sent",
-        deferred: "sent",
-        expired: "expired",
-        dnd_fail: "failed",
-        dnd_timeout: "failed",
-        blocked: "failed",
-        outside_working_hours: "failed",
-        fail: "undelivered",
-        failed: "undelivered",
-        undelivered: "undelivered",
-      },
+      statuses: STATUSES,
       error_code: { json: "/errCode" },
       error_text: { json: "/cause" },
       dlt_codes: true,
@@ -72,3 +59,20 @@ export const gupshup: Provider = {
 };
 
 const ERROR_CODE = { match: "^\\s*error\\s*\\|\\s*(\\d{1,6})" };
+
+/** What its reports say. */
+const STATUSES: Readonly<Record<string, ReceiptWord>> = {
+  success: "delivered",
+  delivered: "delivered",
+  sent: "sent",
+  submitted: "sent",
+  deferred: "sent",
+  expired: "expired",
+  dnd_fail: "failed",
+  dnd_timeout: "failed",
+  blocked: "failed",
+  outside_working_hours: "failed",
+  fail: "undelivered",
+  failed: "undelivered",
+  undelivered: "undelivered",
+};

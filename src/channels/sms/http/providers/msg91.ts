@@ -9,6 +9,7 @@
  * JSON; of version 2, only the first request of a callback is read.
  * Not verified: codes of refusals beyond `type`, and the numbers of `status` in the reports: `desc` counts first.
  */
+import type { ReceiptWord } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
 /** Of a request (core/send-sms: 20 at the most). */
@@ -52,24 +53,7 @@ export const msg91: Provider = {
         { json: "/status" },
         { json: "/report/0/status" },
       ],
-      statuses: {
-        delivered: "delivered",
-        submitted: "sent",
-        sent: "sent",
-        pending: "sent",
-        failed: "undelivered",
-        expired: "expired",
-        ndnc: "failed",
-        "blocked number": "failed",
-        rejected: "failed",
-        "rejected by provider": "failed",
-        1: "delivered",
-        2: "undelivered",
-        9: "failed",
-        16: "failed",
-        17: "failed",
-        25: "failed",
-      },
+      statuses: STATUSES,
       error_code: { json: "/failedReason", match: "^\\s*(\\d{3,4})\\b" },
       error_text: { json: "/failedReason" },
       dlt_codes: true,
@@ -82,3 +66,23 @@ function variables(prefix: string): Record<string, string> {
   const numbers = Array.from({ length: VARIABLES }, (_, index) => index + 1);
   return Object.fromEntries(numbers.map((number) => [`${prefix}${number}`, `{{variables.${number}}}`]));
 }
+
+/** What its reports say. */
+const STATUSES: Readonly<Record<string, ReceiptWord>> = {
+  delivered: "delivered",
+  submitted: "sent",
+  sent: "sent",
+  pending: "sent",
+  failed: "undelivered",
+  expired: "expired",
+  ndnc: "failed",
+  "blocked number": "failed",
+  rejected: "failed",
+  "rejected by provider": "failed",
+  1: "delivered",
+  2: "undelivered",
+  9: "failed",
+  16: "failed",
+  17: "failed",
+  25: "failed",
+};

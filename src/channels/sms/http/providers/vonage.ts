@@ -9,7 +9,7 @@
  * Not verified: entity-id and content-id are recalled from Vonage's description of the interface. An SMS that is
  * split has one id and one receipt a part, and the first final receipt settles it.
  */
-import type { VerifyDescription } from "../gateway.ts";
+import type { ReceiptWord, VerifyDescription } from "../gateway.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { Provider } from "../provider.ts";
 
@@ -52,18 +52,7 @@ export const vonage: Provider = {
       ...(hasSecret("signature_secret") && { verify: verifyBy(config) }),
       id: { json: "/messageId" },
       status: [{ json: "/status" }],
-      statuses: {
-        submitted: "sent",
-        accepted: "sent",
-        buffered: "sent",
-        unknown: "sent",
-        delivered: "delivered",
-        expired: "expired",
-        deleted: "undelivered",
-        undeliverable: "undelivered",
-        failed: "undelivered",
-        rejected: "failed",
-      },
+      statuses: STATUSES,
       error_code: { json: "/err-code" },
     },
     check: {
@@ -75,3 +64,17 @@ export const vonage: Provider = {
 function verifyBy({ signature_method: method = "md5hash" }: HttpConfig): VerifyDescription {
   return { scheme: "vonage", secret: "signature_secret", ...(method !== "md5hash" && { algorithm: method }) };
 }
+
+/** What its reports say. */
+const STATUSES: Readonly<Record<string, ReceiptWord>> = {
+  submitted: "sent",
+  accepted: "sent",
+  buffered: "sent",
+  unknown: "sent",
+  delivered: "delivered",
+  expired: "expired",
+  deleted: "undelivered",
+  undeliverable: "undelivered",
+  failed: "undelivered",
+  rejected: "failed",
+};
