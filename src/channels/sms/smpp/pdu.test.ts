@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
+import { toPieces } from "./multipart.ts";
 import { encodeTlvs } from "./octets.ts";
 import {
   COMMAND,
   decodeDataSm,
   decodeMessageId,
+  decodeQueryAnswer,
   decodeShortMessage,
   encodeBind,
   encodePdu,
+  encodeQuery,
   encodeShortMessage,
   type ShortMessage,
 } from "./pdu.ts";
@@ -123,4 +126,57 @@ test("a TLV value of any length, also none, is written with its length", () => {
     [0x130c, Buffer.alloc(0)],
   ]);
   expect(encodeTlvs(tlvs)).toEqual(octets(`0424 012c ${"41".repeat(300)} 130c 0000`));
+});
+
+test("bind_transmitter and bind_receiver differ from bind_transceiver in their command only (§4.1.1, §4.1.3)", () => {
+  const body = encodeBind({
+    systemId: "a",
+    password: "b",
+    systemType: "",
+    address: { ton: 0, npi: 0, address: "" },
+  });
+  const rest = "00000000 00000001 6100 6200 00 34 00 00 00";
+  expect(encodePdu({ commandId: COMMAND.bindTransmitter, sequence: 1, body })).toEqual(
+    octets(`00000019 00000002 ${rest}`),
+  );
+  expect(encodePdu({ commandId: COMMAND.bindReceiver, sequence: 1, body })).toEqual(
+    octets(`00000019 00000001 ${rest}`),
+  );
+});
+
+test("query_sm, field by field (§4.8.1)", () => {
+  const body = encodeQuery({ messageId: "0AbC", source: { ton: 5, npi: 0, address: "PSTRDR" } });
+  expect(encodePdu({ commandId: COMMAND.querySm, sequence: 2, body })).toEqual(
+    octets("0000001e 00000003 00000000 00000002", `${ascii("0AbC")} 00`, `05 00 ${ascii("PSTRDR")} 00`),
+  );
+});
+
+test.each([
+  [octets(`${ascii("id")} 00`, `${ascii("260115120100000+")} 00`, "02 00"), { state: 2, errorCode: 0 }],
+  [octets(`${ascii("id")} 00`, "00", "05 0c"), { state: 5, errorCode: 12 }],
+  [octets(`${ascii("id")} 00`, "00", "05"), undefined],
+  [octets(), undefined],
+])("query_sm_resp is read to its state and error (§4.8.2) (%#)", (body, answer) => {
+  expect(decodeQueryAnswer(body)).toEqual(answer);
+});
+
+test("SAR parameters and message_payload are TLVs behind an empty or whole short_message (§5.3.2.22 to 24, 32)", () => {
+  const nobody = { ton: 0, npi: 0, address: "" };
+  const bare = {
+    source: nobody,
+    destination: nobody,
+    validityPeriod: "",
+    registeredDelivery: 0,
+    dataCoding: 0,
+  };
+  const fields = "00 000000 000000 00 00 00 00 00 00 00 00 00";
+  const sar = toPieces([Buffer.from("A"), Buffer.from("B")], { style: "sar", messageId: "m" });
+  const reference = Buffer.from(sar[0]!.tlvs.get(0x020c)!).toString("hex");
+  expect(encodeShortMessage({ ...bare, ...sar[1]! })).toEqual(
+    octets(fields, `01 ${ascii("B")}`, `020c 0002 ${reference}`, "020e 0001 02", "020f 0001 02"),
+  );
+  const [whole] = toPieces([Buffer.from("A"), Buffer.from("B")], { style: "payload", messageId: "m" });
+  expect(encodeShortMessage({ ...bare, ...whole! })).toEqual(
+    octets(fields, "00", `0424 0002 ${ascii("AB")}`),
+  );
 });

@@ -17,9 +17,11 @@ const choice = <const Word extends string>(
   words: readonly [Word, ...Word[]],
   { description }: { description: string },
 ) =>
-  Type.Union(
-    words.map((word) => Type.Literal(word)),
-    { default: words[0], description },
+  Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { default: words[0], description },
+    ),
   );
 
 /** India's registration ids, as optional parameters of every segment. */
