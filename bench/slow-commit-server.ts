@@ -13,6 +13,6 @@ const service = await startPostrider({
   config: result.config,
   clock: createSystemClock(),
   log,
-  faults: { beforeCommit: () => Bun.sleepSync(COMMIT_MS) },
+  faults: { commitMs: COMMIT_MS },
 });
 log.info({ url: service.url }, "ready");

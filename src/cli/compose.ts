@@ -12,7 +12,6 @@ import type { FindDkim } from "../delivery/to-outgoing.ts";
 import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
-import { createVault } from "../store/vault.ts";
 import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
@@ -40,16 +39,17 @@ export interface StartOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** For benchmarks: makes commits slow. */
-  readonly faults?: { readonly beforeCommit?: () => void };
+  /** For benchmarks: every commit takes so many milliseconds longer. */
+  readonly faults?: { readonly commitMs: number };
+  /** For tests that hold the clock: the store works on this thread, and within the turn. */
+  readonly isSingleThreaded?: boolean;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
-export async function startPostrider({ config, clock, log, faults }: StartOptions): Promise<Postrider> {
+export async function startPostrider(options: StartOptions): Promise<Postrider> {
+  const { config, clock, log } = options;
   ensureDataFolder(config.dataFolder);
-  const masterKey = readMasterKey(config.dataFolder, config.secret);
-  const vault = createVault({ masterKey, randomBytes });
-  const store = await openStore({ dataFolder: config.dataFolder, vault, ...(faults && { faults }) });
+  const store = await openData(options);
   const parts: Parts = {
     config,
     clock,
@@ -83,6 +83,24 @@ export async function startPostrider({ config, clock, log, faults }: StartOption
     await store.close();
     throw error;
   }
+}
+
+function openData({ config, clock, log, faults, isSingleThreaded = false }: StartOptions): Promise<Store> {
+  const { dataFolder, secret } = config;
+  const thread = {
+    program: new URL("./store-thread.ts", import.meta.url),
+    clock,
+    onLost: (error: Error) => endProcess(error, log),
+    ...faults,
+  };
+  const masterKey = readMasterKey(dataFolder, secret);
+  return openStore({ dataFolder, masterKey, randomBytes, ...(!isSingleThreaded && { thread }) });
+}
+
+/** Nothing can be stored any more, and everything that was promised is on disk: another start heals. */
+function endProcess(error: Error, log: Logger): void {
+  log.fatal({ err: error }, "the store ended by itself");
+  process.exit(1);
 }
 
 interface Parts {

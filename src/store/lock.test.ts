@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
 import { openStore } from "./open-store.ts";
 import { openDriver } from "./sqlite/driver.ts";
-import { inFolder, VAULT } from "./sqlite/sqlite-world.contract.ts";
+import { inFolder, MASTER_KEY, THREAD_PROGRAM } from "./sqlite/sqlite-world.contract.ts";
 
 test("a folder is one process's, until it lets go", () =>
   inFolder(async (folder) => {
@@ -18,7 +20,8 @@ test("a folder is one process's, until it lets go", () =>
 test("another process holds the folder until it is killed, however that happens", () =>
   inFolder(async (folder) => {
     const holder = join(import.meta.dir, "lock.ts");
-    const program = `import { lockFolder } from ${JSON.stringify(holder)};
+    const program = `import { createSystemClock } from "../cli/system-clock.ts";
+import { lockFolder } from ${JSON.stringify(holder)};
       globalThis.lock = lockFolder(${JSON.stringify(folder)});
       console.log("held");
       process.stdin.resume();`;
@@ -32,14 +35,26 @@ test("another process holds the folder until it is killed, however that happens"
 
 test("a second store on a folder is refused, and the database stays readable by others", () =>
   inFolder(async (dataFolder) => {
-    const store = await openStore({ dataFolder, vault: VAULT });
+    const options = {
+      dataFolder,
+      masterKey: MASTER_KEY,
+      randomBytes,
+      thread: {
+        program: THREAD_PROGRAM,
+        clock: createSystemClock(),
+        onLost: (error: Error) => {
+          throw error;
+        },
+      },
+    };
+    const store = await openStore(options);
     await store.records.setSetting(undefined, "a", "1");
-    await expect(openStore({ dataFolder, vault: VAULT })).rejects.toThrow("another process is using it");
+    await expect(openStore(options)).rejects.toThrow("another process is using it");
     const reader = openDriver(join(dataFolder, "postrider.db"));
     expect(reader.prepare("SELECT value FROM settings").all()).toEqual([{ value: "1" }]);
     reader.close();
     await store.close();
-    const again = await openStore({ dataFolder, vault: VAULT });
+    const again = await openStore(options);
     expect(await again.records.settings(undefined)).toEqual({ a: "1" });
     await again.close();
   }));

@@ -1,24 +1,31 @@
 import { join } from "node:path";
+import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
 import { isOutage } from "./sqlite/driver.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
-import type { Store } from "./store.ts";
-import type { Vault } from "./vault.ts";
+import { openThreaded, type ThreadedOptions } from "./sqlite/thread/open-threaded.ts";
+import { type Store, StoreUnavailable } from "./store.ts";
+import { createVault } from "./vault.ts";
 
 export interface StoreOptions {
   /** Exists already. */
   readonly dataFolder: string;
-  readonly vault: Vault;
-  /** For tests and benchmarks; see `SqliteOptions`. */
-  readonly faults?: { readonly beforeCommit?: () => void };
+  /** Of secrets at rest; see `createVault`. */
+  readonly masterKey: string;
+  readonly randomBytes: RandomBytes;
+  /** The thread that writes; absent: this one does. */
+  readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost"> & {
+    /** For tests and benchmarks: every commit takes so many milliseconds longer. */
+    readonly commitMs?: number;
+  };
 }
 
 /** Opens the store of a data folder, for this process alone; `close` lets go of it. */
-export async function openStore({ dataFolder, ...options }: StoreOptions): Promise<Store> {
-  const lock = lockFolder(dataFolder);
-  const path = join(dataFolder, "postrider.db");
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const lock = lockFolder(options.dataFolder);
+  const path = join(options.dataFolder, "postrider.db");
   try {
-    const store = await openSqlite({ path, ...options });
+    const store = await openAt(path, options);
     return {
       ...store,
       async close() {
@@ -28,10 +35,19 @@ export async function openStore({ dataFolder, ...options }: StoreOptions): Promi
     };
   } catch (error) {
     lock.release();
-    throw isOutage(error) ? new Error(`${path} cannot be opened: ${words(error)}`, { cause: error }) : error;
+    throw isFault(error) ? new Error(`${path} cannot be opened: ${error.message}`, { cause: error }) : error;
   }
 }
 
-function words(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function openAt(path: string, { masterKey, randomBytes, thread }: StoreOptions): Promise<Store> {
+  const vault = createVault({ masterKey, randomBytes });
+  if (!thread) return openSqlite({ path, vault });
+  const { program, clock, onLost, commitMs } = thread;
+  const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
+  return openThreaded({ program, setup, vault, clock, onLost });
+}
+
+/** The machine's, not the database's content. */
+function isFault(error: unknown): error is Error {
+  return error instanceof StoreUnavailable || (error instanceof Error && isOutage(error));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../store.ts";
 import { connector, route } from "./records.contract.ts";
-import { inWorld, type OpenStore } from "./world.contract.ts";
+import { inWorld, type OpenStore, rejection } from "./world.contract.ts";
 
 export function settingsContract(open: OpenStore): void {
   test(
@@ -73,7 +73,7 @@ export function settingsContract(open: OpenStore): void {
       () => store.queue.claim({ queue: "q", limit: 1, now: 0, leaseMs: 1 }),
       () => store.adminTokenDigest(),
     ]) {
-      await expect(call()).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(await rejection(call())).toBeInstanceOf(StoreUnavailable);
     }
   });
 }

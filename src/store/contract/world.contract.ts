@@ -72,6 +72,20 @@ export function deferred(code = "smpp.0x00000058"): PartOutcome {
   return { kind: "deferred", error: { code, message: "throttled" } };
 }
 
+/**
+ * What a call is rejected with. (`expect(…).rejects` holds the event loop until the promise settles, and no answer
+ * of another thread comes in meanwhile.)
+ */
+export async function rejection(call: Promise<unknown>): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`it was not rejected but gave ${JSON.stringify(value)}`);
+}
+
 /** Runs a test in a world of its own, and closes its store whatever happens. */
 export function inWorld(open: OpenStore, run: (world: World) => Promise<void>): () => Promise<void> {
   return async () => {

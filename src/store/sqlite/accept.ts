@@ -1,9 +1,9 @@
-import type { AcceptRequest, AcceptResult, NewMessage } from "../../core/accept-request.ts";
+import type { AcceptResult } from "../../core/accept-request.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
 import type { QueueBook } from "./queue-book.ts";
-import { fromParts, splitContent } from "./rows.ts";
 
 export interface AcceptParts {
   readonly accounts: AccountBook;
@@ -15,90 +15,79 @@ export interface AcceptParts {
 export function createAccept(
   db: Database,
   { accounts, queues, keys }: AcceptParts,
-): (request: AcceptRequest) => Promise<AcceptResult> {
+): (request: PackedAccept) => Promise<AcceptResult> {
   const insertContent = createContentInsert(db);
-  const insertMessage = createMessageInsert(db);
-  const insertJob = createJobInsert(db);
+  const insertMessage = createMessageInsert(db, queues);
 
-  const acceptNow = (request: AcceptRequest): AcceptResult => {
-    const { idempotency, accountId } = request;
-    const answer = idempotency && keys.find(idempotency);
-    if (answer) return { kind: "replay", answer };
+  const replayOf = (key: PackedKey): AcceptResult | undefined => {
+    const [scope, name, bodyDigest, now, expiresAt, status, body] = key;
+    const answer = keys.take({ scope, key: name, bodyDigest, now, expiresAt }, { status, body });
+    return answer && { kind: "replay", answer };
+  };
+
+  const acceptNow = (request: PackedAccept): AcceptResult => {
+    const [accountId, flow, channel, envelope, body, key, messages] = request;
+    const replay = key ? replayOf(key) : undefined;
+    if (replay) return replay;
     const entry = accounts.byId(accountId);
     if (!entry) throw new Error("messages need an account that exists");
     accounts.markUsed(entry);
-    const content = insertContent(request);
-    const flow = entry.number * 2 + (request.flow === "batch" ? 1 : 0);
-    for (const message of request.messages) {
-      insertMessage(message, { account: entry.number, content, channel: request.content.channel });
-      for (const job of message.jobs) {
-        insertJob(message, { queue: queues.numberFor(job.queue), flow, parts: job.parts });
-        if (message.dueAt === undefined) queues.ring(job.queue);
-      }
-    }
-    if (idempotency) keys.save(idempotency, idempotency.answer);
-    return { kind: "accepted" };
+    const account = entry.number;
+    const content = insertContent(envelope, body, messages);
+    const frame = { account, content, channel, flow: account * 2 + (flow === "batch" ? 1 : 0) };
+    for (const message of messages) insertMessage(message, frame);
+    return ACCEPTED;
   };
 
-  return (request) => db.write(() => acceptNow(request), request.messages.length);
+  return (request) => db.write(() => acceptNow(request), request[6].length);
 }
 
-function createContentInsert(db: Database): (request: AcceptRequest) => number {
-  const insert = db.prepare(
-    "INSERT INTO contents (id, envelope, body, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?)",
-  );
-  const nextId = createCounter(db, "contents");
-  return ({ content, messages }) => {
-    const first = messages[0];
-    const last = messages.at(-1);
-    if (!first || !last) throw new Error("a request has at least one message");
-    const id = nextId();
-    const { envelope, body } = splitContent(content);
-    insert.run(id, envelope, body, messages.length, first.id, last.id);
-    return id;
-  };
-}
+const ACCEPTED: AcceptResult = { kind: "accepted" };
 
 interface MessageFrame {
   readonly account: number;
   readonly content: number;
   readonly channel: string;
+  readonly flow: number;
 }
 
-function createMessageInsert(db: Database): (message: NewMessage, frame: MessageFrame) => void {
+function createMessageInsert(
+  db: Database,
+  queues: QueueBook,
+): (message: PackedMessage, frame: MessageFrame) => void {
   const insert = db.prepare(
     `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?)`,
   );
-  return (message, frame) => {
-    insert.run(
-      message.id,
-      frame.account,
-      frame.content,
-      frame.channel,
-      message.recipient,
-      message.status,
-      fromParts(message.parts),
-      message.expiresAt,
-    );
-  };
-}
-
-interface JobFrame {
-  readonly queue: number;
-  readonly flow: number;
-  readonly parts: readonly number[] | undefined;
-}
-
-function createJobInsert(db: Database): (message: NewMessage, frame: JobFrame) => void {
-  const insert = db.prepare(
+  const insertJob = db.prepare(
     `INSERT INTO jobs (id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)`,
   );
-  const nextId = createCounter(db, "jobs");
-  return (message, { queue, flow, parts }) => {
-    const covered = parts ? JSON.stringify(parts) : null;
-    insert.run(nextId(), queue, flow, message.id, covered, message.expiresAt, message.dueAt ?? null);
+  const nextJob = createCounter(db, "jobs");
+  return ([id, recipient, status, parts, expiresAt, dueAt, ...jobs], { account, content, channel, flow }) => {
+    insert.run(id, account, content, channel, recipient, status, parts, expiresAt);
+    for (let at = 0; at < jobs.length; at += 2) {
+      const queue = jobs[at] ?? "";
+      insertJob.run(nextJob(), queues.numberFor(queue), flow, id, jobs[at + 1] ?? null, expiresAt, dueAt);
+      if (dueAt === null) queues.ring(queue);
+    }
+  };
+}
+
+type ContentInsert = (envelope: string, body: string | null, messages: readonly PackedMessage[]) => number;
+
+function createContentInsert(db: Database): ContentInsert {
+  const insert = db.prepare(
+    "INSERT INTO contents (id, envelope, body, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const nextId = createCounter(db, "contents");
+  return (envelope, body, messages) => {
+    const first = messages[0];
+    const last = messages.at(-1);
+    if (!first || !last) throw new Error("a request has at least one message");
+    const id = nextId();
+    insert.run(id, envelope, body, messages.length, first[0], last[0]);
+    return id;
   };
 }
 

@@ -19,9 +19,9 @@ export interface Driver {
   close(): void;
 }
 
-/** Opens (and creates) the database file, or a private one in memory. */
-export function openDriver(path: string): Driver {
-  const database = new Database(path, { create: true, readwrite: true });
+/** Opens (and creates) the database file, or a private one in memory; or one that is there, for reading only. */
+export function openDriver(path: string, { isReadOnly = false } = {}): Driver {
+  const database = new Database(path, isReadOnly ? { readonly: true } : { create: true, readwrite: true });
   const kept = new Map<string, FinalStatement>();
   return {
     prepare<Row>(sql: string) {

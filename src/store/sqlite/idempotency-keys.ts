@@ -6,8 +6,8 @@ import type { Database } from "./database.ts";
 /** Answers saved under idempotency keys. All but `find` belong inside a transaction. */
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
-  /** Takes over the row of an expired key; one that has not expired throws, so `find` comes first. */
-  save(key: Idempotency, answer: Omit<SavedAnswer, "bodyDigest">): void;
+  /** Saves the answer if the key is new or has expired; else saves nothing and gives the first answer. */
+  take(key: Idempotency, answer: Omit<SavedAnswer, "bodyDigest">): SavedAnswer | undefined;
   /** Deletes expired keys among the oldest `limit`; how many. */
   prune(now: number, limit: number): number;
 }
@@ -30,17 +30,22 @@ export function createIdempotencyKeys(db: Database): IdempotencyKeys {
        SELECT number FROM (SELECT number, expires_at FROM idempotency_keys ORDER BY number LIMIT ?)
        WHERE expires_at <= ?)`,
   );
+  const findNow = (name: Uint8Array, now: number): SavedAnswer | undefined => {
+    const row = find.get(name, now);
+    return row && { status: row.status, body: toText(row.body), bodyDigest: row.body_digest };
+  };
   return {
-    find(key) {
-      const row = find.get(nameOf(key), key.now);
-      return row && { status: row.status, body: toText(row.body), bodyDigest: row.body_digest };
-    },
-    save(key, answer) {
+    find: (key) => findNow(nameOf(key), key.now),
+    take(key, answer) {
       const name = nameOf(key);
-      const row = [name, key.bodyDigest, answer.status, toStored(answer.body), key.expiresAt] as const;
-      if (insert.run(...row) === 1) return;
+      const body = toStored(answer.body);
+      const save = () => insert.run(name, key.bodyDigest, answer.status, body, key.expiresAt) === 1;
+      if (save()) return undefined;
+      const first = findNow(name, key.now);
+      if (first) return first;
       removeExpired.run(name, key.now);
-      if (insert.run(...row) === 0) throw new Error("the idempotency key is taken");
+      save();
+      return undefined;
     },
     prune: (now, limit) => prune.run(limit, now),
   };

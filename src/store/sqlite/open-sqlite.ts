@@ -1,30 +1,11 @@
-import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { createAccept } from "./accept.ts";
 import { createAccountBook } from "./account-book.ts";
-import { createBacklog } from "./backlog.ts";
-import { createBootstrap } from "./bootstrap.ts";
-import { createClaim } from "./claim.ts";
-import { createContentShelf } from "./content-shelf.ts";
-import { createDatabase, type Database } from "./database.ts";
+import { createStore, type SqliteStore } from "./create-store.ts";
+import { createDatabase } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
-import { createExpire } from "./expire.ts";
-import { createKeyLookup, createMessageLookup } from "./find-message.ts";
-import { createIdempotencyKeys } from "./idempotency-keys.ts";
-import { createMessageLog } from "./message-log.ts";
-import { checkMasterKey, createMeta } from "./meta.ts";
+import { checkMasterKey } from "./meta.ts";
 import { migrate } from "./migrate.ts";
-import { createProviderIds } from "./provider-ids.ts";
-import { createPrune } from "./prune.ts";
-import { createPush } from "./push.ts";
-import { createQueueBook } from "./queue-book.ts";
-import { createRecordReceipts } from "./receipts.ts";
-import { createRecordValues } from "./record-values.ts";
-import { createRecords } from "./records.ts";
-import { createSandboxLedger } from "./sandbox.ts";
-import { createSettle } from "./settle.ts";
-import { createStage, endDeadLeases } from "./stage.ts";
-import { createWebhookSecrets } from "./webhook-secrets.ts";
+import { endDeadLeases } from "./stage.ts";
 
 export interface SqliteOptions {
   /** The database file, or `:memory:`. */
@@ -37,7 +18,7 @@ export interface SqliteOptions {
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
-export async function openSqlite(options: SqliteOptions): Promise<Store> {
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const driver = openDriver(options.path);
   try {
     return await openOn(driver, options);
@@ -48,7 +29,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 }
 
 /** The same on a connection that the caller has opened. */
-export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path">): Promise<Store> {
+export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path">): Promise<SqliteStore> {
   configure(driver);
   migrate(driver);
   const beforeCommit = options.faults?.beforeCommit;
@@ -59,7 +40,7 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
   });
   await checkMasterKey(db, options.vault);
   await endDeadLeases(db);
-  return createStore(db, options.vault);
+  return createStore(db, { vault: options.vault, accounts: createAccountBook(db) });
 }
 
 /** A 202 is on disk: FULL syncs the log at every commit. */
@@ -76,48 +57,4 @@ function configure(driver: Driver): void {
   ]) {
     driver.exec(`PRAGMA ${pragma}`);
   }
-}
-
-function createStore(db: Database, vault: Vault): Store {
-  const meta = createMeta(db);
-  const accounts = createAccountBook(db);
-  const queues = createQueueBook(db);
-  const keys = createIdempotencyKeys(db);
-  const messages = createMessageLog(db);
-  const contents = createContentShelf(db);
-  const providerIds = createProviderIds(db, messages);
-  const records = {
-    accounts,
-    meta,
-    values: createRecordValues(vault),
-    webhookSecrets: createWebhookSecrets(db, vault),
-  };
-  const ping = db.prepare("SELECT 1");
-  return {
-    intake: {
-      accept: createAccept(db, { accounts, queues, keys }),
-      savedAnswer: (idempotency) => db.read(() => keys.find(idempotency)),
-      ...createMessageLookup(db, accounts),
-      findKeyOwner: createKeyLookup(db, accounts),
-    },
-    queue: {
-      ...createClaim(db, { accounts, contents, messages, queues }),
-      settle: createSettle(db, { messages, contents, providerIds }),
-      recordReceipts: createRecordReceipts(db, providerIds),
-      onReady: queues.onReady,
-    },
-    push: createPush(db, keys),
-    records: createRecords(db, records),
-    sandbox: createSandboxLedger(db),
-    upkeep: {
-      ...createStage(db, { messages, queues }),
-      expire: createExpire(db, { accounts, contents, messages }),
-      ...createPrune(db, { contents, keys }),
-      ...createBacklog(db, queues),
-    },
-    bootstrap: createBootstrap(db, records),
-    adminTokenDigest: () => db.read(meta.adminTokenDigest),
-    ping: () => db.read(() => void ping.get()),
-    close: db.close,
-  };
 }

@@ -23,7 +23,7 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
     answer: ReturnType<typeof fillAnswer>,
     idempotency: PushIdempotency | undefined,
   ): PushAnswer => {
-    if (idempotency) keys.save(idempotency, answer);
+    if (idempotency) keys.take(idempotency, answer);
     return { kind: "done", answer };
   };
 

@@ -3,12 +3,17 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
+import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { openOn, type SqliteOptions } from "./open-sqlite.ts";
+import { openThreaded } from "./thread/open-threaded.ts";
 
-export const VAULT = createVault({ masterKey: "a master key of some length", randomBytes });
+export const MASTER_KEY = "a master key of some length";
+
+export const VAULT = createVault({ masterKey: MASTER_KEY, randomBytes });
 
 export async function openInMemory(options: Partial<SqliteOptions> = {}) {
   return openWithDriver(":memory:", options);
@@ -47,4 +52,32 @@ function lookInside(driver: Driver): Inside {
     hasBody: (id) => body.get(id) !== undefined,
     countRows: (id) => ROWS_OF_MESSAGE.reduce((sum, sql) => sum + driver.prepare(sql).all(id).length, 0),
   };
+}
+
+/** The program of the store's thread, as `cli` starts it. */
+export const THREAD_PROGRAM = new URL("../../cli/store-thread.ts", import.meta.url);
+
+/** With the thread, in a folder that goes with it, and a third connection to look inside. */
+export async function openOnThread(over: { readonly commitMs?: number } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-store-"));
+  const path = join(folder, "p.db");
+  const threaded = await openThreaded({
+    program: THREAD_PROGRAM,
+    setup: { path, masterKey: MASTER_KEY, ...over },
+    vault: VAULT,
+    clock: createSystemClock(),
+    onLost: (error) => {
+      throw error;
+    },
+  });
+  const driver = openDriver(path);
+  const store: Store = {
+    ...threaded,
+    async close() {
+      driver.close();
+      await threaded.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return { store, inside: lookInside(driver) };
 }

@@ -1,0 +1,9 @@
+/** The program of the store's thread: makes its parts, as `compose.ts` does those of the process. */
+import { randomBytes } from "node:crypto";
+import { parentPort, workerData } from "node:worker_threads";
+import { runStoreThread } from "../store/sqlite/thread/run-store-thread.ts";
+import { createVault } from "../store/vault.ts";
+
+if (!parentPort) throw new Error("this program runs on a thread that openStore starts");
+const vault = createVault({ masterKey: workerData.masterKey, randomBytes });
+await runStoreThread({ port: parentPort, setup: workerData, vault });

@@ -1,0 +1,83 @@
+import type { AcceptResult } from "../../core/accept-request.ts";
+import type { Store } from "../store.ts";
+import type { Vault } from "../vault.ts";
+import { createAccept } from "./accept.ts";
+import type { AccountBook } from "./account-book.ts";
+import { createBacklog } from "./backlog.ts";
+import { createBootstrap } from "./bootstrap.ts";
+import { createClaim } from "./claim.ts";
+import { createContentShelf } from "./content-shelf.ts";
+import type { Database } from "./database.ts";
+import { createExpire } from "./expire.ts";
+import { createKeyLookup, createMessageLookup } from "./find-message.ts";
+import { createIdempotencyKeys } from "./idempotency-keys.ts";
+import { createMessageLog } from "./message-log.ts";
+import { createMeta } from "./meta.ts";
+import { type PackedAccept, packAccept } from "./packed-accept.ts";
+import { createProviderIds } from "./provider-ids.ts";
+import { createPrune } from "./prune.ts";
+import { createPush } from "./push.ts";
+import { createQueueBook } from "./queue-book.ts";
+import { createRecordReceipts } from "./receipts.ts";
+import { createRecordValues } from "./record-values.ts";
+import { createRecords } from "./records.ts";
+import { createSandboxLedger } from "./sandbox.ts";
+import { createSettle } from "./settle.ts";
+import { createStage } from "./stage.ts";
+import { createWebhookSecrets } from "./webhook-secrets.ts";
+
+/** The use cases of one connection. */
+export interface SqliteStore extends Store {
+  /** `intake.accept` of a request that was packed elsewhere. */
+  acceptPacked(request: PackedAccept): Promise<AcceptResult>;
+}
+
+export interface StoreParts {
+  readonly vault: Vault;
+  readonly accounts: AccountBook;
+}
+
+export function createStore(db: Database, { vault, accounts }: StoreParts): SqliteStore {
+  const meta = createMeta(db);
+  const queues = createQueueBook(db);
+  const keys = createIdempotencyKeys(db);
+  const messages = createMessageLog(db);
+  const contents = createContentShelf(db);
+  const providerIds = createProviderIds(db, messages);
+  const records = {
+    accounts,
+    meta,
+    values: createRecordValues(vault),
+    webhookSecrets: createWebhookSecrets(db, vault),
+  };
+  const acceptPacked = createAccept(db, { accounts, queues, keys });
+  const ping = db.prepare("SELECT 1");
+  return {
+    acceptPacked,
+    intake: {
+      accept: (request) => acceptPacked(packAccept(request)),
+      savedAnswer: (idempotency) => db.read(() => keys.find(idempotency)),
+      ...createMessageLookup(db, accounts),
+      findKeyOwner: createKeyLookup(db, accounts),
+    },
+    queue: {
+      ...createClaim(db, { accounts, contents, messages, queues }),
+      settle: createSettle(db, { messages, contents, providerIds }),
+      recordReceipts: createRecordReceipts(db, providerIds),
+      onReady: queues.onReady,
+    },
+    push: createPush(db, keys),
+    records: createRecords(db, records),
+    sandbox: createSandboxLedger(db),
+    upkeep: {
+      ...createStage(db, { messages, queues }),
+      expire: createExpire(db, { accounts, contents, messages }),
+      ...createPrune(db, { contents, keys }),
+      ...createBacklog(db, queues),
+    },
+    bootstrap: createBootstrap(db, records),
+    adminTokenDigest: () => db.read(meta.adminTokenDigest),
+    ping: () => db.read(() => void ping.get()),
+    close: db.close,
+  };
+}

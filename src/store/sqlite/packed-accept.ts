@@ -1,0 +1,63 @@
+import type { AcceptRequest, NewMessage } from "../../core/accept-request.ts";
+import { fromParts, splitContent } from "./rows.ts";
+
+/**
+ * An `AcceptRequest` as its rows take it: flat, so that it crosses to another thread cheaply, and with everything
+ * that is stored as JSON written already, so that it is written once.
+ */
+export type PackedAccept = readonly [
+  accountId: string,
+  flow: AcceptRequest["flow"],
+  channel: string,
+  envelope: string,
+  body: string | null,
+  key: PackedKey | null,
+  messages: readonly PackedMessage[],
+];
+
+export type PackedMessage = readonly [
+  id: string,
+  recipient: string,
+  status: NewMessage["status"],
+  parts: string | null,
+  expiresAt: number,
+  dueAt: number | null,
+  /** One after the other: the queue, and the parts the job covers. */
+  ...jobs: (string | null)[],
+];
+
+export type PackedKey = readonly [
+  scope: string,
+  key: string,
+  bodyDigest: string,
+  now: number,
+  expiresAt: number,
+  status: number,
+  body: string,
+];
+
+export function packAccept(request: AcceptRequest): PackedAccept {
+  const { envelope, body } = splitContent(request.content);
+  return [
+    request.accountId,
+    request.flow,
+    request.content.channel,
+    envelope,
+    body,
+    packKey(request.idempotency),
+    request.messages.map(packMessage),
+  ];
+}
+
+function packMessage(message: NewMessage): PackedMessage {
+  const { id, recipient, status, parts, expiresAt, dueAt, jobs } = message;
+  const packed: (string | null)[] = [];
+  for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
+  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, ...packed];
+}
+
+function packKey(key: AcceptRequest["idempotency"]): PackedKey | null {
+  if (!key) return null;
+  const { answer } = key;
+  return [key.scope, key.key, key.bodyDigest, key.now, key.expiresAt, answer.status, answer.body];
+}

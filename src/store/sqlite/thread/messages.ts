@@ -1,0 +1,55 @@
+/** What the thread that writes and the thread that asks say to each other; every message is structured-cloned. */
+import { StoreUnavailable } from "../../store.ts";
+import { isOutage } from "../driver.ts";
+
+/** How a store's thread is to work: its `workerData`. */
+export interface ThreadSetup {
+  readonly path: string;
+  readonly masterKey: string;
+  /** For tests and benchmarks: every commit takes so much longer. */
+  readonly commitMs?: number;
+}
+
+/** `room.method` and its arguments; ids rise by one. */
+export type Call = readonly [id: number, method: string, ...values: readonly unknown[]];
+
+/** The calls of one turn, in order; or the last word. */
+export type ToThread = readonly Call[] | "close";
+
+export type FromThread =
+  | { readonly kind: "open" }
+  | { readonly kind: "refused"; readonly failure: Failure }
+  | Answers
+  | { readonly kind: "closed" };
+
+/** What one commit, mostly, has answered. */
+export interface Answers {
+  readonly kind: "answers";
+  /** Calls whose answer is that they are done: an accept that was accepted. */
+  readonly done: readonly number[];
+  readonly values: readonly (readonly [id: number, value: unknown])[];
+  readonly failures: readonly (readonly [id: number, failure: Failure])[];
+  /** Queues that may have got ready jobs. */
+  readonly ready: readonly string[];
+}
+
+export interface Failure {
+  readonly kind: "outage" | "bug";
+  readonly message: string;
+  readonly stack?: string | undefined;
+}
+
+export function toFailure(error: unknown): Failure {
+  const kind = error instanceof StoreUnavailable || isOutage(error) ? "outage" : "bug";
+  return error instanceof Error
+    ? { kind, message: error.message, stack: error.stack }
+    : { kind, message: String(error) };
+}
+
+/** One error for each caller, since each may add to its own. */
+export function toError({ kind, message, stack }: Failure): Error {
+  if (kind === "outage") return new StoreUnavailable(message);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,96 @@
+import { Worker } from "node:worker_threads";
+import type { Clock } from "../../../core/clock.ts";
+import type { Store } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
+import { openReading } from "../open-reading.ts";
+import { type Answers, type FromThread, type ThreadSetup, type ToThread, toError } from "./messages.ts";
+import { createRemoteCalls } from "./remote-calls.ts";
+import { createRooms } from "./rooms.ts";
+
+export interface ThreadedOptions {
+  /** A program that calls `runStoreThread` with its `workerData`. */
+  readonly program: URL;
+  readonly setup: ThreadSetup;
+  /** Under the same master key. */
+  readonly vault: Vault;
+  readonly clock: Pick<Clock, "after">;
+  /** The thread ended unbidden. Every call from now on fails; only another start helps. */
+  readonly onLost: (error: Error) => void;
+}
+
+/**
+ * SQLite with its writing connection on a thread of its own, and one for reading on this. A commit keeps nobody
+ * on this thread waiting but those whose commit it is; a read sees every write whose promise has resolved.
+ */
+export async function openThreaded({
+  program,
+  setup,
+  vault,
+  clock,
+  onLost,
+}: ThreadedOptions): Promise<Store> {
+  const listeners = new Set<(queue: string) => void>();
+  const thread = startThread(program, setup, {
+    onAnswers(answers) {
+      calls.answer(answers);
+      for (const queue of answers.ready) for (const listener of listeners) listener(queue);
+    },
+    onLost(error) {
+      calls.fail("the store's thread is gone");
+      onLost(error);
+    },
+  });
+  const calls = createRemoteCalls(thread.say, clock.after);
+  await thread.opened;
+  const reading = openReading(setup.path, vault);
+  const onReady = (listener: (queue: string) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return {
+    ...createRooms(calls, reading, onReady),
+    async close() {
+      await calls.close();
+      await reading.store.close();
+      await thread.close();
+    },
+  };
+}
+
+interface Listeners {
+  readonly onAnswers: (answers: Answers) => void;
+  /** Only of a thread that was open. */
+  readonly onLost: (error: Error) => void;
+}
+
+function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost }: Listeners) {
+  const worker = new Worker(program, { workerData: setup });
+  const opened = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  let state: "opening" | "open" | "over" = "opening";
+
+  const end = (error?: Error) => {
+    const before = state;
+    state = "over";
+    if (error && before === "opening") opened.reject(error);
+    if (error && before === "open") onLost(error);
+    ended.resolve();
+  };
+  worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
+  worker.on("exit", (code) => end(state === "over" ? undefined : new Error(`its thread ended with ${code}`)));
+  worker.on("message", (message: FromThread) => {
+    if (message.kind === "answers") return onAnswers(message);
+    if (message.kind === "closed") return end();
+    if (message.kind === "refused") return end(toError(message.failure));
+    state = "open";
+    opened.resolve();
+  });
+  return {
+    say: (message: ToThread) => worker.postMessage(message),
+    opened: opened.promise,
+    async close() {
+      if (state === "open") worker.postMessage("close" satisfies ToThread);
+      await ended.promise;
+    },
+  };
+}

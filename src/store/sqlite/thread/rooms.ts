@@ -1,0 +1,76 @@
+import type { AcceptResult } from "../../../core/accept-request.ts";
+import type { Queue, Records, Store } from "../../store.ts";
+import type { ReadingStore } from "../open-reading.ts";
+import { packAccept } from "../packed-accept.ts";
+import type { RemoteCalls } from "./remote-calls.ts";
+
+/** A store whose reads are answered here and whose writes over there. */
+export function createRooms(
+  { call }: RemoteCalls,
+  { store, forget }: ReadingStore,
+  onReady: Queue["onReady"],
+): Omit<Store, "close"> {
+  const accept: Store["intake"]["accept"] = (request) =>
+    call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
+  return {
+    intake: { ...store.intake, accept },
+    queue: {
+      onReady,
+      claim: (request) => call("queue.claim", request),
+      settle: (settlements) => call("queue.settle", settlements),
+      release: (jobs, now) => call("queue.release", jobs, now),
+      recordReceipts: (receipts) => call("queue.recordReceipts", receipts),
+    },
+    push: {
+      register: (device, idempotency) => call("push.register", device, idempotency),
+      identify: (request, idempotency) => call("push.identify", request, idempotency),
+    },
+    records: { ...store.records, ...recordWrites(call, forget) },
+    sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
+    upkeep: { ...store.upkeep, ...upkeepWrites(call) },
+    async bootstrap(first) {
+      const isFirst = await call<boolean>("bootstrap", first);
+      forget();
+      return isFirst;
+    },
+    adminTokenDigest: store.adminTokenDigest,
+    ping: store.ping,
+  };
+}
+
+const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+function orAccepted(result: AcceptResult | undefined): AcceptResult {
+  return result ?? ACCEPTED;
+}
+
+type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSetting" | "addWebhookSecret">;
+
+/** What this thread remembers of accounts is forgotten before the change is answered. */
+function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrites {
+  const change = async <T>(method: keyof RecordWrites, ...values: readonly unknown[]): Promise<T> => {
+    const done = await call<T>(`records.${method}`, ...values);
+    forget();
+    return done;
+  };
+  return {
+    create: (kind, record) => change("create", kind, record),
+    update: (kind, id, changes) => change("update", kind, id, changes),
+    remove: (kind, id) => change("remove", kind, id),
+    setSetting: (accountId, name, value) => change("setSetting", accountId, name, value),
+    addWebhookSecret: (accountId, secret, now) => change("addWebhookSecret", accountId, secret, now),
+  };
+}
+
+type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts";
+
+function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepReads> {
+  return {
+    stage: (now, limit) => call("upkeep.stage", now, limit),
+    expire: (now, limit) => call("upkeep.expire", now, limit),
+    wipeContents: (limit) => call("upkeep.wipeContents", limit),
+    pruneMessages: (bounds) => call("upkeep.pruneMessages", bounds),
+    pruneIdempotencyKeys: (now, limit) => call("upkeep.pruneIdempotencyKeys", now, limit),
+    pruneReceived: (before, limit) => call("upkeep.pruneReceived", before, limit),
+  };
+}
