@@ -41,7 +41,7 @@ test("a message goes out with the addresses, coding, DLT ids and validity the pr
   expect(outcome).toEqual({
     parts: [{ kind: "sent", providerMessageIds: ["A1B2C3D4"] }],
     countsAsAttempt: true,
-    detail: { encoding: "gsm7", segments: 1 },
+    detail: { encoding: "gsm7", segments: 1, provider_message_id: "A1B2C3D4" },
   });
   const [submit] = smsc.submits;
   expect(submit).toMatchObject({

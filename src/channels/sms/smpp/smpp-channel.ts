@@ -184,8 +184,16 @@ async function send(
   return {
     parts: results.map((result) => result?.outcome),
     countsAsAttempt: tried.length > 0 && countsAsAttempt(tried),
-    detail: { encoding: plan.encoding, segments: plan.segments },
+    detail: { encoding: plan.encoding, segments: plan.segments, ...firstId(results) },
   };
+}
+
+/** As the SMSC wrote it: what its support asks for, and what a receipt that matches nothing is compared with. */
+function firstId(results: readonly (SubmitResult | undefined)[]): { provider_message_id?: string } {
+  const [id] = results.flatMap((result) =>
+    result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
+  );
+  return id === undefined ? {} : { provider_message_id: id };
 }
 
 /** Segments that were taken are progress: beside them, one that was only put off does not make an attempt count. */
