@@ -3,7 +3,14 @@ import { uuidTime } from "../../core/uuid.ts";
 import type { Intake } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import { joinContent, type MessageRow, type TimelineRow, toProgress, toTimelineEntry } from "./rows.ts";
+import {
+  joinContent,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  type TimelineRow,
+  toProgress,
+  toTimelineEntry,
+} from "./rows.ts";
 
 type MessageQuery = Parameters<Intake["findMessage"]>[0];
 
@@ -12,10 +19,11 @@ export function createMessageLookup(
   db: Database,
   accounts: AccountBook,
 ): Pick<Intake, "findMessage" | "timeline"> {
-  const find = db.prepare<MessageRow & { envelope: string }>(
-    `SELECT m.*, c.envelope FROM messages m JOIN contents c ON c.id = m.content
-     WHERE m.id = ? AND m.account = ? AND m.channel = ?`,
+  // Two statements: as a join the same took three times as long.
+  const find = db.prepare<MessageRow>(
+    `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
+  const findContent = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
   const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
   const history = db.prepare<TimelineRow>(
     `SELECT position, at, kind, status, sequence, event_type, recipient, error, detail
@@ -27,8 +35,9 @@ export function createMessageLookup(
   return {
     findMessage: (query) =>
       db.read(() => {
-        const row = find.get(...keyOf(query));
-        return row && toStoredMessage(row, query.accountId);
+        const row = find.get(query.id, accounts.byId(query.accountId)?.number ?? -1, query.channel);
+        const content = row && findContent.get(row.content);
+        return content && toStoredMessage(row, { accountId: query.accountId, envelope: content.envelope });
       }),
     timeline: (query) =>
       db.read(() => (exists.get(...keyOf(query)) ? history.all(query.id).map(toTimelineEntry) : undefined)),
@@ -48,13 +57,16 @@ export function createKeyLookup(db: Database, accounts: AccountBook): Intake["fi
     });
 }
 
-function toStoredMessage(row: MessageRow & { envelope: string }, accountId: string): StoredMessage {
+function toStoredMessage(
+  row: MessageRow,
+  { accountId, envelope }: { accountId: string; envelope: string },
+): StoredMessage {
   return {
     id: row.id,
     accountId,
     recipient: row.recipient,
     progress: toProgress(row),
-    content: joinContent(row.envelope, null),
+    content: joinContent(envelope, null),
     createdAt: uuidTime(row.id) ?? 0,
     expiresAt: row.expires_at,
   };
