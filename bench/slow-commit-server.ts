@@ -6,7 +6,10 @@ import { createSystemClock } from "../src/cli/system-clock.ts";
 
 const COMMIT_MS = 10;
 
-const result = readConfig(process.env, "api");
+const result = readConfig(process.env, {
+  roles: "api",
+  storeThread: process.argv.includes("--store-thread"),
+});
 if (!("config" in result)) throw new Error(result.problems.join());
 const log = createLog("info");
 const service = await startPostrider({

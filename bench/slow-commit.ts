@@ -11,50 +11,50 @@ import { getScript, measure, median, postScript, requireWrk } from "./wrk.ts";
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SECONDS = Number(process.argv[3] ?? 5);
 const PATH = "/v1/sms/messages";
-
-requireWrk();
-console.log(heading("A commit that takes 10 ms"));
-const folder = makeDataFolder();
-const service = await startPostrider({
-  dataFolder: folder.path,
-  main: join(import.meta.dir, "slow-commit-server.ts"),
-});
-const key = service.sandbox.api_key;
-const body = JSON.stringify({
+const BODY = JSON.stringify({
   to: "+919876543210",
   dlt_template_id: "1107160000000000001",
   variables: { "1": "123456" },
 });
-const accepted = await fetch(service.url + PATH, {
-  method: "POST",
-  headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-  body,
-});
-const { message_id } = (await accepted.json()) as { message_id: string };
 
-const accepts: number[] = [];
-const lookups: number[] = [];
-for (let round = 0; round < ROUNDS; round++) {
-  const [accept, lookup] = await Promise.all([
-    measure({
-      url: service.url,
-      connections: 64,
-      seconds: SECONDS,
-      script: postScript({ path: PATH, key, body, idempotent: true }),
-    }),
-    measure({
-      url: service.url,
-      connections: 4,
-      seconds: SECONDS,
-      script: getScript({ paths: [`${PATH}/${message_id}`], key }),
-    }),
-  ]);
-  accepts.push(accept.perSecond);
-  lookups.push(lookup.p99Ms);
+requireWrk();
+console.log(heading("A commit that takes 10 ms"));
+await run("writes on the thread of the interface (the default)", []);
+await run("writes on a thread of their own (--store-thread)", ["--store-thread"]);
+
+async function run(name: string, args: readonly string[]): Promise<void> {
+  const folder = makeDataFolder();
+  const main = join(import.meta.dir, "slow-commit-server.ts");
+  const service = await startPostrider({ dataFolder: folder.path, main, args });
+  const key = service.sandbox.api_key;
+  const lookupPath = await acceptOne(service.url, key);
+  const accepts: number[] = [];
+  const lookups: number[] = [];
+  const load = { url: service.url, seconds: SECONDS };
+  for (let round = 0; round < ROUNDS; round++) {
+    const post = postScript({ path: PATH, key, body: BODY, idempotent: true });
+    const get = getScript({ paths: [lookupPath], key });
+    const [accept, lookup] = await Promise.all([
+      measure({ ...load, connections: 64, script: post }),
+      measure({ ...load, connections: 4, script: get }),
+    ]);
+    accepts.push(accept.perSecond);
+    lookups.push(lookup.p99Ms);
+  }
+  console.log(
+    `${name}: ${whole(median(accepts))} accepts/s at 64 connections; lookup p99 ${ms(median(lookups))} beside them`,
+  );
+  service.kill("SIGKILL");
+  await service.exited;
+  folder.remove();
 }
-console.log(
-  `accepts ${whole(median(accepts))}/s at 64 connections; lookup p99 ${ms(median(lookups))} at 4 connections beside them`,
-);
-service.kill("SIGKILL");
-await service.exited;
-folder.remove();
+
+async function acceptOne(url: string, key: string): Promise<string> {
+  const response = await fetch(url + PATH, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+    body: BODY,
+  });
+  const { message_id } = (await response.json()) as { message_id: string };
+  return `${PATH}/${message_id}`;
+}

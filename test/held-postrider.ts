@@ -48,9 +48,9 @@ export async function startHeldPostrider(roles?: string): Promise<HeldPostrider>
   };
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
-  const read = readConfig({ PORT: "0", POSTRIDER_DATA: folder.path }, roles);
+  const read = readConfig({ PORT: "0", POSTRIDER_DATA: folder.path }, roles === undefined ? {} : { roles });
   if ("problems" in read) throw new Error(read.problems.join("; "));
-  const postrider = await startPostrider({ config: read.config, clock, log, isSingleThreaded: true });
+  const postrider = await startPostrider({ config: read.config, clock, log });
 
   const status: HeldPostrider["status"] = async ({ path, apiKey }) => {
     const response = await fetch(postrider.url + path, { headers: { Authorization: `Bearer ${apiKey}` } });

@@ -41,8 +41,6 @@ export interface StartOptions {
   readonly log: Logger;
   /** For benchmarks: every commit takes so many milliseconds longer. */
   readonly faults?: { readonly commitMs: number };
-  /** For tests that hold the clock: the store works on this thread, and within the turn. */
-  readonly isSingleThreaded?: boolean;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
@@ -85,16 +83,21 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   }
 }
 
-function openData({ config, clock, log, faults, isSingleThreaded = false }: StartOptions): Promise<Store> {
+function openData({ config, clock, log, faults }: StartOptions): Promise<Store> {
   const { dataFolder, secret } = config;
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),
     clock,
     onLost: (error: Error) => endProcess(error, log),
-    ...faults,
   };
   const masterKey = readMasterKey(dataFolder, secret);
-  return openStore({ dataFolder, masterKey, randomBytes, ...(!isSingleThreaded && { thread }) });
+  return openStore({
+    dataFolder,
+    masterKey,
+    randomBytes,
+    ...faults,
+    ...(config.hasStoreThread && { thread }),
+  });
 }
 
 /** Nothing can be stored any more, and everything that was promised is on disk: another start heals. */

@@ -19,7 +19,7 @@ test("all problems of a configuration are reported at once", () => {
       POSTRIDER_SECRET: "short",
       DATABASE_URL: "postgres://localhost/x",
     },
-    "api,nothing",
+    { roles: "api,nothing" },
   );
   if (!("problems" in result)) throw new Error("accepted");
   const names = result.problems.map((problem) => problem.split(/[: ]/)[0]);
@@ -35,6 +35,6 @@ test("all problems of a configuration are reported at once", () => {
 });
 
 test("--roles names the parts that run", () => {
-  const result = readConfig({}, "api,upkeep");
+  const result = readConfig({}, { roles: "api,upkeep" });
   expect("config" in result && [...result.config.roles]).toEqual(["api", "upkeep"]);
 });

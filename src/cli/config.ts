@@ -22,6 +22,8 @@ export interface Config {
   readonly trustedProxies: readonly Cidr[];
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly roles: ReadonlySet<Role>;
+  /** Writes to SQLite on a thread of their own: for disks whose commit takes milliseconds (ADR 10). */
+  readonly hasStoreThread: boolean;
 }
 
 export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -30,8 +32,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type ConfigResult = { readonly config: Config } | { readonly problems: readonly string[] };
 
-/** @param roles the value of `--roles`, comma separated; absent: all */
-export function readConfig(env: Environment, roles?: string): ConfigResult {
+/** What `serve` was told on the command line. */
+export interface ServeOptions {
+  /** Comma separated; absent: all. */
+  readonly roles?: string;
+  readonly storeThread?: boolean;
+}
+
+export function readConfig(env: Environment, options: ServeOptions = {}): ConfigResult {
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
   const tls = readTls(env, report);
@@ -43,7 +51,8 @@ export function readConfig(env: Environment, roles?: string): ConfigResult {
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
     ...(tls && { tls }),
-    roles: readRoles(roles, report),
+    roles: readRoles(options.roles, report),
+    hasStoreThread: options.storeThread ?? false,
   };
   if (env.DATABASE_URL)
     report("DATABASE_URL: this version stores in SQLite only; unset DATABASE_URL and set POSTRIDER_DATA");

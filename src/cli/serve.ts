@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type Postrider, startPostrider } from "./compose.ts";
-import { type Environment, readConfig } from "./config.ts";
+import { type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./first-start.ts";
 import { createLog } from "./log.ts";
 import { createSystemClock } from "./system-clock.ts";
@@ -9,8 +9,8 @@ import { createSystemClock } from "./system-clock.ts";
 const STOP_LIMIT_MS = 20_000;
 
 /** Runs the service until a signal ends it. */
-export async function serve(env: Environment, roles: string | undefined): Promise<void> {
-  const result = readConfig(env, roles);
+export async function serve(env: Environment, options: ServeOptions): Promise<void> {
+  const result = readConfig(env, options);
   if ("problems" in result) {
     const lines = result.problems.map((problem) => `  ${problem}`).join("\n");
     process.stderr.write(`postrider cannot start with this configuration:\n${lines}\n`);

@@ -3,6 +3,7 @@ import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
 import { isOutage } from "./sqlite/driver.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
+import { slowCommits } from "./sqlite/slow-commits.ts";
 import { openThreaded, type ThreadedOptions } from "./sqlite/thread/open-threaded.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 import { createVault } from "./vault.ts";
@@ -14,10 +15,9 @@ export interface StoreOptions {
   readonly masterKey: string;
   readonly randomBytes: RandomBytes;
   /** The thread that writes; absent: this one does. */
-  readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost"> & {
-    /** For tests and benchmarks: every commit takes so many milliseconds longer. */
-    readonly commitMs?: number;
-  };
+  readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost">;
+  /** For benchmarks: every commit takes so many milliseconds longer. */
+  readonly commitMs?: number;
 }
 
 /** Opens the store of a data folder, for this process alone; `close` lets go of it. */
@@ -39,12 +39,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-function openAt(path: string, { masterKey, randomBytes, thread }: StoreOptions): Promise<Store> {
+function openAt(path: string, { masterKey, randomBytes, thread, commitMs }: StoreOptions): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
-  if (!thread) return openSqlite({ path, vault });
-  const { program, clock, onLost, commitMs } = thread;
+  if (!thread) return openSqlite({ path, vault, ...slowCommits(commitMs) });
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
-  return openThreaded({ program, setup, vault, clock, onLost });
+  return openThreaded({ ...thread, setup, vault });
 }
 
 /** The machine's, not the database's content. */

@@ -18,13 +18,15 @@ test(
   async () => {
     const accepted = new Map<string, readonly string[]>();
     let service = await startPostrider({ dataFolder: folder.path });
+    // Both ways of writing take turns on the same database.
+    const writing = (kill: number) => (kill % 2 === 0 ? ["--store-thread"] : []);
     for (let kill = 0; kill < KILLS; kill++) {
       const load = startLoad(service, accepted);
       await load.accepted(20 + Math.floor(Math.random() * 200));
       service.kill("SIGKILL");
       await service.exited;
       await load.stop();
-      service = await startPostrider({ dataFolder: folder.path });
+      service = await startPostrider({ dataFolder: folder.path, args: writing(kill) });
       await load.finish(service);
     }
     const ids = [...accepted.values()].flat();

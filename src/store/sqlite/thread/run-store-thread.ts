@@ -4,6 +4,7 @@ import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { openSqlite } from "../open-sqlite.ts";
 import type { PackedAccept } from "../packed-accept.ts";
+import { slowCommits } from "../slow-commits.ts";
 import {
   type Answers,
   type Call,
@@ -24,8 +25,7 @@ export async function runStoreThread({ port, setup, vault }: StoreThread): Promi
   const say = (message: FromThread) => port.postMessage(message);
   const { path, commitMs } = setup;
   try {
-    const faults = commitMs === undefined ? {} : { faults: { beforeCommit: () => stall(commitMs) } };
-    serve(await openSqlite({ path, vault, ...faults }), port, say);
+    serve(await openSqlite({ path, vault, ...slowCommits(commitMs) }), port, say);
     say({ kind: "open" });
   } catch (error) {
     say({ kind: "refused", failure: toFailure(error) });
@@ -103,9 +103,4 @@ function createOutbox(say: (message: FromThread) => void) {
     failure: (id: number, error: unknown) => void open().failures.push([id, toFailure(error)]),
     ready: (queue: string) => void open().ready.push(queue),
   };
-}
-
-/** Nobody else works on this thread, so it may stand still. */
-function stall(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
