@@ -2,8 +2,9 @@
 
 import type { ChannelStatus, OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
 import { createSimulator } from "../../src/channels/simulator/simulator.ts";
-import type { SimulatorEntry, SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
+import type { SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
 import type { PartOutcome, Receipt } from "../../src/core/outcome.ts";
+import type { SandboxEntry } from "../../src/core/sandbox-entry.ts";
 import { createHeldClock } from "./held-clock.ts";
 
 /** A signal nobody aborts. */
@@ -12,7 +13,7 @@ const silent = { info() {}, warn() {}, debug() {} };
 
 /** What the store's ledger promises, in memory. `hold` keeps writes waiting, `fail` refuses them. */
 export function createMemoryLedger() {
-  const entries = new Map<string, SimulatorEntry>();
+  const entries = new Map<string, SandboxEntry>();
   const cleared = new Set<string>();
   const writes: number[] = [];
   let fault: "none" | "fail" | "hold" = "none";

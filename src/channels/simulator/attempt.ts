@@ -1,12 +1,12 @@
 import { type Clock, type Random, sleep } from "../../core/clock.ts";
 import type { MessageError } from "../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../core/outcome.ts";
+import type { SandboxEntry } from "../../core/sandbox-entry.ts";
 import type { OutgoingMessage } from "../channel.ts";
 import { type EntryWriter, WRITE_LIMIT_MS, type Written } from "./entry-writer.ts";
 import type { RefusalCounts } from "./refusal-counts.ts";
 import { renderEmail } from "./render-email.ts";
 import { renderSms } from "./render-sms.ts";
-import type { SimulatorEntry } from "./simulator-ledger.ts";
 import { type Target, targetsOf } from "./targets.ts";
 
 export interface AttemptDeps {
@@ -120,8 +120,8 @@ async function take(
 function toEntry(
   { clock, random, newId }: AttemptDeps,
   message: OutgoingMessage,
-  { target, rendered }: { readonly target: Target; readonly rendered: SimulatorEntry["rendered"] },
-): SimulatorEntry {
+  { target, rendered }: { readonly target: Target; readonly rendered: SandboxEntry["rendered"] },
+): SandboxEntry {
   const { accountId, messageId, channel } = message;
   const { receipt } = target.scenario;
   const { shortest, longest } = RECEIPT_DELAY_MS;

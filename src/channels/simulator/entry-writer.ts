@@ -1,13 +1,14 @@
 import type { Clock } from "../../core/clock.ts";
+import type { SandboxEntry } from "../../core/sandbox-entry.ts";
 import type { ChannelLog } from "../channel.ts";
-import type { SimulatorEntry, SimulatorLedger } from "./simulator-ledger.ts";
+import type { SimulatorLedger } from "./simulator-ledger.ts";
 
 /** `failed`: nothing was stored. `unanswered`: it may have been. */
 export type Written = "written" | "failed" | "unanswered";
 
 export interface EntryWriter {
   /** Makes one message's entries durable, together or not at all. Never rejects. */
-  write(entries: readonly SimulatorEntry[]): Promise<Written>;
+  write(entries: readonly SandboxEntry[]): Promise<Written>;
 }
 
 export interface EntryWriterDeps {
@@ -15,7 +16,7 @@ export interface EntryWriterDeps {
   readonly clock: Clock;
   readonly log: ChannelLog;
   /** Called with what has become durable. */
-  readonly onWritten: (entries: readonly SimulatorEntry[]) => void;
+  readonly onWritten: (entries: readonly SandboxEntry[]) => void;
 }
 
 /** Milliseconds a write may take before its messages are given up as unconfirmed. */
@@ -27,7 +28,7 @@ const MAX_BATCH_ENTRIES = 500;
 const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
 
 interface Waiting {
-  readonly entries: readonly SimulatorEntry[];
+  readonly entries: readonly SandboxEntry[];
   readonly answer: (written: Written) => void;
 }
 
@@ -65,7 +66,7 @@ export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
   };
 }
 
-function writeBatch(deps: EntryWriterDeps, entries: readonly SimulatorEntry[]): Promise<Written> {
+function writeBatch(deps: EntryWriterDeps, entries: readonly SandboxEntry[]): Promise<Written> {
   return new Promise((resolve) => {
     const giveUp = () => {
       deps.log.warn({ entries: entries.length }, "the sandbox ledger does not answer");
@@ -99,7 +100,7 @@ function batchLength(waiting: readonly Waiting[]): number {
   return end < 0 ? waiting.length : Math.max(1, end);
 }
 
-function charactersOf({ rendered }: SimulatorEntry): number {
+function charactersOf({ rendered }: SandboxEntry): number {
   let characters = 0;
   for (const value of Object.values(rendered)) if (typeof value === "string") characters += value.length;
   return characters;
