@@ -25,6 +25,12 @@ export interface SendOutcome {
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** One part of one message: a segment or a recipient, by its index. */
+export interface PartRef {
+  readonly messageId: string;
+  readonly part: number;
+}
+
 /** A later word from the provider about one part it took before: SMPP delivery receipt, DSN, callback. */
 export interface Receipt {
   readonly connectorId: string;
