@@ -2,6 +2,7 @@
  * A way out. The delivery engine knows providers only through this file; `channel.contract.ts` says what every
  * implementation owes it.
  */
+import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock, Random } from "../core/clock.ts";
@@ -83,8 +84,12 @@ export interface OutgoingSms extends Outgoing {
 export interface OutgoingEmail extends Outgoing {
   readonly channel: "email";
   readonly content: EmailContent;
-  /** For signing; absent where the domain has no key. */
-  readonly dkim?: { readonly domain: string; readonly selector: string; readonly privateKey: string };
+  /** For signing, with each of them; absent where the domain has no key. A text is PEM. */
+  readonly dkim?: readonly {
+    readonly domain: string;
+    readonly selector: string;
+    readonly privateKey: KeyObject | string;
+  }[];
 }
 
 /** What a channel is given by the composition root. */

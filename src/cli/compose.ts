@@ -118,7 +118,7 @@ interface Parts {
 function createDelivery({ clock, log, store, metrics }: Parts): Engine {
   const findDkim: FindDkim = async (accountId, domain) => {
     const found = await store.records.find("domains", { accountId, domain });
-    return found && { domain, selector: found.dkimSelector, privateKey: found.dkimPrivateKey };
+    return found && [{ domain, selector: found.dkimSelector, privateKey: found.dkimPrivateKey }];
   };
   return createEngine({
     queue: store.queue,

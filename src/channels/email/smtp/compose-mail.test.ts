@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { createHash, createVerify, generateKeyPairSync } from "node:crypto";
 import fc from "fast-check";
 import PostalMime from "postal-mime";
 import type { EmailContent } from "../../../core/message.ts";
@@ -188,73 +187,7 @@ test("an international domain is written in ASCII; an international local part n
   expect(local).toMatchObject({ kind: "composed", needsSmtpUtf8: true });
 });
 
-test("a DKIM signature covers the message as it is on the wire", async () => {
-  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-    publicKeyEncoding: { type: "spki", format: "pem" },
-  });
-  const raw = await compose(
-    {
-      bodyText: "tabs\t \r\n\n\nlone\rreturns  \n\n",
-      headers: { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
-    },
-    { domain: "acme.test", selector: "pr1", privateKey },
-  );
-  expect(isWireSafe(raw)).toBe(true);
-  const { isBodyIntact, isSignatureValid, tags } = verifyDkim(raw.toString("latin1"), publicKey);
-  expect({ isBodyIntact, isSignatureValid }).toEqual({ isBodyIntact: true, isSignatureValid: true });
-  expect(tags).toMatchObject({ d: "acme.test", s: "pr1", a: "rsa-sha256", c: "relaxed/relaxed" });
-  expect(tags.h?.split(":")).toEqual(
-    expect.arrayContaining(["from", "to", "subject", "date", "message-id", "list-unsubscribe-post"]),
-  );
-  expect(
-    verifyDkim(raw.toString("latin1").replace("Your order", "Your money"), publicKey).isSignatureValid,
-  ).toBe(false);
-});
-
 test("a key that cannot sign stops the message: it is never sent unsigned", async () => {
-  const dkim = { domain: "acme.test", selector: "pr1", privateKey: "no key" };
+  const dkim = [{ domain: "acme.test", selector: "pr1", privateKey: "no key" }];
   expect(await composeMail(mail({}, dkim))).toMatchObject({ kind: "refused", error: { code: "smtp.dkim" } });
 });
-
-/** RFC 6376 §3.4, relaxed/relaxed, written from the standard to check what the library writes. */
-function verifyDkim(raw: string, publicKey: string) {
-  const [head = "", ...rest] = raw.split("\r\n\r\n");
-  const fields = head.split(/\r\n(?![ \t])/);
-  const relaxed = (field: string) => {
-    const colon = field.indexOf(":");
-    const value = field
-      .slice(colon + 1)
-      .replace(/\r\n/g, "")
-      .replace(/[ \t]+/g, " ")
-      .trim();
-    return `${field.slice(0, colon).trim().toLowerCase()}:${value}`;
-  };
-  const signature = fields.find((field) => /^dkim-signature:/i.test(field)) ?? "";
-  const tags: Record<string, string> = Object.fromEntries(
-    relaxed(signature)
-      .slice("dkim-signature:".length)
-      .split(";")
-      .map((tag) => {
-        const at = tag.indexOf("=");
-        return [tag.slice(0, at).trim(), tag.slice(at + 1).replace(/\s/g, "")];
-      }),
-  );
-  const body = rest
-    .join("\r\n\r\n")
-    .split("\r\n")
-    .map((line) => line.replace(/[ \t]+/g, " ").replace(/ $/, ""));
-  const bodyHash = createHash("sha256").update(`${body.join("\r\n").replace(/(\r\n)*$/, "")}\r\n`, "latin1");
-  const signed = (tags.h ?? "")
-    .split(":")
-    .map((name) => relaxed(fields.find((f) => f.toLowerCase().startsWith(`${name}:`)) ?? ""));
-  const own = relaxed(signature).replace(/b=[^;]*$/, "b=");
-  return {
-    tags,
-    isBodyIntact: bodyHash.digest("base64") === tags.bh,
-    isSignatureValid: createVerify("RSA-SHA256")
-      .update([...signed, own].join("\r\n"), "latin1")
-      .verify(publicKey, tags.b ?? "", "base64"),
-  };
-}

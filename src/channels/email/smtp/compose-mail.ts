@@ -1,16 +1,17 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import type { EmailContent, MessageError, Recipient } from "../../../core/message.ts";
+import { type DkimKey, signMail } from "../dkim/sign-mail.ts";
 import { asciiDomainOf, isAscii, toEnvelopeAddress } from "./mail-address.ts";
 import { toMailBody } from "./mail-body.ts";
-import { type DkimKey, signMail } from "./sign-mail.ts";
 
 export interface MailToCompose {
   readonly messageId: string;
   /** Unix milliseconds; the Date. */
   readonly createdAt: number;
   readonly content: EmailContent;
-  readonly dkim?: DkimKey;
+  /** Each signs. Absent: nobody does. */
+  readonly dkim?: readonly DkimKey[];
 }
 
 export type ComposedMail =
@@ -34,7 +35,7 @@ export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const header = plain.subarray(0, plain.indexOf("\r\n\r\n"));
   if (hasLongLine(header)) return refused("smtp.invalid_message", "a header line is longer than 998 octets");
   const raw = mail.dkim ? await signMail(plain, mail.dkim) : plain;
-  if (!raw) return refused("smtp.dkim", "the domain's DKIM key cannot sign");
+  if (!raw) return refused("smtp.dkim", "a DKIM key of the domain cannot sign");
   return { kind: "composed", raw, needsSmtpUtf8: !isAscii(header.toString("latin1")) };
 }
 
