@@ -3,7 +3,7 @@
  * program asks the machine what time it is.
  */
 export interface Clock {
-  /** Wall clock, Unix milliseconds. For what is stored and shown. */
+  /** Wall clock, whole Unix milliseconds. For what is stored and shown. */
   now(): number;
   /** Milliseconds from an arbitrary origin; never goes back. For leases and time limits. */
   monotonicMs(): number;

@@ -19,7 +19,8 @@ export function createHeldClock(startMs = Date.UTC(2026, 0, 15, 12, 0, 0)): Held
       .sort((a, b) => a[1].at - b[1].at || a[0] - b[0])[0];
 
   return {
-    now: () => now,
+    // Timers may be set for fractions of a millisecond; the wall clock knows none.
+    now: () => Math.floor(now),
     monotonicMs: () => now - startMs,
     after(delayMs, run) {
       const id = nextId++;
