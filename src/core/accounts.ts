@@ -1,4 +1,7 @@
 /** What an operator registers, as the rooms see it. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
+import type { DltStatus, HeaderType } from "./dlt-registry.ts";
+import type { SmsCategory } from "./sms-category.ts";
+import type { PlaceholderKind } from "./template.ts";
 
 export type AccountMode = "sandbox" | "live";
 
@@ -31,6 +34,27 @@ export interface SmsTemplate {
   readonly dltEntityId?: string;
   /** Sender used when a request names none. */
   readonly from?: string;
+  readonly category?: SmsCategory;
+  /** What the portal tags the `{#var#}`s of the body as, in order; for portals that keep tags beside the text. */
+  readonly variableTags?: readonly PlaceholderKind[];
+  /** Sender ids the portal has linked to the template; absent: not known. */
+  readonly linkedHeaders?: readonly string[];
+  readonly status?: DltStatus;
+  readonly createdAt: number;
+}
+
+/** A principal entity: who sends, in the operators' registry. */
+export interface DltEntity {
+  readonly id: string;
+  readonly accountId: string;
+  /** As registered, usually 19 digits. */
+  readonly entityId: string;
+  readonly name?: string;
+  readonly status?: DltStatus;
+  /** Beginnings of the links that are registered for it; absent: not known, and not judged. */
+  readonly whitelistedUrls?: readonly string[];
+  /** Call-back numbers that are registered for it; absent: not known, and not judged. */
+  readonly callbackNumbers?: readonly string[];
   readonly createdAt: number;
 }
 
@@ -42,6 +66,8 @@ export interface Sender {
   readonly dltEntityId?: string;
   /** DLT template ids the header is linked to; absent: any of its entity. */
   readonly linkedDltTemplateIds?: readonly string[];
+  readonly headerType?: HeaderType;
+  readonly status?: DltStatus;
   readonly isDefault: boolean;
   readonly createdAt: number;
 }
@@ -118,6 +144,7 @@ export interface RecordTypes {
   apiKeys: ApiKey;
   smsTemplates: SmsTemplate;
   senders: Sender;
+  dltEntities: DltEntity;
   domains: Domain;
   pushApps: PushApp;
   contacts: Contact;

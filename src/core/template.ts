@@ -1,5 +1,6 @@
 /** What a placeholder takes: `var` anything, the others what the tags of DLT templates say. */
-export type PlaceholderKind = "var" | "numeric" | "alphanumeric" | "url" | "urlott" | "cbn" | "email";
+export const PLACEHOLDER_KINDS = ["var", "numeric", "alphanumeric", "url", "urlott", "cbn", "email"] as const;
+export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 
 export interface Placeholder {
   /** The variable that fills it: "1", "2", … */

@@ -66,6 +66,14 @@ const nouns: Readonly<Record<string, Case>> = {
     updated: { is_default: false, dlt_entity_id: "1101160000000000001" },
     listed: ["SENDER ID", "ACMEIN"],
   },
+  "dlt-entities": {
+    create: () => ["--account", account, "--entity-id", "1101160000000000001", "--name", "Acme"],
+    idName: "id",
+    shown: { entity_id: "1101160000000000001", name: "Acme" },
+    update: ["--whitelisted-url", "acme.example/,acme.test/", "--status", "approved"],
+    updated: { whitelisted_urls: ["acme.example/", "acme.test/"], status: "approved" },
+    listed: ["ENTITY", "1101160000000000001"],
+  },
   domains: {
     create: () => ["--account", account, "--domain", "example.com"],
     idName: "domain_id",

@@ -4,6 +4,7 @@ import { accountEndpoints } from "./accounts-resource.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { connectorEndpoints } from "./connectors-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
+import { dltEntityEndpoints } from "./dlt-entities-resource.ts";
 import { domainEndpoints } from "./domains-resource.ts";
 import { keyEndpoints } from "./keys-resource.ts";
 import { pushAppEndpoints } from "./push-apps-resource.ts";
@@ -22,6 +23,7 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     keyEndpoints,
     smsTemplateEndpoints,
     senderEndpoints,
+    dltEntityEndpoints,
     domainEndpoints,
     pushAppEndpoints,
     contactEndpoints,

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { AccountMode, Sender } from "../../core/accounts.ts";
 import { dltIdProblem } from "../../core/dlt.ts";
+import { HEADER_TYPES } from "../../core/dlt-registry.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -31,6 +32,8 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           senderId: given.sender_id,
           dltEntityId: given.dlt_entity_id,
           linkedDltTemplateIds: given.linked_dlt_template_ids,
+          headerType: given.header_type,
+          status: given.status,
           isDefault: given.is_default ?? false,
           createdAt: now,
         }),
@@ -40,7 +43,12 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
       schema: Type.Object({ sender_id: Type.Optional(senderId), ...optional }),
-      clearable: { dlt_entity_id: "dltEntityId", linked_dlt_template_ids: "linkedDltTemplateIds" },
+      clearable: {
+        dlt_entity_id: "dltEntityId",
+        linked_dlt_template_ids: "linkedDltTemplateIds",
+        header_type: "headerType",
+        status: "status",
+      },
       async judge({ sound, errors }, { accountId }) {
         judge(sound, errors, (await records.find("accounts", { id: accountId }))?.mode);
       },
@@ -49,6 +57,8 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           senderId: given.sender_id,
           dltEntityId: given.dlt_entity_id,
           linkedDltTemplateIds: given.linked_dlt_template_ids,
+          headerType: given.header_type,
+          status: given.status,
           isDefault: given.is_default,
         }),
       after,
@@ -80,6 +90,10 @@ const optional = {
       description: "DLT template ids the header is linked to; absent: any of its entity",
     }),
   ),
+  header_type: Type.Optional(
+    Type.Enum([...HEADER_TYPES], { type: "string", description: "What the header is registered for" }),
+  ),
+  status: givenFields.status,
   is_default: Type.Optional(
     Type.Boolean({ description: "Used when neither request nor template names one" }),
   ),
@@ -105,6 +119,8 @@ const plan: RecordPlan<"senders"> = {
     sender_id: sender.senderId,
     dlt_entity_id: sender.dltEntityId,
     linked_dlt_template_ids: sender.linkedDltTemplateIds,
+    header_type: sender.headerType,
+    status: sender.status,
     is_default: sender.isDefault,
     created_at: toIso(sender.createdAt),
   }),

@@ -1,5 +1,6 @@
 /** The fields that the resources share, as their schemas show them. */
 import Type from "typebox";
+import { DLT_STATUSES } from "../../core/dlt-registry.ts";
 
 export const shownFields = {
   id: Type.String({ format: "uuid" }),
@@ -13,4 +14,10 @@ export const givenFields = {
   name: Type.String({ minLength: 1, maxLength: 100 }),
   dlt_template_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   dlt_entity_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  status: Type.Optional(
+    Type.Enum([...DLT_STATUSES], {
+      type: "string",
+      description: "What the DLT portal says: only what is `approved`, or absent, may send to Indian numbers",
+    }),
+  ),
 };

@@ -1,10 +1,16 @@
-import Type from "typebox";
+import Type, { type Static, type TObject } from "typebox";
 import type { AccountMode, SmsTemplate } from "../../core/accounts.ts";
 import { dltIdProblem } from "../../core/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/settings.ts";
-import { renderTemplate, templatePlaceholders, templateText } from "../../core/template.ts";
+import { SMS_CATEGORIES } from "../../core/sms-category.ts";
+import {
+  PLACEHOLDER_KINDS,
+  renderTemplate,
+  templatePlaceholders,
+  templateText,
+} from "../../core/template.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { charactersOutsideGsm7, transliterate } from "../../core/transliterate.ts";
 import type { Records } from "../../store/store.ts";
@@ -37,6 +43,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
           dltTemplateId: given.dlt_template_id,
           dltEntityId: given.dlt_entity_id,
           from: given.from,
+          ...registered(given),
           createdAt: now,
         });
         await refuseTwin(deps.store.records, template);
@@ -51,7 +58,15 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
         body: Type.Optional(body),
         ...optional,
       }),
-      clearable: { dlt_template_id: "dltTemplateId", dlt_entity_id: "dltEntityId", from: "from" },
+      clearable: {
+        dlt_template_id: "dltTemplateId",
+        dlt_entity_id: "dltEntityId",
+        from: "from",
+        category: "category",
+        variable_tags: "variableTags",
+        linked_headers: "linkedHeaders",
+        status: "status",
+      },
       async judge({ sound, errors }, { accountId }) {
         const account = await deps.store.records.find("accounts", { id: accountId });
         judge(sound, errors, account?.mode);
@@ -64,12 +79,15 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
           dltTemplateId: given.dlt_template_id,
           dltEntityId: given.dlt_entity_id,
           from: given.from,
+          ...registered(given),
         });
       },
     }),
     deleteEndpoint(deps, plan),
   ];
 }
+
+const MAX_VARIABLES = 20;
 
 /** As long as 255 segments can be, with room for placeholders. */
 const body = Type.String({
@@ -85,7 +103,38 @@ const optional = {
   from: Type.Optional(
     Type.String({ minLength: 1, maxLength: 15, description: "Sender id used when a request names none" }),
   ),
+  category: Type.Optional(
+    Type.Enum([...SMS_CATEGORIES], {
+      type: "string",
+      description:
+        "As registered on the DLT portal; `promotional` goes to Indian numbers in the daytime only",
+    }),
+  ),
+  variable_tags: Type.Optional(
+    Type.Array(Type.Enum([...PLACEHOLDER_KINDS], { type: "string" }), {
+      maxItems: MAX_VARIABLES,
+      description: "What the portal tags the `{#var#}`s of the body as, in order, where it keeps tags apart",
+    }),
+  ),
+  linked_headers: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 16 }), {
+      maxItems: 1000,
+      description: "Sender ids the portal has linked to the template; absent: not known",
+    }),
+  ),
+  status: givenFields.status,
 };
+
+type Registered = Partial<Pick<SmsTemplate, "category" | "variableTags" | "linkedHeaders" | "status">>;
+
+function registered(given: Static<TObject<typeof optional>>): Registered {
+  return present({
+    category: given.category,
+    variableTags: given.variable_tags,
+    linkedHeaders: given.linked_headers,
+    status: given.status,
+  });
+}
 
 const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
   kind: "smsTemplates",
@@ -109,9 +158,7 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
     forces_ucs2: Type.Array(Type.String(), {
       description: `The characters that GSM-7 does not have, ${MAX_NAMED} at the most`,
     }),
-    dlt_template_id: Type.Optional(Type.String()),
-    dlt_entity_id: Type.Optional(Type.String()),
-    from: Type.Optional(Type.String()),
+    ...optional,
     created_at: shownFields.created_at,
   }),
   show: async (template) => toResource(template, await isTransliterated(records, template.accountId)),
@@ -138,6 +185,10 @@ function toResource(template: SmsTemplate, isPlain: boolean) {
     dlt_template_id: template.dltTemplateId,
     dlt_entity_id: template.dltEntityId,
     from: template.from,
+    category: template.category,
+    variable_tags: template.variableTags,
+    linked_headers: template.linkedHeaders,
+    status: template.status,
     created_at: toIso(template.createdAt),
   };
 }
@@ -160,8 +211,6 @@ function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode |
   const problem = sound.body === undefined ? undefined : bodyProblem(sound.body);
   if (problem !== undefined) errors.add("body", problem);
 }
-
-const MAX_VARIABLES = 20;
 
 function bodyProblem(text: string): string | undefined {
   const names = new Set(templatePlaceholders(text).map(({ name }) => name));

@@ -1,5 +1,7 @@
 /** The nouns of the command line, as a table: commands are made from it. */
 import type { Column, Row } from "./command-line.ts";
+import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
+import { ROUTE_ROWS } from "./route-rows.ts";
 import { formatTable } from "./table.ts";
 
 export interface Noun {
@@ -68,6 +70,7 @@ const senderMore: readonly OptionRow[] = [
   },
   { flags: "--default", field: "is_default", meaning: "use it where nothing names a sender" },
 ];
+  ...HEADER_ROWS,
 const platforms: OptionRow = {
   flags: "--platform <platform>",
   field: "platforms",
@@ -137,8 +140,8 @@ export const NOUNS: readonly Noun[] = [
       column("DLT TEMPLATE", "dlt_template_id"),
       column("BODY", "body"),
     ],
-    create: [account, required(name), required(body), ...dltIds, from],
-    update: [name, body, ...dltIds, from],
+    create: [account, required(name), required(body), ...dltIds, from, ...TEMPLATE_ROWS],
+    update: [name, body, ...dltIds, from, ...TEMPLATE_ROWS],
     filters: [ofAccount],
   },
   {
@@ -147,6 +150,21 @@ export const NOUNS: readonly Noun[] = [
     columns: [
       id,
       owner,
+  {
+    name: "dlt-entities",
+    one: "DLT entity",
+    columns: [
+      id,
+      owner,
+      column("ENTITY", "entity_id"),
+      column("NAME", "name"),
+      column("STATUS", "status"),
+      created,
+    ],
+    create: [account, required(ENTITY_ID), name, ...ENTITY_ROWS],
+    update: [ENTITY_ID, name, ...ENTITY_ROWS],
+    filters: [ofAccount, { ...ENTITY_ID, meaning: "only this one" }],
+  },
       column("SENDER ID", "sender_id"),
       column("ENTITY", "dlt_entity_id"),
       column("DEFAULT", "is_default"),
@@ -200,10 +218,9 @@ export const NOUNS: readonly Noun[] = [
     create: [
       { ...account, meaning: "the account; none: every live account", isRequired: false },
       { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
-      match,
-      required(connectors),
+      ...ROUTE_ROWS.map((row) => (row.field === "connectors" ? required(row) : row)),
     ],
-    update: [match, connectors],
+    update: ROUTE_ROWS,
     filters: [ofAccount],
   },
   {

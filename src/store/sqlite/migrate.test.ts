@@ -18,9 +18,12 @@ test("the migrations lead to the reviewed schema", () => {
 
 test("migrating again changes nothing", () => {
   const driver = openDriver(":memory:");
+  const done = () => driver.prepare("SELECT number, checksum FROM migrations").all();
   migrate(driver);
+  const once = done();
   migrate(driver);
-  expect(driver.prepare("SELECT number FROM migrations").all()).toEqual([{ number: 1 }]);
+  expect(once).not.toBeEmpty();
+  expect(done()).toEqual(once);
   driver.close();
 });
 

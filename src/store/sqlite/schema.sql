@@ -54,6 +54,18 @@ CREATE TABLE contents (
 
 CREATE INDEX contents_to_wipe ON contents (id) WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0;
 
+CREATE TABLE dlt_entities (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  entity_id TEXT NOT NULL,
+  name TEXT,
+  status TEXT,
+  whitelisted_urls TEXT,
+  callback_numbers TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (account_id, entity_id)
+) STRICT;
+
 CREATE TABLE domains (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -246,7 +258,7 @@ CREATE TABLE suppressions (
   account_id TEXT NOT NULL REFERENCES accounts (id),
   email TEXT NOT NULL,
   reason TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, header_type TEXT, status TEXT,
   UNIQUE (account_id, email)
 ) STRICT;
 
@@ -269,6 +281,6 @@ CREATE TABLE webhook_secrets (
   account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
   secret TEXT NOT NULL, -- sealed
   created_at INTEGER NOT NULL
-) STRICT;
+, category TEXT, variable_tags TEXT, linked_headers TEXT, status TEXT) STRICT;
 
 CREATE INDEX webhook_secrets_of_account ON webhook_secrets (account_id);

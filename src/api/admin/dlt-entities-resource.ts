@@ -1,0 +1,115 @@
+import Type, { type Static, type TObject } from "typebox";
+import type { AccountMode, DltEntity } from "../../core/accounts.ts";
+import { dltIdProblem } from "../../core/dlt.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const { records } = deps.store;
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
+      judge: ({ sound, errors }, account) => judge(sound.entity_id, errors, account?.mode),
+      toRecord: (given, { id, now }) =>
+        present({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          entityId: given.entity_id,
+          ...toFields(given),
+          createdAt: now,
+        }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ entity_id: Type.Optional(entityId), ...optional }),
+      clearable: {
+        name: "name",
+        status: "status",
+        whitelisted_urls: "whitelistedUrls",
+        callback_numbers: "callbackNumbers",
+      },
+      async judge({ sound, errors }, { accountId }) {
+        judge(sound.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
+      },
+      toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
+    }),
+    deleteEndpoint(deps, plan),
+  ];
+}
+
+const entityId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "As the DLT portal gave it, usually 19 digits",
+});
+
+const optional = {
+  name: Type.Optional(givenFields.name),
+  status: givenFields.status,
+  whitelisted_urls: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 500, pattern: "^\\S+$" }), {
+      maxItems: 1000,
+      description:
+        "Beginnings of the links that are registered; values of `{#url#}` must begin with one. Absent: not known",
+    }),
+  ),
+  callback_numbers: Type.Optional(
+    Type.Array(Type.String({ minLength: 3, maxLength: 20, pattern: "^\\+?[0-9][0-9 -]+$" }), {
+      maxItems: 1000,
+      description:
+        "Call-back numbers that are registered; values of `{#cbn#}` must be one. Absent: not known",
+    }),
+  ),
+};
+
+const plan: RecordPlan<"dltEntities"> = {
+  kind: "dltEntities",
+  path: "dlt-entities",
+  noun: "DLT entity",
+  operation: "DltEntity",
+  filters: { account_id: "accountId", entity_id: "entityId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    entity_id: entityId,
+    ...optional,
+    created_at: shownFields.created_at,
+  }),
+  show: (entity) => ({
+    id: entity.id,
+    account_id: entity.accountId,
+    entity_id: entity.entityId,
+    name: entity.name,
+    status: entity.status,
+    whitelisted_urls: entity.whitelistedUrls,
+    callback_numbers: entity.callbackNumbers,
+    created_at: toIso(entity.createdAt),
+  }),
+};
+
+function toFields(given: Static<TObject<typeof optional>>): Partial<DltEntity> {
+  return present({
+    name: given.name,
+    status: given.status,
+    whitelistedUrls: given.whitelisted_urls,
+    callbackNumbers: given.callback_numbers,
+  });
+}
+
+function judge(id: string | undefined, errors: ErrorCollector, mode: AccountMode | undefined): void {
+  const problem = id === undefined || mode === undefined ? undefined : dltIdProblem(id, mode);
+  if (problem !== undefined) errors.add("entity_id", problem);
+}
