@@ -1,6 +1,8 @@
 /** What an operator registers, as the rooms see it. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
 import type { DltStatus, HeaderType } from "./dlt-registry.ts";
 import type { SmsCategory } from "./sms-category.ts";
+import type { Domain } from "./domain.ts";
+import type { SuppressionReason } from "./suppression.ts";
 import type { PlaceholderKind } from "./template.ts";
 
 export type AccountMode = "sandbox" | "live";
@@ -72,22 +74,6 @@ export interface Sender {
   readonly createdAt: number;
 }
 
-export interface Domain {
-  readonly id: string;
-  readonly accountId: string;
-  /** Lower case. */
-  readonly domain: string;
-  /** Value of the ownership TXT record. */
-  readonly ownershipToken: string;
-  readonly dkimSelector: string;
-  /** Base64 DER (SPKI), for the `p=` of the DKIM record. */
-  readonly dkimPublicKey: string;
-  /** PEM; sealed at rest. */
-  readonly dkimPrivateKey: string;
-  readonly verifiedAt?: number;
-  readonly createdAt: number;
-}
-
 export type PushPlatform = "apns" | "fcm" | "web";
 
 export interface PushApp {
@@ -118,7 +104,7 @@ export interface Connector {
   readonly createdAt: number;
 }
 
-/** Which connectors, in which order, serve an account, a channel and a number prefix or a domain. Its id names its queue. */
+/** Which connectors, in which order, serve the messages that meet its conditions. Its id names its queue. */
 export interface Route {
   readonly id: string;
   /** Absent: every live account. */
@@ -126,7 +112,16 @@ export interface Route {
   readonly channel: "sms" | "email";
   /** SMS: digits after `+` the number starts with. Email: the recipient's domain. Empty: all. */
   readonly match: string;
+  /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. Absent: any. */
+  readonly sender?: string;
+  /** SMS: of the template. Absent: any, none included. */
+  readonly category?: SmsCategory;
+  /** In the order in which they are tried. */
   readonly connectorIds: readonly string[];
+  /** By connector id: neighbours in the order that have one share a place in it, and the messages in proportion. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** Whether a message that one connector may have taken may go over another. Absent: `safe`, it may not. */
+  readonly failover?: "safe" | "always";
   readonly createdAt: number;
 }
 
@@ -135,6 +130,33 @@ export interface Suppression {
   readonly accountId: string;
   /** Lower case. */
   readonly email: string;
+  readonly reason: SuppressionReason;
+  /** What it goes back to: the id of a message, or words of who added it. */
+  readonly source?: string;
+  /** When it ends by itself, Unix milliseconds; absent: never. */
+  readonly expiresAt?: number;
+  readonly createdAt: number;
+}
+
+/** Whom a number or short code belongs to that handsets write to. */
+export interface InboundNumber {
+  readonly id: string;
+  readonly accountId: string;
+  /** As `toInboundAddress` writes it. */
+  readonly number: string;
+  /** Absent: through whichever connector it comes. */
+  readonly connectorId?: string;
+  readonly createdAt: number;
+}
+
+/** Somebody who wants no SMS any more. */
+export interface OptOut {
+  readonly id: string;
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: every sender of the account. */
+  readonly sender?: string;
+  /** E.164. */
+  readonly recipient: string;
   readonly reason: string;
   readonly createdAt: number;
 }
@@ -151,6 +173,8 @@ export interface RecordTypes {
   connectors: Connector;
   routes: Route;
   suppressions: Suppression;
+  inboundNumbers: InboundNumber;
+  optOuts: OptOut;
 }
 
 export type RecordKind = keyof RecordTypes;

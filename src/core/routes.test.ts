@@ -1,30 +1,74 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Route } from "./accounts.ts";
-import { chooseRoute } from "./routes.ts";
+import { chooseRoute, type Destination } from "./routes.ts";
 
-function route(id: string, over: Partial<Route> = {}): Route {
+type Named = Omit<Partial<Route>, "id">;
+
+function route(id: string, over: Named = {}): Route {
   return { id, channel: "sms", match: "", connectorIds: [], createdAt: 0, ...over };
 }
 
-const to = { accountId: "a", channel: "sms", destination: "+919876543210" } as const;
+const to: Destination = {
+  accountId: "a",
+  channel: "sms",
+  destination: "+919876543210",
+  sender: "ACMECO",
+  category: "promotional",
+};
 
-test("the longest matching prefix counts", () => {
-  const routes = [
-    route("1"),
-    route("2", { match: "91" }),
-    route("3", { match: "9198" }),
-    route("4", { match: "44" }),
-  ];
-  expect(chooseRoute(routes, to)?.id).toBe("3");
+/** In order: each is chosen before all that stand below it. */
+const MOST_SPECIFIC_FIRST: readonly Named[] = [
+  { accountId: "a", match: "9198", sender: "ACMECO", category: "promotional" },
+  { accountId: "a", match: "9198", sender: "ACMECO" },
+  { accountId: "a", match: "9198", category: "promotional" },
+  { accountId: "a", match: "9198" },
+  { accountId: "a", match: "91", sender: "ACMECO", category: "promotional" },
+  { accountId: "a", match: "91" },
+  { accountId: "a", sender: "ACMECO", category: "promotional" },
+  { accountId: "a", sender: "ACMECO" },
+  { accountId: "a", category: "promotional" },
+  { accountId: "a" },
+  { match: "9198", sender: "ACMECO", category: "promotional" },
+  { match: "9198" },
+  { match: "91", sender: "ACMECO" },
+  { match: "91" },
+  { sender: "ACMECO" },
+  { category: "promotional" },
+  {},
+];
+
+describe("the most specific route counts", () => {
+  const routes = MOST_SPECIFIC_FIRST.map((over, index) => route(String(99 - index), over));
+  test.each(routes.map((each, index) => [JSON.stringify(MOST_SPECIFIC_FIRST[index]), index, each] as const))(
+    "%s before what stands below it",
+    (_, index, expected) => {
+      const left = routes.slice(index);
+      expect(chooseRoute(left, to)).toBe(expected);
+      expect(chooseRoute(left.toReversed(), to)).toBe(expected);
+    },
+  );
 });
 
-test("an account's own route comes before a longer one of all accounts", () => {
-  const routes = [
-    route("1", { match: "9198" }),
-    route("2", { accountId: "a" }),
-    route("3", { accountId: "b" }),
-  ];
-  expect(chooseRoute(routes, to)?.id).toBe("2");
+const ELSEWHERE: readonly Named[] = [
+  { channel: "email" },
+  { accountId: "b" },
+  { match: "44" },
+  { match: "91987654321011" },
+  { sender: "OTHERS" },
+  { sender: "acmeco" },
+  { category: "transactional" },
+  { match: "91", sender: "ACMECO", category: "service_implicit" },
+];
+
+test.each(ELSEWHERE.map((over) => [JSON.stringify(over), over] as const))("%s leads elsewhere", (_, over) => {
+  expect(chooseRoute([route("1", over)], to)).toBeUndefined();
+});
+
+test("a route for one sender or one category is not for messages that have none", () => {
+  const bare: Destination = { accountId: "a", channel: "sms", destination: "+919876543210" };
+  expect(chooseRoute([route("1", { sender: "ACMECO" })], bare)).toBeUndefined();
+  expect(chooseRoute([route("1", { category: "promotional" })], bare)).toBeUndefined();
+  expect(chooseRoute([route("1")], bare)?.id).toBe("1");
 });
 
 test("of two equal routes the oldest counts, in whatever order they are listed", () => {
@@ -33,18 +77,12 @@ test("of two equal routes the oldest counts, in whatever order they are listed",
   expect(chooseRoute(routes.toReversed(), to)?.id).toBe("1");
 });
 
-test("routes of the other channel and of other accounts lead nowhere", () => {
-  const routes = [
-    route("1", { channel: "email" }),
-    route("2", { accountId: "b" }),
-    route("3", { match: "44" }),
-  ];
-  expect(chooseRoute(routes, to)).toBeUndefined();
-});
-
-test("an email route matches its whole domain only", () => {
-  const routes = [route("1", { channel: "email", match: "example.com" })];
-  const email = { accountId: "a", channel: "email" } as const;
+test("an email route matches its whole domain only, and a sender's domain", () => {
+  const routes = [route("1", { channel: "email", match: "example.com", sender: "acme.example" })];
+  const email = { accountId: "a", channel: "email", sender: "acme.example" } as const;
   expect(chooseRoute(routes, { ...email, destination: "example.com" })?.id).toBe("1");
   expect(chooseRoute(routes, { ...email, destination: "mail.example.com" })).toBeUndefined();
+  expect(
+    chooseRoute(routes, { ...email, destination: "example.com", sender: "mail.acme.example" }),
+  ).toBeUndefined();
 });

@@ -1,42 +1,61 @@
 import type { Route } from "./accounts.ts";
 import type { ChannelName } from "./message.ts";
+import type { SmsCategory } from "./sms-category.ts";
 
 /** Queues of sandbox accounts, served by the simulator. */
 export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as const;
 
+/** What a route is chosen by. */
 export interface Destination {
   readonly accountId: string;
   readonly channel: ChannelName;
   /** SMS: the E.164 number. Email: the recipient's domain, lower case. */
   readonly destination: string;
+  /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. */
+  readonly sender?: string | undefined;
+  /** Of the SMS's template. */
+  readonly category?: SmsCategory | undefined;
 }
 
 /**
- * The route of a destination: the account's own routes come before those of all accounts, among these the longest
- * match counts, among equals the oldest. `undefined`: none leads there.
+ * The route of a destination, out of those all of whose conditions it meets: the account's own come before those of
+ * all accounts; among these the longest `match` counts, then one that names the sender, then one that names the
+ * category, then the oldest. `undefined`: none leads there.
  */
-export function chooseRoute(
-  routes: readonly Route[],
-  { accountId, channel, destination }: Destination,
-): Route | undefined {
+export function chooseRoute(routes: readonly Route[], to: Destination): Route | undefined {
   let best: Route | undefined;
   for (const route of routes) {
-    const isOpen = route.accountId === undefined || route.accountId === accountId;
-    if (!isOpen || route.channel !== channel || !leadsTo(route, destination)) continue;
-    if (!best || isBetter(route, best)) best = route;
+    if (leadsTo(route, to) && (!best || isBetter(route, best))) best = route;
   }
   return best;
 }
 
-function leadsTo(route: Route, destination: string): boolean {
-  if (route.match === "") return true;
-  if (route.channel === "email") return destination === route.match.toLowerCase();
-  return destination.startsWith(route.match, destination.startsWith("+") ? 1 : 0);
+function leadsTo(route: Route, { accountId, channel, destination, sender, category }: Destination): boolean {
+  if (route.channel !== channel) return false;
+  if (route.accountId !== undefined && route.accountId !== accountId) return false;
+  if (route.sender !== undefined && route.sender !== sender) return false;
+  if (route.category !== undefined && route.category !== category) return false;
+  return matches(route, destination);
+}
+
+function matches({ channel, match }: Route, destination: string): boolean {
+  if (match === "") return true;
+  if (channel === "email") return destination === match.toLowerCase();
+  return destination.startsWith(match, destination.startsWith("+") ? 1 : 0);
 }
 
 function isBetter(route: Route, than: Route): boolean {
-  const isOwn = route.accountId !== undefined;
-  if (isOwn !== (than.accountId !== undefined)) return isOwn;
-  if (route.match.length !== than.match.length) return route.match.length > than.match.length;
+  for (const weigh of SPECIFICITY) {
+    const difference = weigh(route) - weigh(than);
+    if (difference !== 0) return difference > 0;
+  }
   return route.id < than.id;
 }
+
+/** What makes a route more specific, most important first. */
+const SPECIFICITY: readonly ((route: Route) => number)[] = [
+  (route) => (route.accountId === undefined ? 0 : 1),
+  (route) => route.match.length,
+  (route) => (route.sender === undefined ? 0 : 1),
+  (route) => (route.category === undefined ? 0 : 1),
+];

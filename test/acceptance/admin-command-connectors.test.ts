@@ -102,6 +102,33 @@ describe("connectors and routes", () => {
     const route = await json("routes", "create", "--channel", "sms", "--connector", two, "--connector", one);
     expect(route.connector_ids).toEqual([two, one]);
     expect(await text("routes", "list")).toContain("all live");
+    const shares = [
+      `${one}=3`,
+      two,
+      "--category",
+      "promotional",
+      "--sender",
+      "ACMEIN",
+      "--failover",
+      "always",
+    ];
+    const shared = await json(
+      "routes",
+      "create",
+      "--channel",
+      "sms",
+      "--connector",
+      ...shares.slice(0, 1),
+      "--connector",
+      ...shares.slice(1),
+    );
+    expect(shared).toMatchObject({
+      connectors: [{ connector_id: one, weight: 3 }, { connector_id: two }],
+      category: "promotional",
+      sender: "ACMEIN",
+      failover: "always",
+    });
+    expect((await run(["routes", "update", route.id, "--connector", `${one}=x`])).err).toContain("id=weight");
   });
 
   test("a test that fails ends with code 1 and says why", async () => {

@@ -88,4 +88,63 @@ describe("routes", () => {
     const { json: other } = await admin.call("POST", "routes", { ...body, match: "34" });
     expect((await admin.call("PATCH", `routes/${other.id}`, { match: "33" })).status).toBe(409);
   });
+
+  test("may be for one sender and one category, and are told apart by them", async () => {
+    const to = { account_id: live, channel: "sms", match: "35", connector_ids: [await connector()] };
+    const whole = { ...to, sender: "ACMECO", category: "promotional", failover: "always" };
+    const { status, json } = await admin.call("POST", "routes", whole);
+    expect([status, json]).toMatchObject([201, whole]);
+    for (const less of [{ sender: "ACMECO" }, { category: "promotional" }, {}]) {
+      const { status: made, json: shown } = await admin.call("POST", "routes", { ...to, ...less });
+      expect([made, shown]).toMatchObject([201, { ...to, ...less, failover: "safe" }]);
+    }
+    expect((await admin.call("POST", "routes", whole)).status).toBe(409);
+    const cleared = await admin.call("PATCH", `routes/${json.id}`, { sender: null });
+    expect(cleared.json.details).toEqual({ sender: "cannot be cleared" });
+  });
+
+  test("connectors may have weights, and lose them when they are named without", async () => {
+    const [a, b, c] = [await connector(), await connector(), await connector()];
+    const connectors = [{ connector_id: a, weight: 3 }, { connector_id: b, weight: 1 }, { connector_id: c }];
+    const { json } = await admin.call("POST", "routes", {
+      account_id: live,
+      channel: "sms",
+      match: "36",
+      connectors,
+    });
+    expect(json).toMatchObject({ connectors, connector_ids: [a, b, c] });
+    const { json: kept } = await admin.call("PATCH", `routes/${json.id}`, { match: "37" });
+    expect(kept).toMatchObject({ match: "37", connectors });
+    const { json: plain } = await admin.call("PATCH", `routes/${json.id}`, { connector_ids: [b, a] });
+    expect(plain.connectors).toEqual([{ connector_id: b }, { connector_id: a }]);
+  });
+
+  test("what is wrong with a sender, a category, weights and connectors is said under their names", async () => {
+    const id = await connector();
+    const create = async (over: object) =>
+      (await admin.call("POST", "routes", { account_id: live, channel: "sms", match: "38", ...over })).json
+        .details;
+    expect(await create({ connector_ids: [id], sender: "ÀCME" })).toHaveProperty("sender");
+    expect(await create({ connector_ids: [id], category: "spam" })).toHaveProperty("category");
+    expect(await create({ connector_ids: [id], failover: "never" })).toHaveProperty("failover");
+    expect(Object.keys(await create({}))).toEqual(["connectors", "connector_ids"]);
+    const both = await create({ connector_ids: [id], connectors: [{ connector_id: id }] });
+    expect(Object.keys(both)).toEqual(["connectors", "connector_ids"]);
+    const broken = [{ connector_id: id, weight: 0 }, { connector_id: id }, { connector_id: NOBODY }, {}];
+    expect(await create({ connectors: broken })).toMatchObject({
+      "connectors.0.weight": "must be from 1 to 1000",
+      "connectors.1.connector_id": "is named twice",
+      "connectors.2.connector_id": "no such connector",
+      "connectors.3.connector_id": "required",
+    });
+    const relay = await connector({ host: "relay.example" }, "smtp");
+    const email = { channel: "email", match: "a.example", connector_ids: [relay], category: "promotional" };
+    expect(await create(email)).toEqual({ category: "is of SMS templates only" });
+    const { json } = await admin.call("POST", "routes", {
+      ...email,
+      category: undefined,
+      sender: "@Acme.example",
+    });
+    expect(json.sender).toBe("acme.example");
+  });
 });

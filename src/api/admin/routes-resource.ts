@@ -1,11 +1,7 @@
 import Type from "typebox";
 import type { Route } from "../../core/accounts.ts";
-import { domainOf, parseEmailAddress } from "../../core/email-address.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
-import type { ChannelName } from "../../core/message.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
-import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
@@ -18,63 +14,68 @@ import {
   updateEndpoint,
 } from "./record-endpoints.ts";
 import type { RecordPlan } from "./record-plan.ts";
+import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function routeEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan: RecordPlan<"routes"> = { ...shownPlan, onChanged: deps.onConfigChanged };
   return [
-    createEndpoint(deps, plan, {
-      schema: Type.Object({
-        account_id: Type.Optional(givenFields.account_id),
-        channel,
-        match: Type.Optional(match),
-        connector_ids: connectorIds,
-      }),
-      judge: ({ sound, errors }) => judge(deps, sound, errors),
-      async toRecord(given, { id, now }) {
-        const route: Route = present({
-          id,
-          accountId: given.account_id?.toLowerCase(),
-          channel: given.channel,
-          match: normalisedMatch(given.channel, given.match ?? ""),
-          connectorIds: given.connector_ids.map((each) => each.toLowerCase()),
-          createdAt: now,
-        });
-        await refuseTwin(deps.store.records, route);
-        return route;
-      },
-    }),
+    createRoute(deps, plan),
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
-    updateEndpoint(deps, plan, {
-      schema: Type.Object({
-        match: Type.Optional(match),
-        connector_ids: Type.Optional(connectorIds),
-      }),
-      judge: ({ sound, errors }, current) => judge(deps, { ...sound, channel: current.channel }, errors),
-      async toChanges(given, current) {
-        const match = normalisedMatch(current.channel, given.match ?? current.match);
-        await refuseTwin(deps.store.records, { ...current, match });
-        return present({ match, connectorIds: given.connector_ids?.map((each) => each.toLowerCase()) });
-      },
-    }),
+    updateRoute(deps, plan),
     deleteEndpoint(deps, plan, { usedBy: async () => ["messages that wait in its queue"] }),
   ];
 }
 
-const channel = Type.Enum(["sms", "email"], { type: "string" });
+const { channel, match, sender, category, connectors, connectorIds, failover } = routeFields;
 
-const match = Type.String({
-  maxLength: 255,
-  description:
-    "SMS: the digits numbers start with, without `+`. Email: the recipients' domain. Empty or absent: all",
-});
+const changeable = {
+  match: Type.Optional(match),
+  sender: Type.Optional(sender),
+  category: Type.Optional(category),
+  connectors: Type.Optional(connectors),
+  connector_ids: Type.Optional(connectorIds),
+  failover: Type.Optional(failover),
+};
 
-const connectorIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-  minItems: 1,
-  maxItems: 20,
-  description: "In the order in which they are tried",
-});
+function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
+  return createEndpoint(deps, plan, {
+    schema: Type.Object({ account_id: Type.Optional(givenFields.account_id), channel, ...changeable }),
+    judge: ({ sound, errors }) => judgeRoute(deps, sound, { errors, isNew: true }),
+    async toRecord(given, { id, now }) {
+      const { connectorIds = [], weights } = connectorsOf(given) ?? {};
+      const route: Route = present({
+        id,
+        accountId: given.account_id?.toLowerCase(),
+        channel: given.channel,
+        match: "",
+        ...conditionsOf(given.channel, given),
+        connectorIds,
+        weights: weights ?? undefined,
+        failover: given.failover,
+        createdAt: now,
+      });
+      await refuseTwin(deps.store.records, route);
+      return route;
+    },
+  });
+}
+
+function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
+  return updateEndpoint(deps, plan, {
+    schema: Type.Object(changeable),
+    judge: ({ sound, errors }, current) =>
+      judgeRoute(deps, { ...sound, channel: current.channel }, { errors, isNew: false }),
+    async toChanges(given, current) {
+      const conditions = conditionsOf(current.channel, given);
+      await refuseTwin(deps.store.records, { ...current, ...conditions });
+      // `null` clears: a plain list of connectors takes the weights away.
+      const named = connectorsOf(given) as Partial<Route> | undefined;
+      return { ...conditions, ...named, ...present({ failover: given.failover }) };
+    },
+  });
+}
 
 const shownPlan: RecordPlan<"routes"> = {
   kind: "routes",
@@ -88,7 +89,11 @@ const shownPlan: RecordPlan<"routes"> = {
     account_id: Type.Optional(Type.String({ format: "uuid", description: "Absent: every live account" })),
     channel,
     match,
+    sender: Type.Optional(sender),
+    category: Type.Optional(category),
+    connectors,
     connector_ids: connectorIds,
+    failover,
     created_at: shownFields.created_at,
   }),
   show: toResource,
@@ -100,54 +105,13 @@ function toResource(route: Route) {
     account_id: route.accountId,
     channel: route.channel,
     match: route.match,
+    sender: route.sender,
+    category: route.category,
+    connectors: route.connectorIds.map((id) => ({ connector_id: id, weight: route.weights?.[id] })),
     connector_ids: route.connectorIds,
+    failover: route.failover ?? "safe",
     created_at: toIso(route.createdAt),
   };
-}
-
-interface SoundRoute {
-  readonly channel?: ChannelName | undefined;
-  readonly match?: string | undefined;
-  readonly connector_ids?: readonly (string | undefined)[] | undefined;
-}
-
-async function judge(deps: AdminDeps, sound: SoundRoute, errors: ErrorCollector): Promise<void> {
-  if (sound.channel !== undefined && sound.match !== undefined) {
-    const problem = matchProblem(sound.channel, normalisedMatch(sound.channel, sound.match));
-    if (problem !== undefined) errors.add("match", problem);
-  }
-  const ids = sound.connector_ids ?? [];
-  for (const [index, id] of ids.entries()) {
-    const isRepeated = ids.indexOf(id) !== index;
-    const reason = isRepeated ? "is named twice" : await connectorProblem(deps, id, sound.channel);
-    const at = `connector_ids.${index}`;
-    if (reason) errors.addEntry("connector_ids", { index, total: ids.length, at, reason });
-  }
-}
-
-async function connectorProblem(
-  { store, connectorKinds }: AdminDeps,
-  id: string | undefined,
-  wanted: ChannelName | undefined,
-): Promise<string | undefined> {
-  if (id === undefined) return undefined;
-  const connector = isUuid(id) ? await store.records.find("connectors", { id: id.toLowerCase() }) : undefined;
-  if (!connector) return "no such connector";
-  const kind = connectorKinds.find((each) => each.kind === connector.kind);
-  if (!kind || wanted === undefined || kind.channel === wanted) return undefined;
-  return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
-}
-
-function normalisedMatch(to: ChannelName, written: string): string {
-  return to === "sms" ? written.replace(/^\+/, "") : written.replace(/^@/, "").toLowerCase();
-}
-
-function matchProblem(to: ChannelName, normalised: string): string | undefined {
-  if (normalised === "") return undefined;
-  if (to === "sms")
-    return /^[1-9]\d{0,14}$/.test(normalised) ? undefined : "must be 1 to 15 digits, for example 91";
-  const isDomain = domainOf(parseEmailAddress(`a@${normalised}`) ?? "") === normalised;
-  return isDomain ? undefined : "must be a domain, for example example.com";
 }
 
 /** Of two routes for the same messages only the older would ever be chosen: the newer would silently do nothing. */
@@ -162,7 +126,9 @@ async function refuseTwin(records: Records, route: Route): Promise<void> {
 }
 
 function leadsSame(one: Route, other: Route): boolean {
-  return one.accountId === other.accountId && one.channel === other.channel && one.match === other.match;
+  return (["accountId", "channel", "match", "sender", "category"] as const).every(
+    (condition) => one[condition] === other[condition],
+  );
 }
 
 const PAGE = 1000;

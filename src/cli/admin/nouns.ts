@@ -28,6 +28,8 @@ export interface OptionRow {
   readonly isRequired?: boolean;
   /** May be given several times, or with commas. */
   readonly isList?: boolean;
+  /** What an entry of the list is to the API; absent: the text itself. */
+  readonly parse?: (entry: string) => unknown;
 }
 
 const account: OptionRow = {
@@ -68,9 +70,9 @@ const senderMore: readonly OptionRow[] = [
     meaning: "a template it is linked to; none: all of its entity",
     isList: true,
   },
+  ...HEADER_ROWS,
   { flags: "--default", field: "is_default", meaning: "use it where nothing names a sender" },
 ];
-  ...HEADER_ROWS,
 const platforms: OptionRow = {
   flags: "--platform <platform>",
   field: "platforms",
@@ -82,18 +84,15 @@ const externalId: OptionRow = {
   field: "external_id",
   meaning: "your own user id",
 };
-const reason: OptionRow = { flags: "--reason <text>", field: "reason", meaning: "why" };
-const match: OptionRow = {
-  flags: "--match <prefix>",
-  field: "match",
-  meaning: "digits or a domain; none: all",
-};
-const connectors: OptionRow = {
-  flags: "--connector <id>",
-  field: "connector_ids",
-  meaning: "the connectors in the order they are tried",
-  isList: true,
-};
+const suppressionMore: readonly OptionRow[] = [
+  {
+    flags: "--reason <word>",
+    field: "reason",
+    meaning: "hard_bounce, soft_bounce, complaint, unsubscribe or manual",
+  },
+  { flags: "--source <text>", field: "source", meaning: "what it goes back to" },
+  { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
+];
 
 function column(head: string, field: string): Column {
   return { head, of: (row) => row[field] };
@@ -150,6 +149,15 @@ export const NOUNS: readonly Noun[] = [
     columns: [
       id,
       owner,
+      column("SENDER ID", "sender_id"),
+      column("ENTITY", "dlt_entity_id"),
+      column("DEFAULT", "is_default"),
+      created,
+    ],
+    create: [account, required(senderId), ...senderMore],
+    update: [senderId, ...senderMore],
+    filters: [ofAccount],
+  },
   {
     name: "dlt-entities",
     one: "DLT entity",
@@ -164,15 +172,6 @@ export const NOUNS: readonly Noun[] = [
     create: [account, required(ENTITY_ID), name, ...ENTITY_ROWS],
     update: [ENTITY_ID, name, ...ENTITY_ROWS],
     filters: [ofAccount, { ...ENTITY_ID, meaning: "only this one" }],
-  },
-      column("SENDER ID", "sender_id"),
-      column("ENTITY", "dlt_entity_id"),
-      column("DEFAULT", "is_default"),
-      created,
-    ],
-    create: [account, required(senderId), ...senderMore],
-    update: [senderId, ...senderMore],
-    filters: [ofAccount],
   },
   {
     name: "domains",
@@ -213,6 +212,8 @@ export const NOUNS: readonly Noun[] = [
       { head: "ACCOUNT", of: (row) => row.account_id ?? "all live" },
       column("CHANNEL", "channel"),
       { head: "MATCH", of: (row) => row.match || "all" },
+      column("SENDER", "sender"),
+      column("CATEGORY", "category"),
       column("CONNECTORS", "connector_ids"),
     ],
     create: [
@@ -226,13 +227,20 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "suppressions",
     one: "suppression",
-    columns: [id, owner, column("EMAIL", "email"), column("REASON", "reason"), created],
+    columns: [
+      id,
+      owner,
+      column("EMAIL", "email"),
+      column("REASON", "reason"),
+      column("UNTIL", "expires_at"),
+      created,
+    ],
     create: [
       account,
       { flags: "--email <address>", field: "email", meaning: "whom no email goes to", isRequired: true },
-      reason,
+      ...suppressionMore,
     ],
-    update: [reason],
+    update: suppressionMore,
     filters: [ofAccount, { flags: "--email <address>", field: "email", meaning: "only this address" }],
   },
 ];

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Driver } from "./driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
+import webhooks from "./migrations/0002_webhooks.sql" with { type: "text" };
+import events from "./migrations/0003_events.sql" with { type: "text" };
 import dlt from "./migrations/0005_dlt.sql" with { type: "text" };
+import routes from "./migrations/0006_routes.sql" with { type: "text" };
+import inbound from "./migrations/0007_inbound.sql" with { type: "text" };
+import mail from "./migrations/0008_mail.sql" with { type: "text" };
+import domains from "./migrations/0009_domains.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -12,7 +18,13 @@ interface Migration {
 /** In order; forward only. A file that has been released is never changed: its checksum is kept. */
 const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "0001_first", sql: first },
+  { number: 2, name: "0002_webhooks", sql: webhooks },
+  { number: 3, name: "0003_events", sql: events },
   { number: 5, name: "0005_dlt", sql: dlt },
+  { number: 6, name: "0006_routes", sql: routes },
+  { number: 7, name: "0007_inbound", sql: inbound },
+  { number: 8, name: "0008_mail", sql: mail },
+  { number: 9, name: "0009_domains", sql: domains },
 ];
 
 /**

@@ -1,0 +1,198 @@
+/** What a route is asked to be, and what is wrong with it. */
+import Type from "typebox";
+import type { Route } from "../../core/accounts.ts";
+import { domainOf, parseEmailAddress } from "../../core/email-address.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import type { ChannelName } from "../../core/message.ts";
+import { present } from "../../core/present.ts";
+import { SMS_CATEGORIES, type SmsCategory } from "../../core/sms-category.ts";
+import { isUuid } from "../../core/uuid.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+
+const connectorId = Type.String({ minLength: 1, maxLength: 64 });
+
+const weight = Type.Integer({
+  minimum: 1,
+  maximum: 1000,
+  description:
+    "Neighbours that have a weight share one place in the order, and the messages in proportion to it",
+});
+
+export const routeFields = {
+  channel: Type.Enum(["sms", "email"], { type: "string" }),
+  match: Type.String({
+    maxLength: 255,
+    description:
+      "SMS: the digits numbers start with, without `+`. Email: the recipients' domain. Empty or absent: all",
+  }),
+  sender: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "SMS: the sender id that goes out. Email: the domain of the From address. Absent: any",
+  }),
+  category: Type.Enum([...SMS_CATEGORIES], {
+    type: "string",
+    description: "SMS: the DLT category of the template. Absent: any",
+  }),
+  connectors: Type.Array(Type.Object({ connector_id: connectorId, weight: Type.Optional(weight) }), {
+    minItems: 1,
+    maxItems: 20,
+    description: "In the order in which they are tried. Instead of `connector_ids`",
+  }),
+  connectorIds: Type.Array(connectorId, {
+    minItems: 1,
+    maxItems: 20,
+    description: "In the order in which they are tried. Instead of `connectors`, where none has a weight",
+  }),
+  failover: Type.Enum(["safe", "always"], {
+    type: "string",
+    description:
+      "`safe`: a message that one connector may have taken goes over no other. `always`: it may, and may arrive twice",
+  }),
+};
+
+/** The fields that the schema found sound. */
+export interface RouteDraft {
+  readonly channel?: ChannelName | undefined;
+  readonly match?: string | undefined;
+  readonly sender?: string | undefined;
+  readonly category?: SmsCategory | undefined;
+  readonly connectors?:
+    | readonly (
+        | { readonly connector_id?: string | undefined; readonly weight?: number | undefined }
+        | undefined
+      )[]
+    | undefined;
+  readonly connector_ids?: readonly (string | undefined)[] | undefined;
+}
+
+/** What the schema cannot say. `isNew`: it must name its connectors. */
+export async function judgeRoute(
+  deps: AdminDeps,
+  draft: RouteDraft,
+  { errors, isNew }: { readonly errors: ErrorCollector; readonly isNew: boolean },
+): Promise<void> {
+  judgeConditions(draft, errors);
+  const { connectors, connector_ids: ids } = draft;
+  const isMissing = !connectors && !ids && !errors.has("connectors") && !errors.has("connector_ids");
+  if (isNew && isMissing)
+    for (const name of BOTH) errors.add(name, "either connectors or connector_ids is required");
+  if (connectors && ids)
+    for (const name of BOTH) errors.add(name, "give connectors or connector_ids, not both");
+  await judgeConnectors(deps, {
+    ids: ids ?? [],
+    channel: draft.channel,
+    errors,
+    at: (i) => `connector_ids.${i}`,
+  });
+  await judgeConnectors(deps, {
+    ids: connectors?.map((each) => each?.connector_id) ?? [],
+    channel: draft.channel,
+    errors,
+    at: (index) => `connectors.${index}.connector_id`,
+  });
+}
+
+const BOTH = ["connectors", "connector_ids"] as const;
+
+function judgeConditions({ channel, match, sender, category }: RouteDraft, errors: ErrorCollector): void {
+  if (channel === undefined) return;
+  const wrongMatch = match === undefined ? undefined : matchProblem(channel, normalisedMatch(channel, match));
+  if (wrongMatch !== undefined) errors.add("match", wrongMatch);
+  const wrongSender =
+    sender === undefined ? undefined : senderProblem(channel, normalisedSender(channel, sender));
+  if (wrongSender !== undefined) errors.add("sender", wrongSender);
+  if (category !== undefined && channel !== "sms") errors.add("category", "is of SMS templates only");
+}
+
+interface NamedConnectors {
+  readonly ids: readonly (string | undefined)[];
+  readonly channel: ChannelName | undefined;
+  readonly errors: ErrorCollector;
+  at(index: number): string;
+}
+
+async function judgeConnectors(
+  deps: AdminDeps,
+  { ids, channel, errors, at }: NamedConnectors,
+): Promise<void> {
+  for (const [index, id] of ids.entries()) {
+    const isRepeated = id !== undefined && ids.indexOf(id) !== index;
+    const reason = isRepeated ? "is named twice" : await connectorProblem(deps, id, channel);
+    const [field = ""] = at(index).split(".");
+    if (reason) errors.addEntry(field, { index, total: ids.length, at: at(index), reason });
+  }
+}
+
+async function connectorProblem(
+  { store, connectorKinds }: AdminDeps,
+  id: string | undefined,
+  wanted: ChannelName | undefined,
+): Promise<string | undefined> {
+  if (id === undefined) return undefined;
+  const connector = isUuid(id) ? await store.records.find("connectors", { id: id.toLowerCase() }) : undefined;
+  if (!connector) return "no such connector";
+  const kind = connectorKinds.find((each) => each.kind === connector.kind);
+  if (!kind || wanted === undefined || kind.channel === wanted) return undefined;
+  return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
+}
+
+/** The connectors a sound draft names, and their weights; without a draft of them, nothing changes. */
+export function connectorsOf(given: {
+  readonly connectors?: readonly { readonly connector_id: string; readonly weight?: number }[];
+  readonly connector_ids?: readonly string[];
+}): (Pick<Route, "connectorIds"> & { readonly weights: Route["weights"] | null }) | undefined {
+  const named =
+    given.connectors ?? given.connector_ids?.map((id) => ({ connector_id: id, weight: undefined }));
+  if (!named) return undefined;
+  const weighted = named.flatMap((each) =>
+    each.weight === undefined ? [] : [[each.connector_id.toLowerCase(), each.weight] as const],
+  );
+  return {
+    connectorIds: named.map((each) => each.connector_id.toLowerCase()),
+    weights: weighted.length > 0 ? Object.fromEntries(weighted) : null,
+  };
+}
+
+/** The conditions of a sound draft as they are kept. */
+export function conditionsOf(
+  channel: ChannelName,
+  given: Pick<RouteDraft, "match" | "sender" | "category">,
+): Partial<Pick<Route, "match" | "sender" | "category">> {
+  return present({
+    match: given.match === undefined ? undefined : normalisedMatch(channel, given.match),
+    sender: given.sender === undefined ? undefined : normalisedSender(channel, given.sender),
+    category: given.category,
+  });
+}
+
+function normalisedMatch(to: ChannelName, written: string): string {
+  return to === "sms" ? written.replace(/^\+/, "") : normalisedDomain(written);
+}
+
+function normalisedSender(to: ChannelName, written: string): string {
+  return to === "sms" ? written : normalisedDomain(written);
+}
+
+function normalisedDomain(written: string): string {
+  return written.replace(/^@/, "").toLowerCase();
+}
+
+function matchProblem(to: ChannelName, normalised: string): string | undefined {
+  if (normalised === "") return undefined;
+  if (to === "sms")
+    return /^[1-9]\d{0,14}$/.test(normalised) ? undefined : "must be 1 to 15 digits, for example 91";
+  return domainProblem(normalised);
+}
+
+function senderProblem(to: ChannelName, normalised: string): string | undefined {
+  if (to === "email") return domainProblem(normalised);
+  return /^[!-~](?:[ -~]{0,18}[!-~])?$/.test(normalised)
+    ? undefined
+    : "must be 1 to 20 printable ASCII characters";
+}
+
+function domainProblem(normalised: string): string | undefined {
+  const isDomain = domainOf(parseEmailAddress(`a@${normalised}`) ?? "") === normalised;
+  return isDomain ? undefined : "must be a domain, for example example.com";
+}

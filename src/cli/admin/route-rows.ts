@@ -1,0 +1,35 @@
+/** What a route asks of a message and whom it names, as options of the commands. */
+import { UsageFailure } from "./command-line.ts";
+import type { OptionRow } from "./nouns.ts";
+
+export const ROUTE_ROWS: readonly OptionRow[] = [
+  { flags: "--match <prefix>", field: "match", meaning: "digits or a domain; none: all" },
+  {
+    flags: "--sender <sender>",
+    field: "sender",
+    meaning: "only of this sender id, or From domain; none: any",
+  },
+  {
+    flags: "--category <category>",
+    field: "category",
+    meaning: "only of templates that are transactional, service_implicit, service_explicit or promotional",
+  },
+  {
+    flags: "--connector <id[=weight]>",
+    field: "connectors",
+    meaning: "the connectors in the order they are tried; neighbours with a weight share",
+    isList: true,
+    parse: readConnector,
+  },
+  {
+    flags: "--failover <policy>",
+    field: "failover",
+    meaning: "always: also what a connector may have taken goes over another; else safe",
+  },
+];
+
+function readConnector(written: string): object {
+  const [, id = "", weight] = /^([^=]+)(?:=(\d+))?$/.exec(written) ?? [];
+  if (id === "") throw new UsageFailure(`"${written}" is no connector: write its id, or id=weight`);
+  return { connector_id: id, ...(weight !== undefined && { weight: Number(weight) }) };
+}
