@@ -23,8 +23,10 @@ interface Chore {
 const CHORES: readonly Chore[] = [
   { name: "stage", everyMs: 100, run: stageDue },
   { name: "expire", everyMs: 500, run: (store, now) => store.expire(now, CHUNK) },
+  { name: "number events", everyMs: 50, run: (store, now) => store.numberEvents(now, CHUNK) },
   { name: "wipe", everyMs: 30_000, run: (store) => store.wipeContents(CHUNK) },
   { name: "prune messages", everyMs: 60_000, run: pruneMessages },
+  { name: "prune suppressions", everyMs: 60_000, run: (store, now) => store.pruneSuppressions(now, CHUNK) },
   { name: "prune keys", everyMs: 60_000, run: (store, now) => store.pruneIdempotencyKeys(now, CHUNK) },
   {
     name: "prune received",

@@ -5,7 +5,13 @@
 import { describe } from "bun:test";
 import { acceptContract } from "./contract/accept.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
+import { inboundContract } from "./contract/inbound.contract.ts";
+import { limitsContract } from "./contract/limits.contract.ts";
+import { optOutContract } from "./contract/opt-out.contract.ts";
+import { outboxContract } from "./contract/outbox.contract.ts";
+import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { pruneContract } from "./contract/prune.contract.ts";
 import { pushContract } from "./contract/push.contract.ts";
 import { receiptContract } from "./contract/receipt.contract.ts";
@@ -14,6 +20,7 @@ import { sandboxContract } from "./contract/sandbox.contract.ts";
 import { settingsContract } from "./contract/settings.contract.ts";
 import { settleContract } from "./contract/settle.contract.ts";
 import { stageContract } from "./contract/stage.contract.ts";
+import { suppressionContract } from "./contract/suppressions.contract.ts";
 import type { OpenStore } from "./contract/world.contract.ts";
 
 export function storeContract(name: string, open: OpenStore): void {
@@ -24,10 +31,17 @@ export function storeContract(name: string, open: OpenStore): void {
     settleContract(open);
     receiptContract(open);
     stageContract(open);
+    outboxContract(open);
+    outboxReplayContract(open);
     pruneContract(open);
     pushContract(open);
     recordsContract(open);
     settingsContract(open);
+    inboundContract(open);
+    optOutContract(open);
+    limitsContract(open);
     sandboxContract(open);
+    suppressionContract(open);
+    eventFeedContract(open);
   });
 }

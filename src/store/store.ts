@@ -24,13 +24,26 @@ import type {
   PushIdempotency,
 } from "../core/push-registration.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { InboundStore } from "./inbound.ts";
+import type { Outbox } from "./outbox.ts";
+import type { SuppressionStore } from "./suppressions.ts";
+
+export type * from "./event-feed.ts";
+export type * from "./inbound.ts";
+export type * from "./outbox.ts";
+export type * from "./suppressions.ts";
 
 export interface Store {
   readonly intake: Intake;
   readonly queue: Queue;
+  readonly outbox: Outbox;
   readonly push: PushStore;
   readonly records: Records;
   readonly sandbox: SandboxLedger;
+  readonly suppressions: SuppressionStore;
+  readonly feed: EventFeed;
+  readonly inbound: InboundStore;
   readonly upkeep: UpkeepStore;
   /** Creates the first account and its admin token if, and only if, the database holds no account. True if it did. */
   bootstrap(first: FirstStart): Promise<boolean>;
@@ -105,12 +118,21 @@ export interface UpkeepStore {
   nextDueAt(): Promise<number | undefined>;
   /** Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the last word was the recipient's server's, else `failed`. */
   expire(now: number, limit: number): Promise<number>;
+  /**
+   * Numbers committed events, so that the feed shows them; to be called every 50 ms or so. Always 0 where events are
+   * numbered as they are written: with one writer at a time the order of commits is theirs.
+   */
+  numberEvents(now: number, limit: number): Promise<number>;
   /** Wipes bodies of batches whose jobs are all gone (single messages are wiped as they settle). */
   wipeContents(limit: number): Promise<number>;
   /** Deletes messages created before `before` that are final, and any created before `atLatest`, with all that hangs on them. */
   pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
   pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
-  /** Deletes parked receipts and sandbox messages received before `before`. */
+  /** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
+  pruneSuppressions(now: number, limit: number): Promise<number>;
+  /** Makes messages of what parts there are, where the first came before `before` and others did not. */
+  completeInbound(before: number, limit: number): Promise<number>;
+  /** Deletes parked receipts, sandbox and inbound messages, their events, and counts of what was sent, of the time before `before`. */
   pruneReceived(before: number, limit: number): Promise<number>;
   /** Per queue: jobs ready, jobs waiting (counted up to 100,000), and since when the oldest ready job has been due. */
   backlog(): Promise<readonly QueueBacklog[]>;

@@ -4,15 +4,21 @@ import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
 import type { AccountBook } from "./account-book.ts";
 import { createBacklog } from "./backlog.ts";
+import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
 import { createClaim } from "./claim.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
+import { createEventBook } from "./event-book.ts";
+import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
+import { createInbound } from "./inbound.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
+import { createOptOutBook } from "./opt-outs.ts";
+import { createOutbox } from "./outbox.ts";
 import { type PackedAccept, packAccept } from "./packed-accept.ts";
 import { createProviderIds } from "./provider-ids.ts";
 import { createPrune } from "./prune.ts";
@@ -23,7 +29,11 @@ import { createRecordValues } from "./record-values.ts";
 import { createRecords } from "./records.ts";
 import { createSandboxLedger } from "./sandbox.ts";
 import { createSettle } from "./settle.ts";
+import { createSmsUsage } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
+import { createSuppressionBook } from "./suppression-book.ts";
+import { createSuppressions } from "./suppressions.ts";
+import { createWebhookLog } from "./webhook-log.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
 /** The use cases of one connection. */
@@ -41,16 +51,23 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
   const meta = createMeta(db);
   const queues = createQueueBook(db);
   const keys = createIdempotencyKeys(db);
-  const messages = createMessageLog(db);
+  const events = createEventBook(db, accounts);
+  const bell = createBell<string>(db);
+  const webhooks = createWebhookLog(db, bell);
+  const messages = createMessageLog(db, events, webhooks);
   const contents = createContentShelf(db);
-  const providerIds = createProviderIds(db, messages);
+  const suppressions = createSuppressionBook(db, accounts);
+  const providerIds = createProviderIds(db, { messages, suppressions });
+  const optOuts = createOptOutBook(db);
+  const { inbound, completeInbound } = createInbound(db, { accounts, optOuts });
   const records = {
     accounts,
+    optOuts,
     meta,
     values: createRecordValues(vault),
     webhookSecrets: createWebhookSecrets(db, vault),
   };
-  const acceptPacked = createAccept(db, { accounts, queues, keys });
+  const acceptPacked = createAccept(db, { accounts, queues, keys, usage: createSmsUsage(db) });
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,
@@ -61,19 +78,26 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
       findKeyOwner: createKeyLookup(db, accounts),
     },
     queue: {
-      ...createClaim(db, { accounts, contents, messages, queues }),
-      settle: createSettle(db, { messages, contents, providerIds }),
+      ...createClaim(db, { accounts, contents, messages, optOuts, queues }),
+      settle: createSettle(db, { messages, contents, providerIds, suppressions }),
       recordReceipts: createRecordReceipts(db, providerIds),
       onReady: queues.onReady,
     },
+    outbox: createOutbox(db, { accounts, bell, log: webhooks }),
     push: createPush(db, keys),
     records: createRecords(db, records),
     sandbox: createSandboxLedger(db),
+    suppressions: createSuppressions(db, suppressions),
+    inbound,
+    feed: createEventFeed(db, { accounts, events }),
     upkeep: {
       ...createStage(db, { messages, queues }),
-      expire: createExpire(db, { accounts, contents, messages }),
+      expire: createExpire(db, { accounts, contents, messages, suppressions }),
       ...createPrune(db, { contents, keys }),
+      pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
+      completeInbound,
       ...createBacklog(db, queues),
+      numberEvents: async () => 0,
     },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(meta.adminTokenDigest),

@@ -7,6 +7,7 @@ import {
   joinContent,
   MESSAGE_COLUMNS,
   type MessageRow,
+  TIMELINE_COLUMNS,
   type TimelineRow,
   toProgress,
   toTimelineEntry,
@@ -26,8 +27,7 @@ export function createMessageLookup(
   const findContent = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
   const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
   const history = db.prepare<TimelineRow>(
-    `SELECT position, at, kind, status, sequence, event_type, recipient, error, detail
-     FROM timeline WHERE message_id = ? ORDER BY position`,
+    `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ? ORDER BY position`,
   );
   const keyOf = ({ id, accountId, channel }: MessageQuery) =>
     [id, accounts.byId(accountId)?.number ?? -1, channel] as const;

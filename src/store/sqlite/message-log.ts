@@ -1,7 +1,10 @@
 import type { TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
+import { isPublic } from "../../core/webhook-event.ts";
 import type { Database } from "./database.ts";
+import type { EventBook } from "./event-book.ts";
 import { fromParts, MESSAGE_COLUMNS, type MessageRow } from "./rows.ts";
+import type { WebhookLog } from "./webhook-log.ts";
 
 /** Messages read and moved inside a transaction, with the entries of their timeline. */
 export interface MessageLog {
@@ -12,14 +15,15 @@ export interface MessageLog {
   turn(id: string, from: string, to: string): void;
 }
 
-export function createMessageLog(db: Database): MessageLog {
+export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
-  const update = db.prepare(
-    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
+  const update = db.prepare<{ account: number; callback_host: string | null }>(
+    `UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?
+     RETURNING account, callback_host`,
   );
   const insert = db.prepare(
-    `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail, event)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
@@ -35,14 +39,18 @@ export function createMessageLog(db: Database): MessageLog {
       entry.recipient ?? null,
       toJson(entry.error),
       toJson(entry.detail),
+      isPublic(entry) ? events.addEntry(id, entry.position) : null,
     );
 
   return {
     find: (id) => find.get(id),
     save(id, { progress, entries }) {
       const { status, parts, sequence, position, error } = progress;
-      update.run(status, fromParts(parts), sequence, position, toJson(error), id);
+      const row = update.get(status, fromParts(parts), sequence, position, toJson(error), id);
       for (const entry of entries) append(id, entry);
+      if (row && row.callback_host !== null) {
+        webhooks.add({ messageId: id, account: row.account, host: row.callback_host }, entries);
+      }
     },
     turn: (id, from, to) => void turn.run(id, from, to),
   };

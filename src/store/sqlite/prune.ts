@@ -4,11 +4,14 @@ import type { UpkeepStore } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import { createMessageRemoval } from "./message-removal.ts";
 
 export interface PruneParts {
   readonly contents: ContentShelf;
   readonly keys: IdempotencyKeys;
 }
+
+const HOUR_MS = 3_600_000;
 
 type Pruning = Pick<UpkeepStore, "pruneMessages" | "pruneIdempotencyKeys" | "pruneReceived" | "wipeContents">;
 
@@ -20,14 +23,28 @@ export function createPrune(db: Database, { contents, keys }: PruneParts): Pruni
     `DELETE FROM provider_ids WHERE (connector_id, provider_id) IN
        (SELECT connector_id, provider_id FROM provider_ids WHERE message_id IS NULL AND at < ? LIMIT ?)`,
   );
-  const sandbox = db.prepare(
-    "DELETE FROM sandbox_messages WHERE id IN (SELECT id FROM sandbox_messages WHERE id < ? ORDER BY id LIMIT ?)",
+  const usage = db.prepare(
+    `DELETE FROM sms_usage WHERE (account, recipient, hour) IN
+       (SELECT account, recipient, hour FROM sms_usage WHERE hour < ? LIMIT ?)`,
   );
+  const events = db.prepare(
+    `DELETE FROM events WHERE number IN (
+       SELECT number FROM events WHERE message_id IS NULL AND at < ? ORDER BY at LIMIT ?)`,
+  );
+  const received = [
+    "DELETE FROM sandbox_messages WHERE id IN (SELECT id FROM sandbox_messages WHERE id < ? ORDER BY id LIMIT ?)",
+    "DELETE FROM inbound_messages WHERE id IN (SELECT id FROM inbound_messages WHERE id < ? ORDER BY id LIMIT ?)",
+  ].map((sql) => db.prepare(sql));
+  const pruneReceived = (before: number, limit: number) => {
+    let rows = parked.run(before, limit) + events.run(before, limit);
+    rows += usage.run(Math.floor(before / HOUR_MS), limit);
+    for (const statement of received) rows += statement.run(firstUuidAt(before), limit);
+    return rows;
+  };
   return {
     pruneMessages: (bounds) => db.write(() => prune(bounds), bounds.limit),
     pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
-    pruneReceived: (before, limit) =>
-      db.write(() => parked.run(before, limit) + sandbox.run(firstUuidAt(before), limit), limit),
+    pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
     wipeContents: (limit) => db.write(() => wipe(limit), limit),
   };
 }
@@ -71,25 +88,6 @@ function createMessagePrune(db: Database): (bounds: Bounds) => number {
     const isCut = over.length === limit || rows.length === looks;
     last = isCut ? ((over.length === limit ? over : rows).at(-1)?.id ?? "") : "";
     return isCut ? Math.max(1, over.length) : over.length;
-  };
-}
-
-/** Deletes messages with all that hangs on them; a batch's content goes with its last message. */
-function createMessageRemoval(db: Database): (rows: readonly OldRow[]) => void {
-  const perMessage = [
-    "DELETE FROM messages WHERE id = ?",
-    "DELETE FROM timeline WHERE message_id = ?",
-    "DELETE FROM jobs WHERE message_id = ?",
-    "DELETE FROM provider_ids WHERE message_id = ?",
-  ].map((sql) => db.prepare(sql));
-  const content = db.prepare(
-    `DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (
-       SELECT 1 FROM messages m WHERE m.id >= contents.first_message_id AND m.id <= contents.last_message_id
-         AND m.content = ?1)`,
-  );
-  return (rows) => {
-    for (const row of rows) for (const statement of perMessage) statement.run(row.id);
-    for (const id of new Set(rows.map((row) => row.content))) content.run(id);
   };
 }
 

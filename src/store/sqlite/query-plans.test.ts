@@ -39,7 +39,7 @@ function createListeningDriver() {
 }
 
 /** Small tables that are read whole on purpose. */
-const READ_WHOLE = /^SCAN (migrations|queues|accounts|routes|sqlite_schema|used)\b/;
+const READ_WHOLE = /^SCAN (migrations|queues|accounts|routes|sqlite_schema|sqlite_sequence|used)\b/;
 
 /** Walks along an index, as far as its LIMIT. */
 const WALKS =

@@ -1,3 +1,4 @@
+import { createBell } from "./bell.ts";
 import type { Database } from "./database.ts";
 
 /** Queues are named by number in the rows of jobs; and who waits for which queue is told after the commit. */
@@ -19,6 +20,7 @@ const MAX_KEPT = 10_000;
 export function createQueueBook(db: Database): QueueBook {
   const numbers = new Map<string, number>();
   const names = new Map<number, string>();
+  const bell = createBell<string>(db);
   const findNumber = db.prepare<{ number: number }>("SELECT number FROM queues WHERE name = ?");
   const findName = db.prepare<{ name: string }>("SELECT name FROM queues WHERE number = ?");
   const insert = db.prepare<{ number: number }>("INSERT INTO queues (name) VALUES (?) RETURNING number");
@@ -52,25 +54,7 @@ export function createQueueBook(db: Database): QueueBook {
       return name;
     },
     all: () => list.all(),
-    ...createBell(db),
-  };
-}
-
-/** Rings after the commit that made jobs ready, once per queue. After a rollback it rings for nothing, which harms nobody. */
-function createBell(db: Database): Pick<QueueBook, "ring" | "onReady"> {
-  const rung = new Set<string>();
-  const listeners = new Set<(queue: string) => void>();
-  db.onCommit(() => {
-    if (rung.size === 0) return;
-    const ready = [...rung];
-    rung.clear();
-    for (const queue of ready) for (const listener of listeners) listener(queue);
-  });
-  return {
-    ring: (name) => void rung.add(name),
-    onReady(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    ring: bell.ring,
+    onReady: bell.onRing,
   };
 }

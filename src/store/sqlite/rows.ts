@@ -26,6 +26,8 @@ export interface MessageRow {
   readonly expires_at: number;
 }
 
+export const TIMELINE_COLUMNS = "position, at, kind, status, sequence, event_type, recipient, error, detail";
+
 export interface TimelineRow {
   readonly position: number;
   readonly at: number;

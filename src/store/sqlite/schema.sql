@@ -71,13 +71,30 @@ CREATE TABLE domains (
   account_id TEXT NOT NULL REFERENCES accounts (id),
   domain TEXT NOT NULL,
   ownership_token TEXT NOT NULL,
-  dkim_selector TEXT NOT NULL,
-  dkim_public_key TEXT NOT NULL,
-  dkim_private_key TEXT NOT NULL, -- sealed
+  dkim_keys TEXT NOT NULL, -- sealed
   verified_at INTEGER,
+  failing_since INTEGER,
+  lapsed_at INTEGER,
+  last_check TEXT, -- JSON
+  next_check_at INTEGER,
   created_at INTEGER NOT NULL,
   UNIQUE (account_id, domain)
 ) STRICT;
+
+CREATE TABLE events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice, also when all are gone
+  account INTEGER NOT NULL,
+  message_id TEXT,
+  position INTEGER,
+  at INTEGER,
+  id TEXT,
+  type TEXT,
+  data TEXT
+) STRICT;
+
+CREATE INDEX events_of_account ON events (account, number);
+
+CREATE INDEX events_of_no_message ON events (at) WHERE message_id IS NULL;
 
 CREATE TABLE idempotency_keys (
   number INTEGER PRIMARY KEY,
@@ -87,6 +104,62 @@ CREATE TABLE idempotency_keys (
   body ANY NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE inbound_messages (
+  id TEXT PRIMARY KEY,
+  account_id TEXT,
+  connector_id TEXT NOT NULL,
+  provider_key TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  text TEXT NOT NULL,
+  segments INTEGER NOT NULL,
+  encoding TEXT NOT NULL,
+  keyword TEXT,
+  is_partial INTEGER NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX inbound_messages_by_key ON inbound_messages (connector_id, provider_key, received_at);
+
+CREATE INDEX inbound_messages_by_recipient ON inbound_messages (account_id, recipient, id);
+
+CREATE INDEX inbound_messages_by_sender ON inbound_messages (account_id, sender, id);
+
+CREATE INDEX inbound_messages_of_account ON inbound_messages (account_id, id);
+
+CREATE TABLE inbound_numbers (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  number TEXT NOT NULL,
+  -- NULL: through whichever connector it comes.
+  connector_id TEXT REFERENCES connectors (id),
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX inbound_numbers_anywhere ON inbound_numbers (number) WHERE connector_id IS NULL;
+
+CREATE INDEX inbound_numbers_of_account ON inbound_numbers (account_id, id);
+
+CREATE UNIQUE INDEX inbound_numbers_of_connector ON inbound_numbers (connector_id, number) WHERE connector_id IS NOT NULL;
+
+CREATE TABLE inbound_parts (
+  connector_id TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT NOT NULL,
+  reference INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  provider_key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  encoding TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  message_id TEXT,
+  PRIMARY KEY (connector_id, sender, recipient, reference, total, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX inbound_parts_by_time ON inbound_parts (received_at);
 
 CREATE TABLE jobs (
   id INTEGER PRIMARY KEY,
@@ -122,7 +195,9 @@ CREATE TABLE messages (
   position INTEGER NOT NULL,
   error TEXT,
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, callback_host TEXT) STRICT, WITHOUT ROWID;
+
+CREATE INDEX messages_of_account ON messages (account, channel, id, recipient);
 
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
@@ -134,6 +209,21 @@ CREATE TABLE migrations (
   name TEXT NOT NULL,
   checksum TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE opt_outs (
+  id TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  sender TEXT,
+  recipient TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX opt_outs_of_account ON opt_outs (account_id, id);
+
+CREATE UNIQUE INDEX opt_outs_of_all_senders ON opt_outs (account_id, recipient) WHERE sender IS NULL;
+
+CREATE UNIQUE INDEX opt_outs_of_sender ON opt_outs (account_id, sender, recipient) WHERE sender IS NOT NULL;
 
 CREATE TABLE provider_ids (
   connector_id TEXT NOT NULL,
@@ -197,7 +287,7 @@ CREATE TABLE routes (
   match TEXT NOT NULL,
   connector_ids TEXT NOT NULL,
   created_at INTEGER NOT NULL
-) STRICT;
+, sender TEXT, category TEXT, weights TEXT, failover TEXT) STRICT;
 
 CREATE INDEX routes_of_account ON routes (account_id, id);
 
@@ -228,6 +318,8 @@ CREATE TABLE senders (
   UNIQUE (account_id, sender_id)
 ) STRICT;
 
+CREATE INDEX senders_by_sender_id ON senders (sender_id);
+
 CREATE TABLE settings (
   account_id TEXT REFERENCES accounts (id) ON DELETE CASCADE, -- NULL: the instance
   name TEXT NOT NULL,
@@ -253,14 +345,42 @@ CREATE INDEX sms_templates_by_dlt_id ON sms_templates (account_id, dlt_template_
 
 CREATE INDEX sms_templates_of_account ON sms_templates (account_id, id);
 
+CREATE TABLE sms_usage (
+  account INTEGER NOT NULL,
+  recipient TEXT NOT NULL,
+  hour INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  segments INTEGER NOT NULL,
+  PRIMARY KEY (account, recipient, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sms_usage_by_hour ON sms_usage (hour);
+
+CREATE TABLE soft_bounces (
+  account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  email TEXT NOT NULL,
+  days INTEGER NOT NULL,
+  -- Days since 1970, UTC.
+  last_day INTEGER NOT NULL,
+  PRIMARY KEY (account_id, email)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX soft_bounces_by_day ON soft_bounces (last_day);
+
+CREATE TABLE sqlite_sequence(name,seq);
+
 CREATE TABLE suppressions (
   id TEXT PRIMARY KEY,
   account_id TEXT NOT NULL REFERENCES accounts (id),
   email TEXT NOT NULL,
   reason TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, source TEXT, expires_at INTEGER,
   UNIQUE (account_id, email)
 ) STRICT;
+
+CREATE INDEX suppressions_ending ON suppressions (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE INDEX suppressions_of_account ON suppressions (account_id, id);
 
 CREATE TABLE timeline (
   message_id TEXT NOT NULL,
@@ -272,8 +392,20 @@ CREATE TABLE timeline (
   event_type TEXT,
   recipient TEXT,
   error TEXT,
-  detail TEXT,
+  detail TEXT, event INTEGER,
   PRIMARY KEY (message_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_attempts (
+  webhook INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  ms INTEGER NOT NULL,
+  status INTEGER,
+  head TEXT,
+  error_code TEXT,
+  error TEXT,
+  PRIMARY KEY (webhook, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE webhook_secrets (
@@ -284,3 +416,33 @@ CREATE TABLE webhook_secrets (
 ) STRICT;
 
 CREATE INDEX webhook_secrets_of_account ON webhook_secrets (account_id);
+
+CREATE TABLE webhooks (
+  id INTEGER PRIMARY KEY,
+  message_id TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  account INTEGER NOT NULL,
+  -- Account number, a space, and the host.
+  lane TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  -- held, ready, waiting, leased, delivered, failed
+  state TEXT NOT NULL,
+  -- When the event happened.
+  at INTEGER NOT NULL,
+  -- waiting and leased only.
+  due_at INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0,
+  claim INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX webhooks_by_time ON webhooks (account, at);
+
+CREATE INDEX webhooks_due ON webhooks (state, due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX webhooks_failed ON webhooks (account, at) WHERE state = 'failed';
+
+CREATE UNIQUE INDEX webhooks_of_message ON webhooks (message_id, sequence);
+
+CREATE INDEX webhooks_ready ON webhooks (lane) WHERE state = 'ready';

@@ -1,4 +1,5 @@
 /** What the thread that writes and the thread that asks say to each other; every message is structured-cloned. */
+import type { Lane } from "../../../core/webhook-outbox.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { isOutage } from "../driver.ts";
 
@@ -31,6 +32,10 @@ export interface Answers {
   readonly failures: readonly (readonly [id: number, failure: Failure])[];
   /** Queues that may have got ready jobs. */
   readonly ready: readonly string[];
+  /** Accounts that may have got events. */
+  readonly events: readonly string[];
+  /** Lanes that may have got webhooks in line. */
+  readonly lanes: readonly Lane[];
 }
 
 export interface Failure {

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import { openReading } from "../open-reading.ts";
@@ -29,11 +30,15 @@ export async function openThreaded({
   clock,
   onLost,
 }: ThreadedOptions): Promise<Store> {
-  const listeners = new Set<(queue: string) => void>();
+  const ready = createListeners<string>();
+  const events = createListeners<string>();
+  const lanes = createListeners<Lane>();
   const thread = startThread(program, setup, {
     onAnswers(answers) {
       calls.answer(answers);
-      for (const queue of answers.ready) for (const listener of listeners) listener(queue);
+      ready.tell(answers.ready);
+      events.tell(answers.events);
+      lanes.tell(answers.lanes);
     },
     onLost(error) {
       calls.fail("the store's thread is gone");
@@ -43,16 +48,26 @@ export async function openThreaded({
   const calls = createRemoteCalls(thread.say, clock.after);
   await thread.opened;
   const reading = openReading(setup.path, vault);
-  const onReady = (listener: (queue: string) => void) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  };
   return {
-    ...createRooms(calls, reading, onReady),
+    ...createRooms(calls, reading, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
     async close() {
       await calls.close();
       await reading.store.close();
       await thread.close();
+    },
+  };
+}
+
+/** Who wants to hear of what a commit touched: queues, accounts, lanes. */
+function createListeners<Name>() {
+  const listeners = new Set<(name: Name) => void>();
+  return {
+    add(listener: (name: Name) => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    tell(names: readonly Name[]) {
+      for (const name of names) for (const listener of listeners) listener(name);
     },
   };
 }

@@ -1,14 +1,21 @@
 import type { AcceptResult } from "../../../core/accept-request.ts";
-import type { Queue, Records, Store } from "../../store.ts";
+import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
 import type { ReadingStore } from "../open-reading.ts";
 import { packAccept } from "../packed-accept.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
+
+/** What the other thread's commits are told to this one by. */
+interface Signals {
+  readonly onReady: Queue["onReady"];
+  readonly onEvents: EventFeed["onEvents"];
+  readonly onLanes: Outbox["onReady"];
+}
 
 /** A store whose reads are answered here and whose writes over there. */
 export function createRooms(
   { call }: RemoteCalls,
   { store, forget }: ReadingStore,
-  onReady: Queue["onReady"],
+  { onReady, onEvents, onLanes }: Signals,
 ): Omit<Store, "close"> {
   const accept: Store["intake"]["accept"] = (request) =>
     call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
@@ -21,12 +28,16 @@ export function createRooms(
       release: (jobs, now) => call("queue.release", jobs, now),
       recordReceipts: (receipts) => call("queue.recordReceipts", receipts),
     },
+    outbox: { ...store.outbox, ...outboxWrites(call), onReady: onLanes },
     push: {
       register: (device, idempotency) => call("push.register", device, idempotency),
       identify: (request, idempotency) => call("push.identify", request, idempotency),
     },
     records: { ...store.records, ...recordWrites(call, forget) },
+    inbound: { ...store.inbound, receive: (pieces) => call("inbound.receive", pieces) },
+    suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
+    feed: { ...store.feed, onEvents },
     upkeep: { ...store.upkeep, ...upkeepWrites(call) },
     async bootstrap(first) {
       const isFirst = await call<boolean>("bootstrap", first);
@@ -62,7 +73,19 @@ function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrit
   };
 }
 
-type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts";
+type OutboxWrites = Pick<Outbox, "claim" | "settle" | "stage" | "replay" | "replayAll">;
+
+function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
+  return {
+    claim: (request) => call("outbox.claim", request),
+    settle: (settlements) => call("outbox.settle", settlements),
+    stage: (now, limit) => call("outbox.stage", now, limit),
+    replay: (event) => call("outbox.replay", event),
+    replayAll: (selection, page) => call("outbox.replayAll", selection, page),
+  };
+}
+
+type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts" | "numberEvents";
 
 function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepReads> {
   return {
@@ -71,6 +94,8 @@ function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepRe
     wipeContents: (limit) => call("upkeep.wipeContents", limit),
     pruneMessages: (bounds) => call("upkeep.pruneMessages", bounds),
     pruneIdempotencyKeys: (now, limit) => call("upkeep.pruneIdempotencyKeys", now, limit),
+    completeInbound: (before, limit) => call("upkeep.completeInbound", before, limit),
+    pruneSuppressions: (now, limit) => call("upkeep.pruneSuppressions", now, limit),
     pruneReceived: (before, limit) => call("upkeep.pruneReceived", before, limit),
   };
 }

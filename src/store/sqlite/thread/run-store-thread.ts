@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { AcceptResult } from "../../../core/accept-request.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { openSqlite } from "../open-sqlite.ts";
@@ -37,6 +38,8 @@ function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread)
   const run = createDispatch(store);
   const outbox = createOutbox(say);
   store.queue.onReady(outbox.ready);
+  store.feed.onEvents(outbox.events);
+  store.outbox.onReady(outbox.lane);
   port.on("message", (message: ToThread) => {
     if (message === "close") {
       void store.close().then(() => {
@@ -61,8 +64,17 @@ type Method = (...values: readonly unknown[]) => Promise<unknown>;
 /** Finds the method a call names. */
 function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   const methods = new Map<string, Method>([["bootstrap", store.bootstrap as Method]]);
-  const { intake, queue, push, records, sandbox, upkeep } = store;
-  for (const [room, verbs] of Object.entries({ intake, queue, push, records, sandbox, upkeep })) {
+  const { intake, inbound, outbox, queue, push, records, sandbox, upkeep } = store;
+  for (const [room, verbs] of Object.entries({
+    intake,
+    inbound,
+    outbox,
+    queue,
+    push,
+    records,
+    sandbox,
+    upkeep,
+  })) {
     for (const [verb, method] of Object.entries(verbs)) methods.set(`${room}.${verb}`, method as Method);
   }
   const accept = async (request: unknown) => toShort(await store.acceptPacked(request as PackedAccept));
@@ -89,7 +101,7 @@ function createOutbox(say: (message: FromThread) => void) {
   };
   const open = (): Draft => {
     if (!draft) {
-      draft = { done: [], values: [], failures: [], ready: [] };
+      draft = { done: [], values: [], failures: [], ready: [], events: [], lanes: [] };
       setImmediate(flush);
     }
     return draft;
@@ -102,5 +114,7 @@ function createOutbox(say: (message: FromThread) => void) {
     },
     failure: (id: number, error: unknown) => void open().failures.push([id, toFailure(error)]),
     ready: (queue: string) => void open().ready.push(queue),
+    events: (accountId: string) => void open().events.push(accountId),
+    lane: (lane: Lane) => void open().lanes.push(lane),
   };
 }

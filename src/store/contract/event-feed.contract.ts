@@ -1,0 +1,170 @@
+import { expect, test } from "bun:test";
+import type { FeedEvent } from "../../core/feed-event.ts";
+import { deferred, HOUR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+
+export function eventFeedContract(open: OpenStore): void {
+  test(
+    "every public event of an account is read in the order in which it was committed, and no other's",
+    inWorld(open, async (world) => {
+      const { store, sms, settle, claimOne, receive, clock, addAccount } = world;
+      const [id = ""] = await sms({ content: { metadata: { order: 7 } } });
+      const job = await claimOne();
+      await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
+      await store.upkeep.stage(clock.now, 10);
+      await settle(await claimOne());
+      await receive(`p-${id}`, { receivedAt: clock.now + SECOND });
+      const other = await addAccount();
+      const [foreign = ""] = await sms({ account: other });
+      await settle(await claimOne());
+      const { events } = await readAll(world);
+      expect(events).toEqual([
+        {
+          kind: "message",
+          message: expect.objectContaining({ id, accountId: world.account.id, recipient: "+919812345678" }),
+          entry: expect.objectContaining({ eventType: "sms.sent", sequence: 1, at: clock.now }),
+        },
+        {
+          kind: "message",
+          message: expect.objectContaining({ content: expect.objectContaining({ metadata: { order: 7 } }) }),
+          entry: expect.objectContaining({ eventType: "sms.delivered", sequence: 2 }),
+        },
+      ]);
+      expect(JSON.stringify(events)).not.toContain("{#var#}");
+      expect((await readAll(world, other.id)).events.map(idOf)).toEqual([foreign]);
+    }),
+  );
+
+  test(
+    "an email has an event for each recipient",
+    inWorld(open, async (world) => {
+      const parts = [
+        { status: "pending", address: "a@x.test" },
+        { status: "pending", address: "b@x.test" },
+      ] as const;
+      await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      const error = { code: "smtp.550", message: "no such user" };
+      const outcomes = [sent("p-1"), { kind: "rejected", bounced: true, error } as const];
+      await world.settle(await world.claimOne(), { outcomes });
+      const { events } = await readAll(world);
+      expect(events.map(nameOf)).toEqual(["email.sent a@x.test", "email.bounced b@x.test"]);
+    }),
+  );
+
+  test(
+    "a reader goes on where it was, a page at a time",
+    inWorld(open, async (world) => {
+      const ids = await world.sms({ to: ["+911", "+912", "+913"] });
+      for (const job of await world.claim()) await world.settle(job);
+      const first = await read(world, { limit: 2 });
+      expect(first.events.map(idOf)).toEqual(ids.slice(0, 2));
+      const second = await read(world, { limit: 2, after: first.next });
+      expect(second.events.map(idOf)).toEqual(ids.slice(2));
+      expect(second.next).toBe(await world.store.feed.lastNumber());
+      expect(await read(world, { limit: 2, after: second.next })).toEqual({ events: [], next: second.next });
+    }),
+  );
+
+  test(
+    "a page is cut short where the events are large, never to nothing",
+    inWorld(open, async (world) => {
+      const metadata = { long: "x".repeat(700_000) };
+      await world.sms({ to: ["+911", "+912"], content: { metadata } });
+      for (const job of await world.claim()) await world.settle(job);
+      const first = await read(world, { limit: 10 });
+      expect(first.events).toHaveLength(1);
+      expect((await read(world, { limit: 10, after: first.next })).events).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "a reader never skips an event that commits late",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const to = Array.from({ length: 60 }, (_, index) => `+91${index}`);
+      await world.sms({ to });
+      const jobs = await world.claim(to.length);
+      let isOver = false;
+      const follow = async () => {
+        const seen: string[] = [];
+        for (let after = 0, isLast = false; ; ) {
+          const page = await store.feed.read({ accountId: account.id, after, limit: 3 });
+          seen.push(...page.events.map(idOf));
+          after = page.next;
+          if (isLast && page.events.length === 0) return seen;
+          isLast = isOver;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      const followers = [follow(), follow()];
+      await Promise.all(
+        jobs.map(async (job, index) => {
+          for (let turns = index % 7; turns > 0; turns--) await new Promise((turn) => setImmediate(turn));
+          await world.settle(job);
+        }),
+      );
+      while ((await store.upkeep.numberEvents(clock.now, 10)) > 0);
+      isOver = true;
+      const all = (await readAll(world)).events.map(idOf);
+      expect(all.toSorted()).toEqual(jobs.map((job) => job.messageId).toSorted());
+      for (const follower of followers) expect(await follower).toEqual(all);
+    }),
+  );
+
+  test(
+    "who waits is told of events once they can be read, until it no longer listens",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const told: (readonly string[])[] = [];
+      await world.sms({ to: ["+911", "+912"] });
+      const [first, second] = await world.claim();
+      const heard = Promise.withResolvers<string>();
+      const stop = store.feed.onEvents((accountId) => {
+        told.push([accountId]);
+        heard.resolve(accountId);
+      });
+      await world.settle(first!);
+      expect(await heard.promise).toBe(account.id);
+      expect((await readAll(world)).events).toHaveLength(1);
+      stop();
+      await world.settle(second!);
+      expect(told).toEqual([[account.id]]);
+    }),
+  );
+
+  test(
+    "events go with their message, and their numbers are not given again",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const settleOne = async () => {
+        const [id = ""] = await world.sms();
+        await world.settle(await world.claimOne());
+        await world.receive(`p-${id}`);
+      };
+      await settleOne();
+      const last = await store.feed.lastNumber();
+      clock.now += HOUR;
+      await store.upkeep.pruneMessages({ before: clock.now, atLatest: 0, limit: 10 });
+      expect((await readAll(world)).events).toEqual([]);
+      expect(await store.feed.lastNumber()).toBe(last);
+      await settleOne();
+      expect((await read(world, { after: last })).events.map(nameOf)).toEqual(["sms.sent", "sms.delivered"]);
+    }),
+  );
+}
+
+function read({ store, account }: World, over: { after?: number; limit?: number; accountId?: string } = {}) {
+  return store.feed.read({ accountId: account.id, after: 0, limit: 100, ...over });
+}
+
+function readAll(world: World, accountId = world.account.id) {
+  return read(world, { accountId });
+}
+
+function idOf(event: FeedEvent): string {
+  return event.kind === "message" ? event.message.id : event.id;
+}
+
+function nameOf(event: FeedEvent): string {
+  if (event.kind === "other") return event.type;
+  return [event.entry.eventType, event.entry.recipient].filter(Boolean).join(" ");
+}
