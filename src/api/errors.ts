@@ -54,6 +54,10 @@ export const idempotencyKeyReused = () => new Refusal(422, "idempotency key reus
 export const tooManyRequests = (retryAfterSeconds: number) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) } });
 
+/** The account, or a recipient, has had what a limit of the account allows; `details` names the limit. */
+export const overLimit = (retryAfterSeconds: number, details: FieldErrors) =>
+  new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) }, details });
+
 /** Nothing was accepted, and the same request may work later. */
 export const serviceUnavailable = (retryAfterSeconds = 1, details?: FieldErrors) =>
   new Refusal(503, "service unavailable", {

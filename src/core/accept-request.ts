@@ -1,6 +1,7 @@
 /** What the HTTP interface hands to the store, and what it gets back. Times are Unix milliseconds. */
 import type { Account } from "./accounts.ts";
 import type { Content, Part, Progress } from "./message.ts";
+import type { LimitedRequest, LimitRefusal } from "./sending-limits.ts";
 
 export interface Idempotency {
   /** What the key is unique within: API key and operation (push: account, operation and body digest). */
@@ -27,6 +28,8 @@ export interface AcceptRequest {
   readonly content: Content;
   /** At least one; ids are UUIDv7, ascending, and carry the creation time. Content is stored under the first one's id. */
   readonly messages: readonly NewMessage[];
+  /** SMS of an account with limits: judged, and counted, in the same transaction. */
+  readonly limited?: LimitedRequest;
   /** With the answer to save. */
   readonly idempotency?: Idempotency & { readonly answer: Omit<SavedAnswer, "bodyDigest"> };
 }
@@ -56,6 +59,8 @@ export interface NewJob {
 export type AcceptResult =
   | { readonly kind: "accepted" }
   | { readonly kind: "replay"; readonly answer: SavedAnswer }
+  /** Nothing of it was taken, and nothing counted. */
+  | { readonly kind: "over_limit"; readonly refusal: LimitRefusal }
   /** Another process has held the key for too long (never on SQLite). */
   | { readonly kind: "in_progress" };
 

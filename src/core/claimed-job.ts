@@ -32,6 +32,8 @@ export interface ClaimedJob {
   readonly content: Content;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** SMS: the recipient has opted out of this sender, or of the account, since it was accepted. */
+  readonly isOptedOut?: true;
 }
 
 /** The judge's verdict on one attempt, ready to be stored. */
@@ -52,7 +54,8 @@ export interface Settlement {
 }
 
 export interface ReceiptResult {
-  readonly kind: "applied" | "late" | "parked";
+  /** `unknown`: it named a message or a part that is not there (any more). */
+  readonly kind: "applied" | "late" | "parked" | "unknown";
   readonly messageId?: string;
   readonly status?: MessageStatus;
 }

@@ -36,6 +36,22 @@ export const SETTINGS = {
     max: 168,
     description: "How long an email that cannot be delivered is tried.",
   }),
+  hard_bounce_suppression_days: integer(0, {
+    min: 0,
+    max: 3_650,
+    description: "How long an address that does not exist is not written to again; 0 is for ever.",
+  }),
+  suppress_after_soft_bounce_days: integer(3, {
+    min: 0,
+    max: 30,
+    description:
+      "On how many different days an address bounces for a while (mailbox full) until it is suppressed; 0 is never.",
+  }),
+  soft_bounce_suppression_days: integer(30, {
+    min: 1,
+    max: 3_650,
+    description: "How long such an address is then not written to.",
+  }),
   rate_limit_per_key: integer(0, {
     min: 0,
     max: 1_000_000,
@@ -45,6 +61,44 @@ export const SETTINGS = {
     min: 0,
     max: 1_000_000,
     description: "Requests per second of one account; 0 is without limit.",
+  }),
+  inbound_url: text(/^https:\/\/[^\s]+$/, {
+    expected: "an https:// URL",
+    description: "Where the account is told of SMS that handsets write to it (sms.received); unset: nowhere.",
+  }),
+  stop_words: words("STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT", {
+    description: "A message that is one of these words, in any case, ends messages to its sender.",
+  }),
+  start_words: words("START,UNSTOP", {
+    description: "A message that is one of these words lets messages to its sender through again.",
+  }),
+  opt_out_scope: choice(["sender", "account", "off"], {
+    description:
+      "What a stop word ends: messages from the number it was written to, all of the account, or nothing.",
+  }),
+  allowed_destinations: text(/^\+?[1-9]\d{0,14}( *, *\+?[1-9]\d{0,14})*$/, {
+    expected: "beginnings of numbers, country code first, separated by commas, for example 91,4420",
+    description: "Numbers an SMS may go to begin with one of these; unset: any number.",
+  }),
+  daily_message_limit: integer(0, {
+    min: 0,
+    max: 999_999_999,
+    description: "SMS an account may send on one day (UTC); 0 is without limit.",
+  }),
+  daily_segment_limit: integer(0, {
+    min: 0,
+    max: 999_999_999,
+    description: "Segments of SMS an account may send on one day (UTC); 0 is without limit.",
+  }),
+  recipient_hourly_limit: integer(0, {
+    min: 0,
+    max: 1_000_000,
+    description: "SMS an account may send to one number in one hour of the clock; 0 is without limit.",
+  }),
+  recipient_daily_limit: integer(0, {
+    min: 0,
+    max: 1_000_000,
+    description: "SMS an account may send to one number on one day (UTC); 0 is without limit.",
   }),
   push_rate_limit: integer(50, {
     min: 0,
@@ -59,6 +113,21 @@ export const SETTINGS = {
   dns_servers: text(/^[0-9A-Fa-f:.[\]]+(,[0-9A-Fa-f:.[\]]+)*$/, {
     expected: "addresses separated by commas, each with or without a port",
     description: "Resolvers that domains are verified with; unset: the machine's own.",
+    scope: "instance",
+  }),
+  return_path_host: text(
+    /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$/,
+    {
+      expected: "the name of a host",
+      description:
+        "Host whose bounce listener domains point their return path at; unset: bounces go to each domain's own mail server.",
+      scope: "instance",
+    },
+  ),
+  domain_grace_days: integer(7, {
+    min: 1,
+    max: 90,
+    description: "How long a verified domain whose DNS records are gone may still be sent from.",
     scope: "instance",
   }),
   public_url: text(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*[^\s/?#])?$/, {
@@ -150,6 +219,18 @@ function flag(byDefault: boolean, { description, scope = "account" }: Descriptio
     description,
     expected: "true or false",
     parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+  };
+}
+
+/** Words separated by commas; an empty list is not one. */
+function words(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
+  const isWord = (word: string) => word.trim() !== "" && word.length <= 40;
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "words of at most 40 characters, separated by commas",
+    parse: (given) => (given.length <= 1_000 && given.split(",").every(isWord) ? given : undefined),
   };
 }
 

@@ -1,23 +1,27 @@
 import type { AcceptResult } from "../../core/accept-request.ts";
+import type { LimitedRequest } from "../../core/sending-limits.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
 import type { QueueBook } from "./queue-book.ts";
+import type { SmsUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
   readonly accounts: AccountBook;
   readonly queues: QueueBook;
   readonly keys: IdempotencyKeys;
+  readonly usage: SmsUsage;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
 export function createAccept(
   db: Database,
-  { accounts, queues, keys }: AcceptParts,
+  { accounts, queues, keys, usage }: AcceptParts,
 ): (request: PackedAccept) => Promise<AcceptResult> {
   const insertContent = createContentInsert(db);
   const insertMessage = createMessageInsert(db, queues);
+  const limit = createLimit(keys, usage);
 
   const replayOf = (key: PackedKey): AcceptResult | undefined => {
     const [scope, name, bodyDigest, now, expiresAt, status, body] = key;
@@ -26,20 +30,39 @@ export function createAccept(
   };
 
   const acceptNow = (request: PackedAccept): AcceptResult => {
-    const [accountId, flow, channel, envelope, body, key, messages] = request;
-    const replay = key ? replayOf(key) : undefined;
-    if (replay) return replay;
+    const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
     const entry = accounts.byId(accountId);
     if (!entry) throw new Error("messages need an account that exists");
+    // Before the key is taken: what is refused leaves nothing behind.
+    const refused = limited ? limit(entry.number, request, limited) : undefined;
+    if (refused) return refused;
+    const replay = key ? replayOf(key) : undefined;
+    if (replay) return replay;
+    if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
     accounts.markUsed(entry);
     const account = entry.number;
     const content = insertContent(envelope, body, messages);
-    const frame = { account, content, channel, flow: account * 2 + (flow === "batch" ? 1 : 0) };
+    const frame = { account, content, channel, callbackHost, flow: account * 2 + (flow === "batch" ? 1 : 0) };
     for (const message of messages) insertMessage(message, frame);
     return ACCEPTED;
   };
 
   return (request) => db.write(() => acceptNow(request), request[6].length);
+}
+
+/** The answer to a request of an account with limits, where it repeats one that was taken or would break a limit. */
+function createLimit(keys: IdempotencyKeys, usage: SmsUsage) {
+  return (account: number, request: PackedAccept, limited: LimitedRequest): AcceptResult | undefined => {
+    const [, , , , , key, messages] = request;
+    const answer = key ? keys.find({ scope: key[0], key: key[1], now: key[3] }) : undefined;
+    if (answer) return { kind: "replay", answer };
+    const refusal = usage.broken(account, messages.map(recipientOf), limited);
+    return refusal && { kind: "over_limit", refusal };
+  };
+}
+
+function recipientOf([, recipient]: PackedMessage): string {
+  return recipient;
 }
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
@@ -48,6 +71,7 @@ interface MessageFrame {
   readonly account: number;
   readonly content: number;
   readonly channel: string;
+  readonly callbackHost: string | null;
   readonly flow: number;
 }
 
@@ -56,16 +80,17 @@ function createMessageInsert(
   queues: QueueBook,
 ): (message: PackedMessage, frame: MessageFrame) => void {
   const insert = db.prepare(
-    `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?)`,
+    `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,
   );
   const insertJob = db.prepare(
     `INSERT INTO jobs (id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)`,
   );
   const nextJob = createCounter(db, "jobs");
-  return ([id, recipient, status, parts, expiresAt, dueAt, ...jobs], { account, content, channel, flow }) => {
-    insert.run(id, account, content, channel, recipient, status, parts, expiresAt);
+  return ([id, recipient, status, parts, expiresAt, dueAt, ...jobs], frame) => {
+    const { account, content, channel, callbackHost, flow } = frame;
+    insert.run(id, account, content, channel, recipient, status, parts, expiresAt, callbackHost);
     for (let at = 0; at < jobs.length; at += 2) {
       const queue = jobs[at] ?? "";
       insertJob.run(nextJob(), queues.numberFor(queue), flow, id, jobs[at + 1] ?? null, expiresAt, dueAt);

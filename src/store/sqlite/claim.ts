@@ -1,10 +1,12 @@
 import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
+import { senderKey } from "../../core/opt-out.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
+import type { OptOutBook } from "./opt-outs.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
 
@@ -12,6 +14,7 @@ export interface ClaimParts {
   readonly accounts: AccountBook;
   readonly contents: ContentShelf;
   readonly messages: MessageLog;
+  readonly optOuts: OptOutBook;
   readonly queues: QueueBook;
 }
 
@@ -119,7 +122,7 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
 }
 
 /** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
-function createHandOver({ accounts, contents, messages }: ClaimParts) {
+function createHandOver({ accounts, contents, messages, optOuts }: ClaimParts) {
   return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
     const message = messages.find(job.message_id);
     const entry = message && accounts.byNumber(message.account);
@@ -140,8 +143,21 @@ function createHandOver({ accounts, contents, messages }: ClaimParts) {
       ...toJobMessage(message),
       progress: { ...toProgress(message), status },
       content,
+      ...(hasOptedOut(optOuts, entry.account.id, { content, recipient: message.recipient }) && OPTED_OUT),
     };
   };
+}
+
+const OPTED_OUT = { isOptedOut: true } as const;
+
+function hasOptedOut(
+  optOuts: OptOutBook,
+  accountId: string,
+  { content, recipient }: Pick<ClaimedJob, "content" | "recipient">,
+): boolean {
+  if (content.channel !== "sms") return false;
+  const from = content.resolved?.from ?? content.from;
+  return optOuts.covers({ accountId, sender: from && senderKey(from), recipient });
 }
 
 function toJobMessage(row: MessageRow) {

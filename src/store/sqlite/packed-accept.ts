@@ -1,4 +1,6 @@
 import type { AcceptRequest, NewMessage } from "../../core/accept-request.ts";
+import type { LimitedRequest } from "../../core/sending-limits.ts";
+import { hostOf } from "../../core/webhook-outbox.ts";
 import { fromParts, splitContent } from "./rows.ts";
 
 /**
@@ -13,6 +15,9 @@ export type PackedAccept = readonly [
   body: string | null,
   key: PackedKey | null,
   messages: readonly PackedMessage[],
+  limited: LimitedRequest | null,
+  /** Where webhooks of its messages go. */
+  callbackHost: string | null,
 ];
 
 export type PackedMessage = readonly [
@@ -38,6 +43,7 @@ export type PackedKey = readonly [
 
 export function packAccept(request: AcceptRequest): PackedAccept {
   const { envelope, body } = splitContent(request.content);
+  const { callbackUrl } = request.content;
   return [
     request.accountId,
     request.flow,
@@ -46,6 +52,8 @@ export function packAccept(request: AcceptRequest): PackedAccept {
     body,
     packKey(request.idempotency),
     request.messages.map(packMessage),
+    request.limited ?? null,
+    callbackUrl === undefined ? null : hostOf(callbackUrl),
   ];
 }
 

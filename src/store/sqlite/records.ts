@@ -3,6 +3,7 @@ import type { Records } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";
+import type { OptOutBook } from "./opt-outs.ts";
 import { createRecordRows, type RecordRows } from "./record-rows.ts";
 import { RECORD_TABLES, type RecordTable } from "./record-tables.ts";
 import type { RecordValues } from "./record-values.ts";
@@ -11,6 +12,7 @@ import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface RecordParts {
   readonly accounts: AccountBook;
+  readonly optOuts: OptOutBook;
   readonly values: RecordValues;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
@@ -46,7 +48,8 @@ export function createRecords(db: Database, parts: RecordParts): Records {
   };
 }
 
-function noteChange({ accounts, meta }: RecordParts, table: RecordTable): void {
+function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable): void {
+  if (table.table === "opt_outs") optOuts.forget();
   if (table.table === "accounts") accounts.forget();
   if (table.isWatched) meta.raiseRecordsVersion();
 }

@@ -1,0 +1,33 @@
+/** The words by which people end and resume messages, and whom that concerns. */
+import { toInboundAddress } from "./inbound-address.ts";
+import { readSetting } from "./settings.ts";
+
+export type KeywordMeaning = "stop" | "start";
+
+/** What a message asks for, if its whole text is one of the account's words; in any case, spaces round it ignored. */
+export function readKeyword(
+  text: string,
+  settings: Readonly<Record<string, string>>,
+): KeywordMeaning | undefined {
+  if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
+  const word = text.trim().toUpperCase();
+  if (wordsOf(readSetting(settings, "stop_words")).includes(word)) return "stop";
+  return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
+}
+
+/** A STOP to one number ends that one, or all of the account. */
+export function optOutSender(to: string, settings: Readonly<Record<string, string>>): string | undefined {
+  return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
+}
+
+/** A sender as opt-outs name it: `15550123` and `+15550123` are one. */
+export function senderKey(sender: string): string {
+  return toInboundAddress(sender);
+}
+
+/** Words of 1 to 40 characters and some air. */
+const MAX_TEXT = 100;
+
+function wordsOf(list: string): readonly string[] {
+  return list.split(",").map((word) => word.trim().toUpperCase());
+}

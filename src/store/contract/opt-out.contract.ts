@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import type { OptOut } from "../../core/accounts.ts";
+import { DAY, inWorld, type OpenStore, SMS, type World } from "./world.contract.ts";
+
+const HANDSET = "+919812345678";
+const NUMBER = "+14155550123";
+
+export function optOutContract(open: OpenStore): void {
+  test(
+    "a stop word ends messages of the number it was written to, a start word lets them through again",
+    inWorld(open, async (world) => {
+      await map(world);
+      expect(await write(world, " stop ")).toMatchObject({ kind: "stored", keyword: "stop" });
+      expect(await write(world, "STOP")).toMatchObject({ keyword: "stop" });
+      expect(await out(world, NUMBER)).toEqual([HANDSET]);
+      expect(await out(world, "+19")).toEqual([]);
+      expect(await out(world)).toEqual([]);
+      expect(await write(world, "please stop")).not.toHaveProperty("keyword");
+      expect(await write(world, "help")).not.toHaveProperty("keyword");
+      const [optOut, another] = await list(world);
+      expect(another).toBeUndefined();
+      expect(optOut).toMatchObject({ sender: NUMBER, recipient: HANDSET, reason: "wrote STOP" });
+      expect(await write(world, "Start")).toMatchObject({ keyword: "start" });
+      expect(await out(world, NUMBER)).toEqual([]);
+    }),
+  );
+
+  test(
+    "words and what they end are settings of the account",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      await map(world);
+      await store.records.setSetting(account.id, "stop_words", "arrêt, stop all");
+      await store.records.setSetting(account.id, "opt_out_scope", "account");
+      expect(await write(world, "stop")).not.toHaveProperty("keyword");
+      expect(await write(world, "ARRÊT")).toMatchObject({ keyword: "stop" });
+      expect(await out(world)).toEqual([HANDSET]);
+      expect(await out(world, "ANY")).toEqual([HANDSET]);
+      await write(world, "unstop");
+      expect(await out(world, NUMBER)).toEqual([]);
+      await store.records.setSetting(account.id, "opt_out_scope", "off");
+      expect(await write(world, "stop all")).not.toHaveProperty("keyword");
+    }),
+  );
+
+  test(
+    "a job claimed after its recipient opted out says so, and only of that sender",
+    inWorld(open, async (world) => {
+      const { store, account, id } = world;
+      const sms = async (from: string) => {
+        await world.sms({ to: [HANDSET], content: { ...SMS, from } as never });
+        return (await world.claimOne()).isOptedOut ?? false;
+      };
+      expect(await sms("14155550123")).toBe(false);
+      const optOut = { accountId: account.id, recipient: HANDSET, reason: "r", createdAt: 1 };
+      await store.records.create("optOuts", { ...optOut, id: id(), sender: NUMBER });
+      expect(await sms("14155550123")).toBe(true);
+      expect(await sms("ACME")).toBe(false);
+      const all = { ...optOut, id: id() };
+      await store.records.create("optOuts", all);
+      expect(await store.records.create("optOuts", { ...all, id: id() })).toEqual({ conflict: "recipient" });
+      expect(await sms("ACME")).toBe(true);
+      await store.records.remove("optOuts", all.id);
+      expect(await sms("ACME")).toBe(false);
+    }),
+  );
+}
+
+async function write({ store, id, clock }: World, text: string) {
+  const newId = id();
+  const piece = { id: newId, connectorId: "c", from: HANDSET, to: NUMBER, text, encoding: "gsm7" as const };
+  const times = { receivedAt: clock.now, sameSince: clock.now - DAY };
+  return (await store.inbound.receive([{ ...piece, ...times, key: newId, segments: 1 }]))[0];
+}
+
+function out({ store, account }: World, sender?: string): Promise<readonly string[]> {
+  const to = [HANDSET, "+919800000000"];
+  return store.inbound.optedOut({ accountId: account.id, to, ...(sender !== undefined && { sender }) });
+}
+
+function list({ store, account }: World): Promise<readonly OptOut[]> {
+  return store.records.list("optOuts", { accountId: account.id }, { limit: 10 });
+}
+
+async function map({ store, id, account }: World) {
+  await store.records.create("inboundNumbers", {
+    id: id(),
+    accountId: account.id,
+    number: NUMBER,
+    createdAt: 1,
+  });
+}
