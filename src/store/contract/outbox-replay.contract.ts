@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import type { WebhookSelection } from "../../core/webhook-outbox.ts";
+import { HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+
+const HOSTS = ["a.test", "b.test"];
+
+/** One message to each host, an hour apart, whose only event rests: delivered, then failed. */
+async function restingEvents(world: World): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const [index, host] of HOSTS.entries()) {
+    const [id = ""] = await world.sms({ content: { callbackUrl: `https://${host}/` } });
+    await world.settle(await world.claimOne());
+    await deliver(world, host, index === 0 ? { kind: "delivered" } : { kind: "ended", reason: "gone" });
+    ids.push(id);
+    world.clock.now += HOUR;
+  }
+  return ids;
+}
+
+async function deliver(
+  { store, clock, account }: World,
+  host: string,
+  verdict: { kind: "delivered" } | { kind: "ended"; reason: "gone" },
+): Promise<number> {
+  const lane = { accountId: account.id, host };
+  const request = { lanes: [{ lane, limit: 10 }], now: clock.now, leaseMs: HOUR };
+  const claimed = await store.outbox.claim(request);
+  const attempt = { at: clock.now, ms: 1, error: { code: "timeout", message: "no answer in time" } };
+  await store.outbox.settle(claimed.map(({ id, claim }) => ({ id, claim, verdict, attempt })));
+  return claimed.length;
+}
+
+export function outboxReplayContract(open: OpenStore): void {
+  test(
+    "an event that rests is replayed with the same body and the whole schedule before it",
+    inWorld(open, async (world) => {
+      const { store, clock, account } = world;
+      const [id = "", failed = ""] = await restingEvents(world);
+      expect(await store.outbox.replay({ messageId: id, sequence: 1 })).toBe(true);
+      expect(await store.outbox.replay({ messageId: failed, sequence: 1 })).toBe(true);
+      const lanes = HOSTS.map((host) => ({ lane: { accountId: account.id, host }, limit: 5 }));
+      const claimed = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(claimed.map(({ messageId, failures }) => [messageId, failures])).toEqual([
+        [id, 0],
+        [failed, 0],
+      ]);
+      expect(await store.outbox.replay({ messageId: id, sequence: 1 })).toBe(false);
+      expect(await store.outbox.replay({ messageId: id, sequence: 2 })).toBe(false);
+    }),
+  );
+
+  test.each<[string, Omit<WebhookSelection, "accountId">, readonly number[]]>([
+    ["all", {}, [0, 1]],
+    ["of a host", { host: "b.test" }, [1]],
+    ["failed", { state: "failed" }, [1]],
+    ["failed of a host", { state: "failed", host: "a.test" }, []],
+    ["since an hour ago", { since: HOUR }, [1]],
+    ["until an hour ago", { until: HOUR }, [0]],
+  ])("what rests is listed and replayed: %s", (_, given, expected) =>
+    inWorld(open, async (world) => {
+      const start = world.clock.now;
+      const ids = await restingEvents(world);
+      const selection = {
+        ...given,
+        accountId: world.account.id,
+        ...(given.since !== undefined && { since: start + given.since }),
+        ...(given.until !== undefined && { until: start + given.until }),
+      };
+      const { events } = await world.store.outbox.list(selection, { limit: 10 });
+      const wanted = expected.map((index) => ids[index]);
+      expect(events.map(({ messageId }) => messageId)).toEqual(wanted as string[]);
+      expect(await world.store.outbox.replayAll(selection, { limit: 10 })).toEqual({
+        replayed: wanted.length,
+      });
+      expect(await world.store.outbox.backlog()).toEqual({ ready: wanted.length, waiting: 0 });
+    })(),
+  );
+
+  test(
+    "pages go on where the one before ended, and nobody sees another account's events",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const ids = [...(await restingEvents(world)), ...(await restingEvents(world))];
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = { limit: 1, ...(after !== undefined && { after }) };
+        const { events, next } = await store.outbox.list({ accountId: account.id }, page);
+        seen.push(...events.map(({ messageId }) => messageId));
+        after = next;
+      } while (after !== undefined);
+      expect(seen).toEqual(ids);
+      const other = await world.addAccount();
+      expect(await store.outbox.list({ accountId: other.id }, { limit: 10 })).toEqual({ events: [] });
+    }),
+  );
+
+  test(
+    "events of one message keep their order when they are replayed together",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const [id = ""] = await world.sms({ content: { callbackUrl: "https://a.test/" } });
+      await world.settle(await world.claimOne());
+      await world.receive(`p-${id}`);
+      while ((await deliver(world, "a.test", { kind: "delivered" })) > 0);
+      await store.outbox.replayAll({ accountId: account.id }, { limit: 10 });
+      const states = (await store.outbox.ofMessage(id)).map(({ state }) => state);
+      expect(states).toEqual(["ready", "held"]);
+      expect(await deliver(world, "a.test", { kind: "delivered" })).toBe(1);
+      expect(await deliver(world, "a.test", { kind: "delivered" })).toBe(1);
+    }),
+  );
+}

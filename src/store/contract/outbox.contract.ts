@@ -1,0 +1,177 @@
+import { expect, test } from "bun:test";
+import type { ClaimedWebhook, Lane, WebhookVerdict } from "../../core/webhook-outbox.ts";
+import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+
+const HOST = "hooks.test:8443";
+const CALLBACK = { callbackUrl: `https://${HOST}/hook?a=1`, metadata: { order: 7 } };
+
+/** Sends one message and hears that it was delivered: two events. */
+async function sendAndReceive(world: World, content = CALLBACK): Promise<string> {
+  const [id = ""] = await world.sms({ content });
+  await world.settle(await world.claimOne());
+  await world.receive(`p-${id}`);
+  return id;
+}
+
+function laneOf({ account }: World, host = HOST): Lane {
+  return { accountId: account.id, host };
+}
+
+function take(world: World, limit = 10, lane = laneOf(world)): Promise<readonly ClaimedWebhook[]> {
+  const { store, clock } = world;
+  return store.outbox.claim({ lanes: [{ lane, limit }], now: clock.now, leaseMs: 60 * SECOND });
+}
+
+function settleWebhook(
+  { store, clock }: World,
+  { id, claim }: Pick<ClaimedWebhook, "id" | "claim">,
+  verdict: WebhookVerdict,
+): Promise<readonly boolean[]> {
+  const attempt = { at: clock.now, ms: 12, status: verdict.kind === "delivered" ? 204 : 500, head: "hm" };
+  return store.outbox.settle([{ id, claim, verdict, attempt }]);
+}
+
+const DELIVERED: WebhookVerdict = { kind: "delivered" };
+
+async function states({ store }: World, id: string): Promise<readonly string[]> {
+  return (await store.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
+}
+
+export function outboxContract(open: OpenStore): void {
+  test(
+    "the change of status brings its event, in line where it is the first and held where it is not",
+    inWorld(open, async (world) => {
+      const rung: Lane[] = [];
+      world.store.outbox.onReady((lane) => void rung.push(lane));
+      const id = await sendAndReceive(world);
+      expect(await states(world, id)).toEqual(["1 ready", "2 held"]);
+      expect(rung).toEqual([laneOf(world)]);
+      expect(await world.store.outbox.readyLanes({ limit: 10 })).toEqual([laneOf(world)]);
+      const [event, ...others] = await take(world);
+      expect(others).toEqual([]);
+      expect(event).toMatchObject({ messageId: id, sequence: 1, failures: 0, url: CALLBACK.callbackUrl });
+      expect(JSON.parse(event?.body ?? "")).toMatchObject({
+        type: "sms.sent",
+        data: { message_id: id, sequence: 1, status: "sent", metadata: { order: 7 } },
+      });
+      expect(await take(world)).toEqual([]);
+    }),
+  );
+
+  test(
+    "a message without a callback URL has no webhooks",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      await world.settle(await world.claimOne());
+      expect(await states(world, id)).toEqual([]);
+      expect(await world.store.outbox.readyLanes({ limit: 10 })).toEqual([]);
+    }),
+  );
+
+  test(
+    "the next event goes when the one before it is delivered",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      const [first] = await take(world);
+      expect(await settleWebhook(world, first!, DELIVERED)).toEqual([true]);
+      expect(await states(world, id)).toEqual(["1 delivered", "2 ready"]);
+      const [second] = await take(world);
+      expect(second?.sequence).toBe(2);
+      await settleWebhook(world, second!, DELIVERED);
+      const attempts = await world.store.outbox.attempts({ messageId: id, sequence: 2 });
+      expect(attempts).toEqual([{ at: world.clock.now, ms: 12, status: 204, head: "hm" }]);
+    }),
+  );
+
+  test(
+    "an event that has failed twice is overtaken, one that has ended holds up nobody",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const id = await sendAndReceive(world);
+      for (const expected of ["2 held", "2 ready"]) {
+        const [event] = await take(world);
+        await settleWebhook(world, event!, { kind: "again", at: clock.now + SECOND });
+        expect(await states(world, id)).toEqual(["1 waiting", expected]);
+        expect(await store.outbox.nextDueAt()).toBe(clock.now + SECOND);
+        expect(await store.outbox.stage(clock.now, 10)).toBe(0);
+        expect(await store.outbox.stage(clock.now + SECOND, 10)).toBe(1);
+      }
+      const other = await sendAndReceive(world);
+      const claimed = await take(world);
+      expect(claimed.map(({ sequence, failures }) => [sequence, failures])).toEqual([
+        [1, 2],
+        [2, 0],
+        [1, 0],
+      ]);
+      await settleWebhook(world, claimed[2]!, { kind: "ended", reason: "gone" });
+      expect(await states(world, other)).toEqual(["1 failed", "2 ready"]);
+    }),
+  );
+
+  test(
+    "a lease that ran out is claimed again, and the claim before it moves nothing but is noted",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const id = await sendAndReceive(world);
+      const [lost] = await take(world);
+      expect(await store.outbox.stage(clock.now + 59 * SECOND, 10)).toBe(0);
+      expect(await store.outbox.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+      const [current] = await take(world);
+      expect(current).toMatchObject({ id: lost!.id, body: lost!.body, failures: 0 });
+      expect(await settleWebhook(world, lost!, DELIVERED)).toEqual([false]);
+      expect(await states(world, id)).toEqual(["1 leased", "2 held"]);
+      expect(await settleWebhook(world, current!, { kind: "released" })).toEqual([true]);
+      expect(await states(world, id)).toEqual(["1 ready", "2 held"]);
+      expect(await store.outbox.attempts({ messageId: id, sequence: 1 })).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "a claim takes from the lanes it names, of each no more than it says, the oldest first",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const ids = [];
+      for (let n = 0; n < 3; n++) ids.push(await sendAndReceive(world));
+      await sendAndReceive(world, { ...CALLBACK, callbackUrl: "https://other.test/" });
+      const lanes = [HOST, "other.test", "no.test"].map((host) => ({ lane: laneOf(world, host), limit: 2 }));
+      const claimed = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(claimed.map(({ lane }) => lane.host)).toEqual([HOST, HOST, "other.test"]);
+      expect(claimed.slice(0, 2).map(({ messageId }) => messageId)).toEqual(ids.slice(0, 2));
+      const after = laneOf(world);
+      expect(await store.outbox.readyLanes({ limit: 10 })).toEqual([after]);
+      expect(await store.outbox.readyLanes({ after, limit: 10 })).toEqual([]);
+      expect(await store.outbox.backlog()).toEqual({ ready: 1, waiting: 0 });
+    }),
+  );
+
+  test(
+    "no more than the last twenty deliveries of an event are kept",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      for (let n = 0; n < 22; n++) {
+        const [event] = await take(world);
+        await settleWebhook(world, event!, { kind: "again", at: ++world.clock.now });
+        await world.store.outbox.stage(world.clock.now, 10);
+      }
+      const attempts = await world.store.outbox.attempts({ messageId: id, sequence: 1 });
+      expect(attempts).toHaveLength(20);
+      expect(attempts?.at(-1)?.at).toBe(world.clock.now);
+      expect((await world.store.outbox.ofMessage(id))[0]).toMatchObject({ attempts: 22, failures: 22 });
+    }),
+  );
+
+  test(
+    "webhooks go with their message",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      const [event] = await take(world);
+      await settleWebhook(world, event!, DELIVERED);
+      const later = world.clock.now + HOUR;
+      while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
+      expect(await states(world, id)).toEqual([]);
+      expect(await world.store.outbox.attempts({ messageId: id, sequence: 1 })).toBeUndefined();
+      expect(await take(world)).toEqual([]);
+      expect(await world.inside.countRows(id)).toBe(0);
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import type { TimelineEntry } from "../../core/message.ts";
+import { isPublic, type PublicEntry } from "../../core/webhook-event.ts";
+import type { EventKey } from "../../core/webhook-outbox.ts";
+import type { Bell } from "./bell.ts";
+import type { Database } from "./database.ts";
+import { toLane } from "./webhook-rows.ts";
+
+/** Where a message's webhooks go. */
+export interface Callback {
+  readonly messageId: string;
+  readonly account: number;
+  readonly host: string;
+}
+
+/** The outbox as the transactions see it that fill it, and that move it on. */
+export interface WebhookLog {
+  /** Puts the public ones among the entries into the outbox. */
+  add(callback: Callback, entries: readonly TimelineEntry[]): void;
+  /** The event is out of the way of the one after it. */
+  letNextGo(event: EventKey): void;
+  /** The event before it has neither been delivered nor failed often enough to be overtaken. */
+  isBlocked(event: EventKey): boolean;
+}
+
+/** From so many failures on an event holds up no other one. */
+export const OVERTAKEN_AFTER_FAILURES = 2;
+
+export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">): WebhookLog {
+  const insert = db.prepare(
+    `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const blocking = db.prepare(
+    `SELECT 1 FROM webhooks WHERE message_id = ? AND sequence = ?
+       AND state NOT IN ('delivered', 'failed') AND failures < ${OVERTAKEN_AFTER_FAILURES}`,
+  );
+  const letGo = db.prepare<{ lane: string }>(
+    "UPDATE webhooks SET state = 'ready' WHERE message_id = ? AND sequence = ? AND state = 'held' RETURNING lane",
+  );
+  const isBlocked = ({ messageId, sequence }: EventKey) =>
+    sequence > 1 && blocking.get(messageId, sequence - 1) !== undefined;
+
+  const addOne = ({ messageId, account, host }: Callback, entry: PublicEntry) => {
+    const { sequence, position, eventType, at } = entry;
+    const lane = toLane(account, host);
+    const state = isBlocked({ messageId, sequence }) ? "held" : "ready";
+    insert.run(messageId, sequence, position, account, lane, eventType, state, at);
+    if (state === "ready") bell.ring(lane);
+  };
+
+  return {
+    add(callback, entries) {
+      for (const entry of entries) if (isPublic(entry)) addOne(callback, entry);
+    },
+    letNextGo({ messageId, sequence }) {
+      const next = letGo.get(messageId, sequence + 1);
+      if (next) bell.ring(next.lane);
+    },
+    isBlocked,
+  };
+}
