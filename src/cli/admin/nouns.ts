@@ -1,6 +1,7 @@
 /** The nouns of the command line, as a table: commands are made from it. */
 import type { Column, Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
+import { ROUTE_ROWS } from "./route-rows.ts";
 import { formatTable } from "./table.ts";
 
 export interface Noun {
@@ -27,6 +28,8 @@ export interface OptionRow {
   readonly isRequired?: boolean;
   /** May be given several times, or with commas. */
   readonly isList?: boolean;
+  /** What an entry of the list is to the API; absent: the text itself. */
+  readonly parse?: (entry: string) => unknown;
 }
 
 const account: OptionRow = {
@@ -81,18 +84,15 @@ const externalId: OptionRow = {
   field: "external_id",
   meaning: "your own user id",
 };
-const reason: OptionRow = { flags: "--reason <text>", field: "reason", meaning: "why" };
-const match: OptionRow = {
-  flags: "--match <prefix>",
-  field: "match",
-  meaning: "digits or a domain; none: all",
-};
-const connectors: OptionRow = {
-  flags: "--connector <id>",
-  field: "connector_ids",
-  meaning: "the connectors in the order they are tried",
-  isList: true,
-};
+const suppressionMore: readonly OptionRow[] = [
+  {
+    flags: "--reason <word>",
+    field: "reason",
+    meaning: "hard_bounce, soft_bounce, complaint, unsubscribe or manual",
+  },
+  { flags: "--source <text>", field: "source", meaning: "what it goes back to" },
+  { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
+];
 
 function column(head: string, field: string): Column {
   return { head, of: (row) => row[field] };
@@ -212,27 +212,35 @@ export const NOUNS: readonly Noun[] = [
       { head: "ACCOUNT", of: (row) => row.account_id ?? "all live" },
       column("CHANNEL", "channel"),
       { head: "MATCH", of: (row) => row.match || "all" },
+      column("SENDER", "sender"),
+      column("CATEGORY", "category"),
       column("CONNECTORS", "connector_ids"),
     ],
     create: [
       { ...account, meaning: "the account; none: every live account", isRequired: false },
       { flags: "--channel <channel>", field: "channel", meaning: "sms or email", isRequired: true },
-      match,
-      required(connectors),
+      ...ROUTE_ROWS.map((row) => (row.field === "connectors" ? required(row) : row)),
     ],
-    update: [match, connectors],
+    update: ROUTE_ROWS,
     filters: [ofAccount],
   },
   {
     name: "suppressions",
     one: "suppression",
-    columns: [id, owner, column("EMAIL", "email"), column("REASON", "reason"), created],
+    columns: [
+      id,
+      owner,
+      column("EMAIL", "email"),
+      column("REASON", "reason"),
+      column("UNTIL", "expires_at"),
+      created,
+    ],
     create: [
       account,
       { flags: "--email <address>", field: "email", meaning: "whom no email goes to", isRequired: true },
-      reason,
+      ...suppressionMore,
     ],
-    update: [reason],
+    update: suppressionMore,
     filters: [ofAccount, { flags: "--email <address>", field: "email", meaning: "only this address" }],
   },
 ];
