@@ -1,4 +1,5 @@
 import type { MessageError } from "./message.ts";
+import type { SuppressionReason } from "./suppression.ts";
 
 /** What one attempt came to for one part: a segment (SMS) or a recipient (email). */
 export type PartOutcome =
@@ -34,13 +35,21 @@ export interface PartRef {
 /** A later word from the provider about one part it took before: SMPP delivery receipt, DSN, callback. */
 export interface Receipt {
   readonly connectorId: string;
-  /** One of the `providerMessageIds` of the part it is about, exactly: the channel has undone what the provider changed. */
+  /**
+   * One of the `providerMessageIds` of the part it is about, exactly: the channel has undone what the provider
+   * changed. Where there is a `target`, only told, and empty if the provider gave none.
+   */
   readonly providerMessageId: string;
+  /** Names the part itself, so that no id is looked up. Without `part` the `recipient` says which one it is. */
+  readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
   /** Whom the message went to, as the provider wrote it. */
   readonly recipient?: string;
   /** The `partReference` the part was sent with, where the provider repeats it. */
   readonly reference?: number;
-  readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced";
+  /** `complained`: the recipient called it unwanted. Moves nothing, and stands on the timeline. */
+  readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced" | "complained";
+  /** Email: what the account's suppression list learns of the recipient, in the same transaction. */
+  readonly suppress?: Exclude<SuppressionReason, "manual">;
   readonly error?: MessageError;
   /** Unix milliseconds when it reached us. */
   readonly receivedAt: number;

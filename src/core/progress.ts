@@ -86,6 +86,7 @@ export function applyReceipt(
 ): Step & { readonly isLate: boolean } {
   const part = before.parts[partIndex];
   if (!part || receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt), isLate: true };
   const moved: Part = {
     ...withoutError(part),
@@ -207,6 +208,17 @@ function lateReceipt(before: Progress, receipt: Receipt): Step {
   });
 }
 
+function complaint(before: Progress, part: Part, receipt: Receipt): Step {
+  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "receipt",
+    status: part.status,
+    ...(part.address !== undefined && { recipient: part.address }),
+    detail: receiptDetail(receipt),
+  });
+}
+
 type Detail = NonNullable<TimelineEntry["detail"]>;
 
 interface Occasion {
@@ -265,7 +277,7 @@ function attemptDetail(attempt: Attempt): Detail {
 function receiptDetail(receipt: Receipt): Detail {
   return {
     connector: receipt.connectorId,
-    provider_message_id: receipt.providerMessageId,
+    ...(receipt.providerMessageId !== "" && { provider_message_id: receipt.providerMessageId }),
     receipt_status: receipt.status,
     ...(receipt.raw !== undefined && { raw: receipt.raw }),
   };

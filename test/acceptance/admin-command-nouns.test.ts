@@ -102,8 +102,8 @@ const nouns: Readonly<Record<string, Case>> = {
     create: () => ["--account", account, "--email", "gone@example.org"],
     idName: "suppression_id",
     shown: { email: "gone@example.org" },
-    update: ["--reason", "asked"],
-    updated: { reason: "asked" },
+    update: ["--reason", "unsubscribe", "--source", "asked by phone"],
+    updated: { reason: "unsubscribe", source: "asked by phone" },
     listed: ["EMAIL", "gone@example.org"],
   },
 };

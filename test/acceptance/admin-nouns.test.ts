@@ -88,8 +88,8 @@ const nouns = {
   },
   suppressions: {
     idName: "suppression_id",
-    body: () => ({ account_id: live, email: "gone@example.org", reason: "asked" }),
-    change: { reason: "asked twice" },
+    body: () => ({ account_id: live, email: "gone@example.org", reason: "unsubscribe" }),
+    change: { reason: "manual", source: "asked twice" },
   },
 } as const;
 

@@ -160,7 +160,7 @@ onEveryStore((start) => {
   test("a suppressed recipient is skipped with that reason, the others are sent to", async () => {
     await using api = await start();
     const { accountId } = api.caller;
-    await api.add("suppressions", { accountId, email: "p0@example.org", reason: "bounce" });
+    await api.add("suppressions", { accountId, email: "p0@example.org", reason: "manual" });
     const { json } = await api.post(
       PATH,
       email({ to: [{ email: "P0@example.org" }, { email: "p1@example.org" }] }),
@@ -177,7 +177,7 @@ onEveryStore((start) => {
   test("with all recipients suppressed the message is accepted, and a job ends it", async () => {
     await using api = await start();
     const { accountId } = api.caller;
-    await api.add("suppressions", { accountId, email: "asha@example.org", reason: "bounce" });
+    await api.add("suppressions", { accountId, email: "asha@example.org", reason: "manual" });
     const { status } = await api.post(PATH, email());
     expect(status).toBe(202);
     expect(await claim(api, "sandbox:email")).toHaveLength(1);

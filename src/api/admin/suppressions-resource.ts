@@ -3,7 +3,8 @@ import type { Suppression } from "../../core/accounts.ts";
 import { parseEmailAddress } from "../../core/email-address.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
-import { toIso } from "../../core/timestamp.ts";
+import { SUPPRESSION_REASONS } from "../../core/suppression.ts";
+import { parseTimestamp, toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import {
@@ -23,28 +24,46 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         account_id: givenFields.account_id,
         email,
         reason: Type.Optional(reason),
+        source: Type.Optional(source),
+        expires_at: Type.Optional(expiresAt),
       }),
-      judge: ({ sound, errors }) => judge(sound.email, errors),
+      judge: ({ sound, errors }) => {
+        judge(sound.email, errors);
+        judgeTime(sound.expires_at, errors);
+      },
       toRecord: (given, { id, now }) => ({
         id,
         accountId: given.account_id.toLowerCase(),
         email: given.email.toLowerCase(),
-        reason: given.reason ?? "added by an operator",
+        reason: given.reason ?? "manual",
         createdAt: now,
+        ...present({ source: given.source, expiresAt: toMs(given.expires_at) }),
       }),
     }),
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
-      schema: Type.Object({ reason: Type.Optional(reason) }),
-      toChanges: (given) => present({ reason: given.reason }),
+      schema: Type.Object({
+        reason: Type.Optional(reason),
+        source: Type.Optional(source),
+        expires_at: Type.Optional(expiresAt),
+      }),
+      clearable: { source: "source", expires_at: "expiresAt" },
+      judge: ({ sound, errors }) => judgeTime(sound.expires_at, errors),
+      toChanges: ({ reason, source, expires_at }) => present({ reason, source, expiresAt: toMs(expires_at) }),
     }),
     deleteEndpoint(deps, plan),
   ];
 }
 
 const email = Type.String({ minLength: 1, maxLength: 254, description: "Whom no email goes to any more" });
-const reason = Type.String({ minLength: 1, maxLength: 255 });
+const reason = Type.Enum([...SUPPRESSION_REASONS], { description: "Absent: `manual`" });
+const source = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "What it goes back to: the id of a message, or words",
+});
+const expiresAt = Type.String({ format: "date-time", description: "When it ends by itself; absent: never" });
 
 const plan: RecordPlan<"suppressions"> = {
   kind: "suppressions",
@@ -58,6 +77,8 @@ const plan: RecordPlan<"suppressions"> = {
     account_id: shownFields.account_id,
     email,
     reason,
+    source: Type.Optional(source),
+    expires_at: Type.Optional(expiresAt),
     created_at: shownFields.created_at,
   }),
   show: toResource,
@@ -69,8 +90,22 @@ function toResource(suppression: Suppression) {
     account_id: suppression.accountId,
     email: suppression.email,
     reason: suppression.reason,
+    ...present({
+      source: suppression.source,
+      expires_at: suppression.expiresAt === undefined ? undefined : toIso(suppression.expiresAt),
+    }),
     created_at: toIso(suppression.createdAt),
   };
+}
+
+function toMs(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseTimestamp(text);
+}
+
+function judgeTime(text: string | undefined, errors: ErrorCollector): void {
+  if (text !== undefined && parseTimestamp(text) === undefined) {
+    errors.add("expires_at", "must be an ISO 8601 timestamp");
+  }
 }
 
 function judge(address: string | undefined, errors: ErrorCollector): void {

@@ -5,11 +5,13 @@ import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
 import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface ExpireParts {
   readonly accounts: AccountBook;
   readonly contents: ContentShelf;
   readonly messages: MessageLog;
+  readonly suppressions: SuppressionBook;
 }
 
 /** Flows looked at in one call; the next goes on from there. */
@@ -69,7 +71,7 @@ interface OverdueRow {
   readonly parts: string | null;
 }
 
-function createEnd({ accounts, contents, messages }: ExpireParts) {
+function createEnd({ accounts, contents, messages, suppressions }: ExpireParts) {
   const keepsBodies = (message: MessageRow) =>
     accounts.byNumber(message.account)?.settings.keep_bodies === "true";
 
@@ -79,6 +81,7 @@ function createEnd({ accounts, contents, messages }: ExpireParts) {
     if (!message || !before || isSettled(before)) return;
     const step = applyExpiry(before, now, toIndexes(job.parts).parts);
     messages.save(message.id, step);
+    suppressions.learnFromParts(message, { before: before.parts, after: step.progress.parts, at: now });
     if (keepsBodies(message)) contents.keepBatch(message.content);
     else if (isSettled(step.progress)) contents.wipeSingle(message.content);
   };

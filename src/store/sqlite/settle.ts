@@ -6,11 +6,13 @@ import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { ProviderIds } from "./provider-ids.ts";
 import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface SettleParts {
   readonly messages: MessageLog;
   readonly contents: ContentShelf;
   readonly providerIds: ProviderIds;
+  readonly suppressions: SuppressionBook;
 }
 
 /** Statements one settlement takes, in the coin of group commit. */
@@ -46,7 +48,7 @@ interface Verdict {
 }
 
 function record(
-  { messages, contents, providerIds }: SettleParts,
+  { messages, contents, providerIds, suppressions }: SettleParts,
   row: MessageRow,
   { settlement, job }: Verdict,
 ): void {
@@ -54,6 +56,7 @@ function record(
   const attempt = toAttempt(settlement, job);
   const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row.id, step);
+  suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
   providerIds.claimAll(settlement);
   if (!job) return;
   if (settlement.keepsContent) contents.keepBatch(row.content);

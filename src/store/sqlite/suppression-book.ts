@@ -1,0 +1,129 @@
+import type { Suppression } from "../../core/accounts.ts";
+import { bounceKind } from "../../core/bounce-kind.ts";
+import type { Part } from "../../core/message.ts";
+import {
+  countSoftBounce,
+  firstSoftDay,
+  isSoftLimit,
+  type SuppressionReason,
+  suppressedUntil,
+} from "../../core/suppression.ts";
+import { hashedUuid } from "../../core/uuid.ts";
+import type { AccountBook, AccountEntry } from "./account-book.ts";
+import type { Database } from "./database.ts";
+import type { MessageRow } from "./rows.ts";
+
+/** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
+export interface SuppressionBook {
+  /** What is known now of a recipient. */
+  learn(message: Pick<MessageRow, "id" | "account">, word: Learned): void;
+  /** What the step from `before` to `after` says of the recipients that have bounced. */
+  learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
+  /** It was delivered to: what has bounced softly before is over. */
+  forgive(message: Pick<MessageRow, "account">, email: string): void;
+  add(suppression: Suppression): boolean;
+  prune(now: number, limit: number): number;
+}
+
+interface Learned {
+  readonly email: string;
+  readonly reason: SuppressionReason;
+  readonly at: number;
+}
+
+interface BouncedParts {
+  readonly before: readonly Part[];
+  readonly after: readonly Part[];
+  readonly at: number;
+}
+
+export function createSuppressionBook(db: Database, accounts: AccountBook): SuppressionBook {
+  const softBounces = createSoftBounces(db);
+  const upsert = db.prepare(
+    `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (account_id, email) DO UPDATE
+       SET reason = excluded.reason, source = excluded.source, expires_at = excluded.expires_at,
+           created_at = excluded.created_at
+       WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
+  );
+  const ended = db.prepare(
+    `DELETE FROM suppressions WHERE id IN
+       (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
+  );
+  const liveAccount = (number: number) => {
+    const entry = accounts.byNumber(number);
+    return entry?.account.mode === "live" ? entry : undefined;
+  };
+  const add: SuppressionBook["add"] = ({ id, accountId, email, reason, source, expiresAt, createdAt }) =>
+    upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
+
+  const learn: SuppressionBook["learn"] = (message, { email: written, reason, at }) => {
+    const entry = liveAccount(message.account);
+    const email = written.toLowerCase();
+    if (!entry || (reason === "soft_bounce" && !softBounces.isOver(entry, email, at))) return;
+    const expiresAt = suppressedUntil(reason, at, entry.settings);
+    add({
+      id: hashedUuid(at, `${entry.account.id} ${email} ${message.id}`),
+      accountId: entry.account.id,
+      email,
+      reason,
+      source: message.id,
+      ...(expiresAt !== undefined && { expiresAt }),
+      createdAt: at,
+    });
+  };
+
+  return {
+    learn,
+    learnFromParts(message, { before, after, at }) {
+      after.forEach((part, index) => {
+        if (part.status !== "bounced" || before[index]?.status === "bounced") return;
+        const reason = reasonOf(part);
+        if (part.address !== undefined && reason) learn(message, { email: part.address, reason, at });
+      });
+    },
+    forgive(message, email) {
+      const entry = liveAccount(message.account);
+      if (entry) softBounces.forget(entry, email.toLowerCase());
+    },
+    add,
+    prune: (now, limit) => ended.run(now, limit) + softBounces.prune(now, limit),
+  };
+}
+
+/** A recipient that was refused while sending, or given up on: in both cases RCPT TO said so. */
+function reasonOf({ error }: Part): SuppressionReason | undefined {
+  if (!error) return undefined;
+  const kind = bounceKind({ code: error.code, text: error.message, stage: "recipient" });
+  return kind === "message" ? undefined : `${kind}_bounce`;
+}
+
+function createSoftBounces(db: Database) {
+  const find = db.prepare<{ days: number; last_day: number }>(
+    "SELECT days, last_day FROM soft_bounces WHERE account_id = ? AND email = ?",
+  );
+  const upsert = db.prepare(
+    `INSERT INTO soft_bounces (account_id, email, days, last_day) VALUES (?, ?, ?, ?)
+     ON CONFLICT (account_id, email) DO UPDATE SET days = excluded.days, last_day = excluded.last_day`,
+  );
+  const remove = db.prepare("DELETE FROM soft_bounces WHERE account_id = ? AND email = ?");
+  const prune = db.prepare(
+    `DELETE FROM soft_bounces WHERE (account_id, email) IN
+       (SELECT account_id, email FROM soft_bounces WHERE last_day < ? LIMIT ?)`,
+  );
+
+  return {
+    /** Counts one more; true where that is too many. */
+    isOver({ account, settings }: AccountEntry, email: string, at: number): boolean {
+      const row = find.get(account.id, email);
+      const count = countSoftBounce(row && { days: row.days, lastDay: row.last_day }, at);
+      const isOver = isSoftLimit(count, settings);
+      if (isOver) remove.run(account.id, email);
+      else upsert.run(account.id, email, count.days, count.lastDay);
+      return isOver;
+    },
+    forget: ({ account }: AccountEntry, email: string) => void remove.run(account.id, email),
+    prune: (now: number, limit: number) => prune.run(firstSoftDay(now), limit),
+  };
+}
