@@ -1,7 +1,6 @@
 /** A live account's request against what is registered: templates, senders and, for Indian numbers, DLT. */
 
-import type { KeyOwner } from "../core/accept-request.ts";
-import type { Sender, SmsTemplate } from "../core/accounts.ts";
+import type { Sender } from "../core/accounts.ts";
 import { isIndian, preflightDlt } from "../core/dlt.ts";
 import type { ErrorCollector } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
@@ -9,40 +8,43 @@ import { present } from "../core/present.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
 import type { FoundTemplates } from "./find-templates.ts";
+import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
 
-export interface Registration {
-  readonly caller: KeyOwner;
-  readonly request: SendSms;
-  readonly templates: FoundTemplates;
-  readonly senders: readonly Sender[];
-  readonly errors: ErrorCollector;
+/** The sender and the DLT ids that go out, where they differ from what was asked for, are settled here. */
+export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
+  {
+    name: "template",
+    judge: ({ request, templates }, errors) => reportTemplates(request, templates, errors),
+  },
+  { name: "sender", appliesTo: (flight) => !isUnderDlt(flight), judge: judgeSender },
+  { name: "dlt", appliesTo: isUnderDlt, judge: judgeDlt },
+];
+
+/** Without a template there is nothing to hold against the registry, and that is said of the template. */
+function isUnderDlt({ request, template }: SmsFlight): boolean {
+  return template !== undefined && request.to.some(isIndian);
 }
 
-/**
- * The sender and the DLT ids that go out, where they differ from what was asked for. Notes in `errors` whatever
- * is not registered, and what an Indian operator would refuse.
- */
-export function resolveRegistered(registration: Registration): SmsContent["resolved"] {
-  const { request, templates, errors } = registration;
-  reportTemplates(request, templates, errors);
-  const template = templates.byId ?? templates.byDltId;
-  const sender = senderOf(registration, template);
-  const isUnknownSender = request.from !== undefined && !sender;
-  if (!request.to.some(isIndian) || !template) {
-    if (isUnknownSender) errors.add("from", NOT_A_SENDER);
-    return differing(request, { from: sender?.senderId });
-  }
-  const { settings } = registration.caller;
+function judgeSender(flight: SmsFlight, errors: ErrorCollector): void {
+  const { request } = flight;
+  const sender = senderOf(flight);
+  if (request.from !== undefined && !sender) errors.add("from", NOT_A_SENDER);
+  flight.resolved = differing(request, { from: sender?.senderId });
+}
+
+/** What an Indian operator would refuse. */
+function judgeDlt(flight: SmsFlight, errors: ErrorCollector): void {
+  const { request, template } = flight;
+  const { settings } = flight.caller;
   const { from, dltTemplateId, dltEntityId, variables } = request;
   const checked = preflightDlt({
-    template,
     variableMaxLength: readSetting(settings, "dlt_variable_max_length"),
-    ...present({ from, dltTemplateId, dltEntityId, variables, sender }),
+    ...present({ template, from, dltTemplateId, dltEntityId, variables, sender: senderOf(flight) }),
     ...present({ defaultEntityId: readSetting(settings, "default_dlt_entity_id") }),
   });
-  if (!("errors" in checked)) return differing(request, checked.value);
-  for (const [field, reason] of Object.entries(checked.errors)) errors.add(field, reason);
-  return undefined;
+  if ("errors" in checked)
+    for (const [field, reason] of Object.entries(checked.errors)) errors.add(field, reason);
+  else flight.resolved = differing(request, checked.value);
 }
 
 const NOT_A_TEMPLATE = "not a template of this account";
@@ -59,7 +61,7 @@ function reportTemplates(request: SendSms, { byId, byDltId }: FoundTemplates, er
 }
 
 /** The one that is asked for; else the template's, one linked to it, or the account's default. */
-function senderOf({ request, senders }: Registration, template: SmsTemplate | undefined): Sender | undefined {
+function senderOf({ request, senders, template }: SmsFlight): Sender | undefined {
   const named = request.from ?? template?.from;
   if (named !== undefined) return senders.find(({ senderId }) => senderId === named);
   const dltTemplateId = template?.dltTemplateId;

@@ -58,7 +58,7 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) throw validationFailed(parsed.errors);
   const request = parsed.value;
-  const planned = planSms(deps.directory, caller, request);
+  const planned = planSms(deps.directory, { caller, request, now: call.now });
   return whenReady(planned, (plan) => acceptSms(deps, call, { request, plan }));
 }
 

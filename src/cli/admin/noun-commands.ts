@@ -178,11 +178,11 @@ function splitList(value: string): readonly string[] {
 
 /** The options that were given, under the names of the API. */
 function bodyOf(rows: readonly OptionRow[], options: Run["options"]): Record<string, unknown> {
-  const given = rows.map((row) => [row.field, valueOf(row, options)] as const);
+  const given = rows.map((row) => [row.field, givenTo(row, options)] as const);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-function valueOf({ flags, parse }: OptionRow, options: Run["options"]): unknown {
+function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown {
   const value = options[new Option(flags).attributeName()];
   return parse && Array.isArray(value) ? value.map(parse) : value;
 }

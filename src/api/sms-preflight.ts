@@ -1,0 +1,130 @@
+/**
+ * What a request is held to before it is accepted, check by check: Send SMS reports all that is refused at once, its
+ * `dry_run` shows the verdict of each. A check joins by a row in `SANDBOX_CHECKS` or `LIVE_CHECKS`.
+ */
+import type { KeyOwner } from "../core/accept-request.ts";
+import type { Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type { ErrorCollector } from "../core/field-errors.ts";
+import type { SmsContent } from "../core/message.ts";
+import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
+import type { SendSms } from "../core/send-sms.ts";
+import { renderTemplate } from "../core/template.ts";
+import type { Directory } from "./directory.ts";
+import { type FoundTemplates, findTemplates } from "./find-templates.ts";
+import { REGISTRATION_CHECKS } from "./registered-sms.ts";
+import { type MaybePromise, whenReady } from "./when-ready.ts";
+
+/** A request on its way through the checks: what it is judged by, and what they have settled so far. */
+export interface SmsFlight {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly directory: Directory;
+  readonly templates: FoundTemplates;
+  /** The one whose text goes out. */
+  readonly template: SmsTemplate | undefined;
+  /** Of a live account; a sandbox needs none. */
+  readonly senders: readonly Sender[];
+  readonly routes: readonly Route[];
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Where they differ from what was asked for. */
+  resolved?: SmsContent["resolved"];
+  /** Aligned with the request's `to`; "" where none leads there. */
+  queues: readonly string[];
+}
+
+export interface SmsCheck {
+  /** As `dry_run` calls it. */
+  readonly name: string;
+  /** Absent: to every request. */
+  appliesTo?(flight: SmsFlight): boolean;
+  /** Notes what is refused, by the fields of the request, and settles in the flight what is its to settle. */
+  judge(flight: SmsFlight, errors: ErrorCollector): MaybePromise<void>;
+}
+
+const VARIABLES: SmsCheck = {
+  name: "variables",
+  appliesTo: ({ template }) => template !== undefined,
+  judge({ template, request }, errors) {
+    if (!template) return;
+    const rendered = renderTemplate(template.body, request.variables ?? {});
+    if (!("missing" in rendered)) return;
+    for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
+  },
+};
+
+const SANDBOX_ROUTE: SmsCheck = {
+  name: "route",
+  judge(flight) {
+    flight.queues = flight.request.to.map(() => SANDBOX_QUEUES.sms);
+  },
+};
+
+const ROUTE: SmsCheck = {
+  name: "route",
+  judge(flight, errors) {
+    const { request, routes, template, caller, resolved } = flight;
+    const total = request.to.length;
+    const asked = {
+      accountId: caller.account.id,
+      channel: "sms",
+      sender: resolved?.from ?? request.from,
+      category: template?.category,
+    } as const;
+    flight.queues = request.to.map((destination, index) => {
+      const route = chooseRoute(routes, { ...asked, destination });
+      if (route) return route.id;
+      if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason: NO_ROUTE });
+      else errors.add("to", NO_ROUTE);
+      return "";
+    });
+  },
+};
+
+const NO_ROUTE = "no route of the account leads to this number";
+
+const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, SANDBOX_ROUTE];
+
+/** In order: a later one may use what an earlier one has settled. */
+const LIVE_CHECKS: readonly SmsCheck[] = [VARIABLES, ...REGISTRATION_CHECKS, ROUTE];
+
+export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
+  return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
+}
+
+export interface FlightRequest {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly now: number;
+}
+
+export function openFlight(directory: Directory, asked: FlightRequest): MaybePromise<SmsFlight> {
+  const { account } = asked.caller;
+  return whenReady(findTemplates(directory, account.id, asked.request), (templates) => {
+    const template = templates.byId ?? templates.byDltId;
+    const flight = { ...asked, directory, templates, template, senders: [], routes: [], queues: [] };
+    return account.mode === "sandbox" ? flight : withRegistered(directory, flight);
+  });
+}
+
+async function withRegistered(directory: Directory, flight: SmsFlight): Promise<SmsFlight> {
+  const senders = await directory.senders(flight.caller.account.id);
+  return { ...flight, senders, routes: await directory.routes() };
+}
+
+/** Runs the checks that apply, in their order. Synchronous where all of them are. */
+export function preflight(
+  flight: SmsFlight,
+  collect: (check: SmsCheck) => ErrorCollector,
+): MaybePromise<void> {
+  const checks = checksOf(flight.caller);
+  const run = (index: number): MaybePromise<void> => {
+    for (let next = index; next < checks.length; next++) {
+      const check = checks[next];
+      if (!check || check.appliesTo?.(flight) === false) continue;
+      const judged = check.judge(flight, collect(check));
+      if (judged instanceof Promise) return judged.then(() => run(next + 1));
+    }
+  };
+  return run(0);
+}
