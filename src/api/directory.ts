@@ -1,4 +1,5 @@
-import type { Account, Domain, PushApp, RecordTypes, Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type { Account, PushApp, RecordTypes, Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type { Domain } from "../core/domain.ts";
 import type { Records } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";

@@ -6,6 +6,7 @@ import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock, Random } from "../core/clock.ts";
+import type { ReceivedSms } from "../core/inbound.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
 
@@ -90,6 +91,8 @@ export interface OutgoingEmail extends Outgoing {
     readonly selector: string;
     readonly privateKey: KeyObject | string;
   }[];
+  /** Whose addresses bounces can be sent to; absent: they go to the sender. */
+  readonly returnPathHost?: string;
 }
 
 /** What a channel is given by the composition root. */
@@ -101,6 +104,8 @@ export interface ChannelDeps {
   readonly onSlots: () => void;
   /** Stores receipts; resolves when they are durable. Only then may they be acknowledged. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
+  /** Stores messages from handsets; resolves when they are durable. Only then may they be acknowledged. */
+  readonly onInbound: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
   /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
@@ -173,6 +178,8 @@ export type CallbackReading =
       readonly kind: "receipts";
       /** None, where it tells of nothing we keep. */
       readonly receipts: readonly Receipt[];
+      /** What handsets wrote, where it tells of that. */
+      readonly inbound?: readonly ReceivedSms[];
       /** What the provider wants to hear once they are stored. */
       readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
     }

@@ -8,7 +8,6 @@ import type { ConnectorKind } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import { createIds } from "../core/uuid.ts";
 import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
-import type { FindDkim } from "../delivery/to-outgoing.ts";
 import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
@@ -21,6 +20,7 @@ import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPublicUrl } from "./public-url.ts";
+import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
@@ -116,10 +116,6 @@ interface Parts {
 }
 
 function createDelivery({ clock, log, store, metrics }: Parts): Engine {
-  const findDkim: FindDkim = async (accountId, domain) => {
-    const found = await store.records.find("domains", { accountId, domain });
-    return found && [{ domain, selector: found.dkimSelector, privateKey: found.dkimPrivateKey }];
-  };
   return createEngine({
     queue: store.queue,
     records: store.records,
@@ -136,7 +132,7 @@ function createDelivery({ clock, log, store, metrics }: Parts): Engine {
         },
         store.sandbox,
       ),
-    findDkim,
+    findSenderDomain: createSenderDomains(store.records, clock),
     clock,
     random: Math.random,
     log: deliveryLog(log),

@@ -7,7 +7,7 @@ import type { Queue, Records } from "../store/store.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { createSender } from "./send-message.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
-import { type FindDkim, toOutgoing } from "./to-outgoing.ts";
+import { type FindSenderDomain, toOutgoing } from "./to-outgoing.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
@@ -43,7 +43,7 @@ export interface EngineDeps {
   readonly queue: Queue;
   readonly records: Records;
   readonly open: OpenChannel;
-  readonly findDkim: FindDkim;
+  readonly findSenderDomain: FindSenderDomain;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: DeliveryLog;
@@ -133,7 +133,7 @@ interface WorkersParts {
 function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
-    toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findDkim),
+    toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findSenderDomain),
     outletOf: outlets.get,
     signal,
   });

@@ -14,14 +14,16 @@ export type Outgoing =
   /** All that is open may have left us already, and the account wants none of it sent again. */
   | { readonly kind: "held" };
 
-/** The signing key of a sender's domain. */
-export type FindDkim = (accountId: string, domain: string) => Promise<OutgoingEmail["dkim"]>;
+/** What an email goes out with on account of its sender's domain. */
+export type SenderDomain = Pick<OutgoingEmail, "dkim" | "returnPathHost">;
+
+export type FindSenderDomain = (accountId: string, domain: string) => Promise<SenderDomain>;
 
 /** Turns a claimed job into what a channel is given. */
 export async function toOutgoing(
   job: ClaimedJob,
   remainingMs: number,
-  findDkim: FindDkim,
+  findSenderDomain: FindSenderDomain,
 ): Promise<Outgoing> {
   const { content, progress } = job;
   const only = partsToSend(job);
@@ -37,8 +39,8 @@ export async function toOutgoing(
   };
   if (content.channel === "email") {
     const domain = content.from.email.slice(content.from.email.lastIndexOf("@") + 1).toLowerCase();
-    const dkim = await findDkim(job.accountId, domain);
-    return { kind: "ready", message: { ...shared, channel: "email", content, ...(dkim && { dkim }) } };
+    const sender = await findSenderDomain(job.accountId, domain);
+    return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };
   }
   return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
 }

@@ -59,9 +59,7 @@ export async function liveAccount(
     accountId,
     domain: "example.com",
     ownershipToken: "t",
-    dkimSelector: "s",
-    dkimPublicKey: "p",
-    dkimPrivateKey: "k",
+    dkimKeys: [],
     verifiedAt: api.clock.now(),
   });
   return { ...caller, templateId: template.id, routeId: route.id };

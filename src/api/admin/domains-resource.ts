@@ -1,14 +1,16 @@
-import { generateKeyPair } from "node:crypto";
-import { promisify } from "node:util";
 import Type from "typebox";
-import type { Domain } from "../../core/accounts.ts";
 import type { Clock } from "../../core/clock.ts";
+import { type Domain, nextPair, signingPair, stateOf } from "../../core/domain.ts";
+import { checkRecords, type DomainDns } from "../../core/domain-check.ts";
+import { type DnsRecord, type RecordVerdict, recordsOf, zoneLine } from "../../core/domain-records.ts";
+import { judgeDomain } from "../../core/domain-verdict.ts";
 import { parseEmailAddress } from "../../core/email-address.ts";
+import { readSetting } from "../../core/settings.ts";
 import { toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { notFound } from "../errors.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { type CheckedRecord, checkRecord, type Dns, recordsOf } from "./domain-records.ts";
+import { makeDkimPair } from "./dkim-pair.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -16,10 +18,11 @@ import {
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
-import { adminPath, MISSING, type RecordPlan, recordOf } from "./record-plan.ts";
+import { adminPath, MISSING, type RecordPlan, recordOf, shownRecord, shownSchema } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const plan = planOf(deps);
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
@@ -34,8 +37,7 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
         domain: normalised(given.domain),
         ownershipToken: `postrider-verification=${hex(deps, 20)}`,
         // Of its own for each account: two accounts that share a domain sign with different keys.
-        dkimSelector: `pr${hex(deps, 4)}`,
-        ...(await makeDkimKey()),
+        dkimKeys: [await makeDkimPair(newSelector(deps), now)],
         createdAt: now,
       }),
     }),
@@ -43,63 +45,128 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
       schema: Type.Object({ dkim_selector: Type.Optional(selector) }),
-      judge({ sound, errors }) {
-        if (
-          sound.dkim_selector !== undefined &&
-          !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(sound.dkim_selector)
-        ) {
+      judge({ sound, errors }, { dkimKeys }) {
+        const name = sound.dkim_selector;
+        if (name === undefined) return;
+        if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(name))
           errors.add("dkim_selector", "must be letters, digits and hyphens");
-        }
+        if (dkimKeys.at(-1)?.seenAt !== undefined)
+          errors.add("dkim_selector", "is in the DNS already: new keys get a new one");
       },
-      toChanges: (given) => (given.dkim_selector ? { dkimSelector: given.dkim_selector.toLowerCase() } : {}),
+      toChanges: (given, { dkimKeys }) =>
+        given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
     }),
     deleteEndpoint(deps, plan),
     verifyEndpoint(deps),
+    rotateEndpoint(deps, plan),
   ];
 }
 
 const domainName = Type.String({ minLength: 1, maxLength: 253, examples: ["example.com"] });
-const selector = Type.String({ minLength: 1, maxLength: 63, description: "Where the DKIM key is looked up" });
+const selector = Type.String({
+  minLength: 1,
+  maxLength: 60,
+  description: "Where the RSA key is looked up; the Ed25519 key's ends in -ed",
+});
+const time = Type.String({ format: "date-time" });
+
+function newSelector(deps: AdminDeps): string {
+  // Of its own for each account: two accounts that share a domain sign with different keys.
+  return `pr${hex(deps, 4)}`;
+}
+
+function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimKeys"] {
+  return keys.map((pair, index) => (index === keys.length - 1 ? { ...pair, selector } : pair));
+}
 
 const dnsRecord = {
-  purpose: Type.Enum(["ownership", "dkim", "return_path"]),
+  purpose: Type.Enum(["ownership", "dkim", "return_path", "dmarc"]),
+  role: Type.Enum(["required", "next", "retiring", "advised"], {
+    description: "`next`: of keys that sign once it is seen; `retiring`: of keys that no longer do",
+  }),
   type: Type.Enum(["TXT", "CNAME"]),
   name: Type.String(),
   value: Type.String(),
   strings: Type.Optional(
     Type.Array(Type.String(), { description: "TXT: the value in strings of at most 255" }),
   ),
+  zone: Type.String({ description: "The record as a line of a zone file" }),
 };
 
-const plan: RecordPlan<"domains"> = {
-  kind: "domains",
-  path: "domains",
-  noun: "domain",
-  operation: "Domain",
-  idName: "domain_id",
-  filters: { account_id: "accountId", domain: "domain" },
-  shown: Type.Object({
-    id: shownFields.id,
-    account_id: shownFields.account_id,
-    domain: domainName,
-    dkim_selector: selector,
-    verified_at: Type.Optional(Type.String({ format: "date-time", description: "Absent: not verified" })),
-    records: Type.Array(Type.Object(dnsRecord), { description: "To be put into the domain's DNS" }),
-    created_at: shownFields.created_at,
-  }),
-  show: toResource,
-};
+const lastResult = Type.Optional(
+  Type.Enum(["ok", "wrong", "missing", "unknown"], { description: "What the last look found" }),
+);
 
-function toResource(domain: Domain) {
+function planOf(deps: AdminDeps): RecordPlan<"domains"> {
   return {
-    id: domain.id,
+    kind: "domains",
+    path: "domains",
+    noun: "domain",
+    operation: "Domain",
+    idName: "domain_id",
+    filters: { account_id: "accountId", domain: "domain" },
+    shown: Type.Object({
+      id: shownFields.id,
+      account_id: shownFields.account_id,
+      domain: domainName,
+      state: Type.Enum(["pending", "verified", "failing", "lapsed"], {
+        description:
+          "`failing`: its records are missing, and it may send until `stops_at`. `lapsed`: it may not any more",
+      }),
+      dkim_selector: selector,
+      next_dkim_selector: Type.Optional(selector),
+      verified_at: Type.Optional({ ...time, description: "Absent: not verified" }),
+      failing_since: Type.Optional(time),
+      stops_at: Type.Optional(time),
+      lapsed_at: Type.Optional(time),
+      checked_at: Type.Optional(time),
+      records: Type.Array(Type.Object({ ...dnsRecord, last_result: lastResult }), {
+        description: "To be put into the domain's DNS",
+      }),
+      created_at: shownFields.created_at,
+    }),
+    show: async (domain) => toResource(domain, await readPolicy(deps)),
+  };
+}
+
+interface Policy {
+  readonly returnPathHost: string | undefined;
+  readonly graceMs: number;
+}
+
+async function readPolicy({ store }: AdminDeps): Promise<Policy> {
+  const stored = await store.records.settings(undefined);
+  return {
+    returnPathHost: readSetting(stored, "return_path_host"),
+    graceMs: readSetting(stored, "domain_grace_days") * 24 * 3_600_000,
+  };
+}
+
+function toResource(domain: Domain, { returnPathHost, graceMs }: Policy) {
+  const { verifiedAt, failingSince, lapsedAt, lastCheck } = domain;
+  const resultOf = ({ name }: DnsRecord) => lastCheck?.records.find((each) => each.name === name)?.result;
+  return {
     account_id: domain.accountId,
     domain: domain.domain,
-    dkim_selector: domain.dkimSelector,
-    verified_at: domain.verifiedAt === undefined ? undefined : toIso(domain.verifiedAt),
-    records: recordsOf(domain),
+    state: stateOf(domain),
+    dkim_selector: signingPair(domain)?.selector,
+    next_dkim_selector: nextPair(domain)?.selector,
+    verified_at: toTime(verifiedAt),
+    failing_since: toTime(failingSince),
+    stops_at: failingSince === undefined ? undefined : toIso(failingSince + graceMs),
+    lapsed_at: toTime(lapsedAt),
+    checked_at: toTime(lastCheck?.at),
+    records: recordsOf(domain, returnPathHost).map((record) => ({
+      ...record,
+      zone: zoneLine(record),
+      last_result: resultOf(record),
+    })),
     created_at: toIso(domain.createdAt),
   };
+}
+
+function toTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : toIso(at);
 }
 
 function normalised(written: string): string {
@@ -112,15 +179,6 @@ function isDomain(name: string): boolean {
 
 function hex({ randomBytes }: AdminDeps, octets: number): string {
   return Buffer.from(randomBytes(octets)).toString("hex");
-}
-
-/** RFC 8301: RSA keys of at least 1024, better 2048 bits. Made off the event loop. */
-async function makeDkimKey(): Promise<Pick<Domain, "dkimPublicKey" | "dkimPrivateKey">> {
-  const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
-  return {
-    dkimPublicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64"),
-    dkimPrivateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-  };
 }
 
 function verifyEndpoint(deps: AdminDeps): Endpoint {
@@ -136,45 +194,80 @@ function verifyEndpoint(deps: AdminDeps): Endpoint {
     method: "POST",
     path: adminPath("domains/{id}/verify"),
     operation: "verifyDomain",
-    summary: "Look the domain's records up; with all three in place it is verified",
+    summary: "Look the domain's records up; with all that are required in place it is verified",
     responses: {
       200: {
-        description: "Record by record; a verification once given is not taken away by a later miss",
+        description: "Record by record; a verification once given is not taken away by one miss",
         schema: Type.Object({
           verified: Type.Boolean(),
-          verified_at: Type.Optional(Type.String({ format: "date-time" })),
+          verified_at: Type.Optional(time),
           records: Type.Array(checked),
         }),
       },
       404: MISSING,
     },
+    handle: (call) => verify(deps, call),
+  };
+}
+
+async function verify(deps: AdminDeps, call: Call): Promise<Response> {
+  const domain = await recordOf(deps, "domains", call);
+  const { returnPathHost, graceMs } = await readPolicy(deps);
+  const records = recordsOf(domain, returnPathHost);
+  const verdicts = await checkRecords(withTimeLimit(deps), records);
+  // Keys may have been made while DNS was asked.
+  const current = await recordOf(deps, "domains", call);
+  const changes = judgeDomain(current, { now: call.now, records, verdicts, graceMs });
+  const updated = await deps.store.records.update("domains", current.id, changes);
+  if (!updated || "conflict" in updated) throw notFound();
+  return Response.json({
+    verified:
+      updated.verifiedAt !== undefined && updated.failingSince === undefined && isComplete(records, verdicts),
+    verified_at: toTime(updated.verifiedAt),
+    records: records.map((record, index) => ({
+      ...record,
+      zone: zoneLine(record),
+      ok: verdicts[index]?.result === "ok",
+      found: verdicts[index]?.found ?? [],
+      problem: verdicts[index]?.problem,
+    })),
+  });
+}
+
+function isComplete(records: readonly DnsRecord[], verdicts: readonly RecordVerdict[]): boolean {
+  return records.every(({ role }, index) => role !== "required" || verdicts[index]?.result === "ok");
+}
+
+function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint {
+  return {
+    auth: "admin",
+    tag: "Admin: domains",
+    method: "POST",
+    path: adminPath("domains/{id}/rotate-dkim"),
+    operation: "rotateDkim",
+    summary: "Make new DKIM keys under a new selector; the old ones sign until the new records are seen",
+    responses: {
+      200: { description: "With the records of both", schema: shownSchema(plan) },
+      404: MISSING,
+      409: { description: "Keys that were made before still wait for their records" },
+    },
     async handle(call) {
       const domain = await recordOf(deps, "domains", call);
-      const dns = withTimeLimit(deps);
-      const records = await Promise.all(recordsOf(domain).map((record) => checkRecord(dns, record)));
-      const verifiedAt = await settleVerification(deps, { domain, records, now: call.now });
-      return Response.json({
-        verified: records.every((record) => record.ok),
-        verified_at: verifiedAt === undefined ? undefined : toIso(verifiedAt),
-        records,
-      });
+      if (nextPair(domain)) throw conflict({ dkim_selector: "the next keys still wait for their records" });
+      const pair = await makeDkimPair(newSelector(deps), call.now);
+      // Keys that nobody could look up have signed nothing that matters.
+      const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
+      const changes = { dkimKeys: [...kept, pair], nextCheckAt: null };
+      const updated = await deps.store.records.update("domains", domain.id, changes);
+      if (!updated || "conflict" in updated) throw notFound();
+      return Response.json(await shownRecord(plan, updated));
     },
   };
 }
 
-async function settleVerification(
-  deps: AdminDeps,
-  { domain, records, now }: { domain: Domain; records: readonly CheckedRecord[]; now: number },
-): Promise<number | undefined> {
-  if (domain.verifiedAt !== undefined || !records.every((record) => record.ok)) return domain.verifiedAt;
-  const updated = await deps.store.records.update("domains", domain.id, { verifiedAt: now });
-  if (!updated || "conflict" in updated) throw notFound();
-  return updated.verifiedAt;
-}
-
 const LOOKUP_LIMIT_MS = 10_000;
 
-function withTimeLimit({ clock, resolveTxt, resolveMx, resolveCname }: AdminDeps): Dns {
+function withTimeLimit({ clock, resolveTxt, resolveMx, resolveCname }: AdminDeps): DomainDns {
   return {
     resolveTxt: (name) => limited(clock, resolveTxt(name)),
     resolveMx: (name) => limited(clock, resolveMx(name)),

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Connector, Domain, Route, Sender } from "../../core/accounts.ts";
+import type { Connector, Route, Sender } from "../../core/accounts.ts";
+import type { Domain } from "../../core/domain.ts";
 import type { FirstStart } from "../store.ts";
 import { inWorld, type OpenStore, rejection, type World } from "./world.contract.ts";
 
@@ -256,9 +257,21 @@ function domainOf({ id, account, clock }: World): Domain {
     accountId: account.id,
     domain: "acme.test",
     ownershipToken: "token",
-    dkimSelector: "s1",
-    dkimPublicKey: "MIIB",
-    dkimPrivateKey: "-----BEGIN PRIVATE KEY-----\nabc\n",
+    dkimKeys: [
+      {
+        selector: "s1",
+        rsaPublicKey: "MIIB",
+        rsaPrivateKey: "-----BEGIN PRIVATE KEY-----\nabc\n",
+        ed25519PublicKey: "AAAA",
+        ed25519PrivateKey: "-----BEGIN PRIVATE KEY-----\ndef\n",
+        createdAt: clock.now,
+      },
+    ],
+    failingSince: clock.now,
+    lastCheck: {
+      at: clock.now,
+      records: [{ type: "TXT", name: "_postrider.acme.test", result: "missing", found: [] }],
+    },
     createdAt: clock.now,
   };
 }

@@ -1,0 +1,56 @@
+import { createPrivateKey } from "node:crypto";
+import type { Clock } from "../core/clock.ts";
+import { type Domain, ed25519Selector, signingPair } from "../core/domain.ts";
+import { returnPathOf } from "../core/domain-records.ts";
+import { readSetting } from "../core/settings.ts";
+import type { FindSenderDomain, SenderDomain } from "../delivery/to-outgoing.ts";
+import type { Records } from "../store/store.ts";
+
+/** How long what was read is used again: opening a sealed key takes longer than sending a message. */
+const FRESH_MS = 2_000;
+const MAX_KEPT = 1_000;
+
+/** What mail of an account's domains is sent with, read again when a reading is two seconds old. */
+export function createSenderDomains(
+  records: Pick<Records, "find" | "settings">,
+  clock: Clock,
+): FindSenderDomain {
+  const kept = new Map<string, { readonly readMs: number; readonly answer: Promise<SenderDomain> }>();
+
+  return (accountId, domain) => {
+    const key = `${accountId} ${domain}`;
+    const known = kept.get(key);
+    if (known && clock.monotonicMs() - known.readMs < FRESH_MS) return known.answer;
+    if (kept.size >= MAX_KEPT) kept.clear();
+    const answer = read(records, accountId, domain);
+    kept.set(key, { readMs: clock.monotonicMs(), answer });
+    // A failure is told to who asked, and not kept.
+    answer.catch(() => kept.delete(key));
+    return answer;
+  };
+}
+
+async function read(
+  records: Pick<Records, "find" | "settings">,
+  accountId: string,
+  name: string,
+): Promise<SenderDomain> {
+  const domain = await records.find("domains", { accountId, domain: name });
+  if (!domain) return {};
+  const host = readSetting(await records.settings(undefined), "return_path_host");
+  const returnPathHost = host === undefined ? undefined : returnPathOf(domain, host);
+  return { ...keysOf(domain), ...(returnPathHost !== undefined && { returnPathHost }) };
+}
+
+function keysOf(domain: Domain): Pick<SenderDomain, "dkim"> {
+  const pair = signingPair(domain);
+  if (!pair) return {};
+  const key = (selector: string, pem: string) => ({
+    domain: domain.domain,
+    selector,
+    privateKey: createPrivateKey(pem),
+  });
+  return {
+    dkim: [key(pair.selector, pair.rsaPrivateKey), key(ed25519Selector(pair), pair.ed25519PrivateKey)],
+  };
+}

@@ -1,0 +1,91 @@
+/** Compares the records of a domain with what the DNS holds. The DNS is an argument. */
+import type { DnsRecord, RecordVerdict } from "./domain-records.ts";
+
+/** As `node:dns/promises` answers and rejects (`code`: ENOTFOUND, ENODATA, ETIMEOUT …). */
+export interface DomainDns {
+  resolveTxt(name: string): Promise<readonly (readonly string[])[]>;
+  resolveMx(name: string): Promise<readonly { readonly exchange: string; readonly priority: number }[]>;
+  resolveCname(name: string): Promise<readonly string[]>;
+}
+
+/** One verdict for each record, in order. Never rejects: a resolver that fails makes a verdict `unknown`. */
+export function checkRecords(
+  dns: DomainDns,
+  records: readonly DnsRecord[],
+): Promise<readonly RecordVerdict[]> {
+  return Promise.all(
+    records.map(async (record) => {
+      const finding = await (record.type === "TXT" ? checkTxt(dns, record) : checkReturnPath(dns, record));
+      const found = finding.found.slice(0, MAX_FOUND).map((text) => text.slice(0, MAX_FOUND_LENGTH));
+      return { type: record.type, name: record.name, ...finding, found };
+    }),
+  );
+}
+
+/** The verdict is kept: a stranger's zone must not decide how much. */
+const MAX_FOUND = 5;
+const MAX_FOUND_LENGTH = 512;
+
+type Finding = Pick<RecordVerdict, "result" | "found" | "problem">;
+
+async function checkTxt(dns: DomainDns, record: DnsRecord): Promise<Finding> {
+  const answer = await lookUp(async () => {
+    const entries = await dns.resolveTxt(record.name);
+    return entries.map((strings) => strings.join("").trim());
+  });
+  if ("failure" in answer) return unknown(answer.failure);
+  const { found } = answer;
+  // Some resolvers (Bun 1.4's among them) give the strings of one long record as if they were records of their own.
+  const values = [...found, found.join("")];
+  if (values.some((value) => isSame(record, value))) return { result: "ok", found };
+  if (found.length === 0) return { result: "missing", found, problem: "no TXT record yet" };
+  return { result: "wrong", found, problem: "there is a TXT record, but with another value" };
+}
+
+/** DKIM records are lists of tags (RFC 6376 §3.6.1): spaces and further tags do not matter, the key does. Any DMARC policy does. */
+function isSame({ purpose, value }: DnsRecord, found: string): boolean {
+  if (purpose === "dmarc") return /^v=DMARC1\s*;/.test(found);
+  return purpose === "dkim" ? dkimKey(found) === dkimKey(value) : found === value;
+}
+
+function dkimKey(value: string): string | undefined {
+  const tags = value.split(";").map((tag) => tag.replaceAll(/\s/g, ""));
+  return tags.find((tag) => tag.startsWith("p="));
+}
+
+/** The alias as shown; or MX records, for those who cannot have an alias or take their bounces elsewhere. */
+async function checkReturnPath(dns: DomainDns, record: DnsRecord): Promise<Finding> {
+  const alias = await lookUp(async () => (await dns.resolveCname(record.name)).map(plainName));
+  const names = "found" in alias ? alias.found : [];
+  if (names.includes(plainName(record.value))) return { result: "ok", found: names };
+  const mail = await lookUp(async () => {
+    const hosts = await dns.resolveMx(record.name);
+    // An empty exchange is a null MX (RFC 7505): this host takes no mail.
+    return hosts.map(({ exchange }) => plainName(exchange)).filter((exchange) => exchange !== "");
+  });
+  if ("failure" in mail) return { ...unknown(mail.failure), found: names };
+  if (mail.found.length > 0) return { result: "ok", found: mail.found.map((host) => `MX ${host}`) };
+  return names.length > 0
+    ? { result: "wrong", found: names, problem: "the alias leads elsewhere, to a host without MX" }
+    : { result: "missing", found: names, problem: "no CNAME and no MX record yet" };
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+function unknown(problem: string): Finding {
+  return { result: "unknown", found: [], problem };
+}
+
+type Answer = { readonly found: readonly string[] } | { readonly failure: string };
+
+async function lookUp(ask: () => Promise<readonly string[]>): Promise<Answer> {
+  try {
+    return { found: await ask() };
+  } catch (error) {
+    const code = String((error as { code?: unknown } | null)?.code ?? "no answer");
+    if (code === "ENOTFOUND" || code === "ENODATA") return { found: [] };
+    return { failure: `DNS could not be asked (${code}); try again later` };
+  }
+}

@@ -1,0 +1,107 @@
+/** What a look into the DNS makes of a domain. Pure. */
+import { type DkimPair, type Domain, signingPair } from "./domain.ts";
+import { type DnsRecord, dkimRecords, type RecordVerdict } from "./domain-records.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Mail that an old key has signed may wait in a queue, and be verified when it arrives. */
+const RETIRED_AFTER_MS = 7 * DAY_MS;
+
+/** New records are looked for every hour for so long, then once a day like all others. */
+const PENDING_MS = 3 * DAY_MS;
+
+/** Fields to store; `null` clears. */
+export interface DomainChanges {
+  readonly dkimKeys: readonly DkimPair[];
+  readonly verifiedAt: number | null;
+  readonly failingSince: number | null;
+  readonly lapsedAt: number | null;
+  readonly lastCheck: NonNullable<Domain["lastCheck"]>;
+  readonly nextCheckAt: number;
+}
+
+export interface Look {
+  readonly now: number;
+  /** In the order of the verdicts. */
+  readonly records: readonly DnsRecord[];
+  readonly verdicts: readonly RecordVerdict[];
+  /** How long a verified domain may do without its records. */
+  readonly graceMs: number;
+}
+
+/**
+ * All required records there: verified. One missing or wrong: failing, and lapsed after the grace time. One that
+ * could not be looked up proves nothing either way. New keys take over once both their records are seen.
+ */
+export function judgeDomain(domain: Domain, look: Look): DomainChanges {
+  const { now, verdicts } = look;
+  const dkimKeys = rotate(domain, look);
+  const needed = neededVerdicts(look, signingPair({ dkimKeys }));
+  const isUnknown = needed.some(({ result }) => result === "unknown");
+  const isGood = needed.every(({ result }) => result === "ok");
+  const standing = isGood ? verified(domain, now) : isUnknown ? unchanged(domain) : failing(domain, look);
+  const isHasty = isUnknown || dkimKeys.at(-1)?.seenAt === undefined || standing.verifiedAt === null;
+  const isYoung = isUnknown || now - lastChangeAt(domain) < PENDING_MS;
+  return {
+    dkimKeys,
+    ...standing,
+    lastCheck: { at: now, records: verdicts },
+    nextCheckAt: now + (isHasty && isYoung ? HOUR_MS : DAY_MS),
+  };
+}
+
+type Standing = Pick<DomainChanges, "verifiedAt" | "failingSince" | "lapsedAt">;
+
+function verified({ verifiedAt }: Domain, now: number): Standing {
+  return { verifiedAt: verifiedAt ?? now, failingSince: null, lapsedAt: null };
+}
+
+function unchanged({ verifiedAt, failingSince, lapsedAt }: Domain): Standing {
+  return {
+    verifiedAt: verifiedAt ?? null,
+    failingSince: failingSince ?? null,
+    lapsedAt: lapsedAt ?? null,
+  };
+}
+
+function failing(domain: Domain, { now, graceMs }: Look): Standing {
+  if (domain.verifiedAt === undefined) return unchanged(domain);
+  const failingSince = domain.failingSince ?? now;
+  return now - failingSince >= graceMs
+    ? { verifiedAt: null, failingSince: null, lapsedAt: now }
+    : { ...unchanged(domain), failingSince };
+}
+
+function rotate({ dkimKeys }: Domain, { now, records, verdicts }: Look): readonly DkimPair[] {
+  const found = new Set(
+    records.filter((_, index) => verdicts[index]?.result === "ok").map(({ value }) => value),
+  );
+  const seen = dkimKeys.map((pair) => {
+    const isThere = dkimRecords(pair, "").every(({ value }) => found.has(value));
+    return pair.seenAt === undefined && isThere ? { ...pair, seenAt: now } : pair;
+  });
+  const signing = signingPair({ dkimKeys: seen });
+  return seen
+    .map((pair, index) => {
+      const isOld = signing !== undefined && index < seen.indexOf(signing);
+      return isOld && pair.replacedAt === undefined ? { ...pair, replacedAt: now } : pair;
+    })
+    .filter(({ replacedAt }) => replacedAt === undefined || now - replacedAt < RETIRED_AFTER_MS);
+}
+
+/** Those of the keys that sign now, whatever role the records had when they were looked up. */
+function neededVerdicts(
+  { records, verdicts }: Look,
+  signing: DkimPair | undefined,
+): readonly RecordVerdict[] {
+  const keys = signing ? dkimRecords(signing, "").map(({ value }) => value) : [];
+  return verdicts.filter((_, index) => {
+    const record = records[index];
+    return record?.purpose === "dkim" ? keys.includes(record.value) : record?.role === "required";
+  });
+}
+
+function lastChangeAt({ createdAt, dkimKeys, lapsedAt }: Domain): number {
+  return Math.max(createdAt, lapsedAt ?? 0, ...dkimKeys.map((pair) => pair.createdAt));
+}

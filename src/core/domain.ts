@@ -1,0 +1,66 @@
+/** A domain that an account sends email from: who has proven it, which keys sign for it, how its DNS was found. */
+import type { RecordVerdict } from "./domain-records.ts";
+
+export interface Domain {
+  readonly id: string;
+  readonly accountId: string;
+  /** Lower case. */
+  readonly domain: string;
+  /** Value of the ownership TXT record. */
+  readonly ownershipToken: string;
+  /** Oldest first, at least one. Sealed at rest. */
+  readonly dkimKeys: readonly DkimPair[];
+  /** Since when it may be sent from; absent: it may not. */
+  readonly verifiedAt?: number;
+  /** Since when a verified domain's records have not all been there. */
+  readonly failingSince?: number;
+  /** When it stopped being verified, because its records had been missing for too long. */
+  readonly lapsedAt?: number;
+  /** What the last look into the DNS found. */
+  readonly lastCheck?: { readonly at: number; readonly records: readonly RecordVerdict[] };
+  /** When upkeep looks next; absent: at once. */
+  readonly nextCheckAt?: number;
+  readonly createdAt: number;
+}
+
+/** An RSA and an Ed25519 key that sign side by side (RFC 8463 §4), each under a selector of its own. */
+export interface DkimPair {
+  /** Of the RSA key. The other's ends in `-ed`. */
+  readonly selector: string;
+  /** Base64 DER (SPKI), for the `p=` of the record. */
+  readonly rsaPublicKey: string;
+  /** PEM. */
+  readonly rsaPrivateKey: string;
+  /** Base64 of the 32 octets. */
+  readonly ed25519PublicKey: string;
+  /** PEM. */
+  readonly ed25519PrivateKey: string;
+  readonly createdAt: number;
+  /** Since when both records have been in the DNS; absent: not yet. */
+  readonly seenAt?: number;
+  /** When a newer pair took over. */
+  readonly replacedAt?: number;
+}
+
+/** `failing`: its records are missing and it may still send, for a while. `lapsed`: that while is over. */
+export type DomainState = "pending" | "verified" | "failing" | "lapsed";
+
+export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainState {
+  if (verifiedAt === undefined) return lapsedAt === undefined ? "pending" : "lapsed";
+  return failingSince === undefined ? "verified" : "failing";
+}
+
+/** The pair that signs: the newest that receivers can look up, and before that the first. */
+export function signingPair({ dkimKeys }: Pick<Domain, "dkimKeys">): DkimPair | undefined {
+  return dkimKeys.findLast(({ seenAt }) => seenAt !== undefined) ?? dkimKeys[0];
+}
+
+/** The pair that waits for its records; there is at most one. */
+export function nextPair(domain: Pick<Domain, "dkimKeys">): DkimPair | undefined {
+  const last = domain.dkimKeys.at(-1);
+  return last === signingPair(domain) ? undefined : last;
+}
+
+export function ed25519Selector({ selector }: DkimPair): string {
+  return `${selector}-ed`;
+}
