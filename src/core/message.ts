@@ -63,12 +63,25 @@ export interface Progress {
   readonly error?: MessageError;
 }
 
+export const TIMELINE_KINDS = [
+  "status",
+  "attempt",
+  "receipt",
+  "late_receipt",
+  "late_answer",
+  "lost_settle",
+  "interrupted",
+  "receipt_overdue",
+] as const;
+
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+
 /** One line of a message's history. Entries with a `sequence` are public events (webhooks, event feed). */
 export interface TimelineEntry {
   readonly position: number;
   /** Unix milliseconds. */
   readonly at: number;
-  readonly kind: "status" | "attempt" | "receipt" | "late_receipt" | "lost_settle" | "interrupted";
+  readonly kind: TimelineKind;
   /** The message's status after the entry; on an entry with `recipient`, that recipient's. */
   readonly status: string;
   readonly sequence?: number;

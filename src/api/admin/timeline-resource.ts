@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { TimelineEntry } from "../../core/message.ts";
+import { TIMELINE_KINDS, type TimelineEntry } from "../../core/message.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -42,7 +42,7 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
 const shown = Type.Object({
   position: Type.Integer(),
   at: Type.String({ format: "date-time" }),
-  kind: Type.Enum(["status", "attempt", "receipt", "late_receipt", "lost_settle", "interrupted"]),
+  kind: Type.Enum([...TIMELINE_KINDS]),
   status: Type.String({ description: "After the entry; where it names a recipient, that recipient's" }),
   sequence: Type.Optional(Type.Integer({ description: "Number of the public event" })),
   event_type: Type.Optional(Type.String()),
