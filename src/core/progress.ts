@@ -229,7 +229,7 @@ interface Occasion {
 }
 
 /** Writes the step down: one entry for the occasion, and one public event for everything the outside should know. */
-function record(before: Progress, after: Progress, occasion: Occasion): Step {
+export function record(before: Progress, after: Progress, occasion: Occasion): Step {
   const isPublic =
     after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
   const first = append(

@@ -4,11 +4,13 @@
  */
 import { describe } from "bun:test";
 import { acceptContract } from "./contract/accept.contract.ts";
+import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
 import { limitsContract } from "./contract/limits.contract.ts";
+import { messageListContract } from "./contract/message-list.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
 import { outboxContract } from "./contract/outbox.contract.ts";
 import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
@@ -43,5 +45,7 @@ export function storeContract(name: string, open: OpenStore): void {
     sandboxContract(open);
     suppressionContract(open);
     eventFeedContract(open);
+    cancelContract(open);
+    messageListContract(open);
   });
 }

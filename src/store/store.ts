@@ -26,16 +26,19 @@ import type {
 import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";
+import type { MessageDesk } from "./message-desk.ts";
 import type { Outbox } from "./outbox.ts";
 import type { SuppressionStore } from "./suppressions.ts";
 
 export type * from "./event-feed.ts";
 export type * from "./inbound.ts";
+export type * from "./message-desk.ts";
 export type * from "./outbox.ts";
 export type * from "./suppressions.ts";
 
 export interface Store {
   readonly intake: Intake;
+  readonly messages: MessageDesk;
   readonly queue: Queue;
   readonly outbox: Outbox;
   readonly push: PushStore;

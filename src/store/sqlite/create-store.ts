@@ -6,6 +6,7 @@ import type { AccountBook } from "./account-book.ts";
 import { createBacklog } from "./backlog.ts";
 import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
+import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
@@ -15,6 +16,7 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
 import { createOptOutBook } from "./opt-outs.ts";
@@ -76,6 +78,10 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
       savedAnswer: (idempotency) => db.read(() => keys.find(idempotency)),
       ...createMessageLookup(db, accounts),
       findKeyOwner: createKeyLookup(db, accounts),
+    },
+    messages: {
+      list: createMessageList(db, accounts),
+      cancel: createCancel(db, { accounts, contents, messages }),
     },
     queue: {
       ...createClaim(db, { accounts, contents, messages, optOuts, queues }),

@@ -3,8 +3,9 @@ import type { UpkeepStore } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
+import { createEnding } from "./ending.ts";
 import type { MessageLog } from "./message-log.ts";
-import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
+import { toIndexes, toProgress } from "./rows.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface ExpireParts {
@@ -71,18 +72,14 @@ interface OverdueRow {
   readonly parts: string | null;
 }
 
-function createEnd({ accounts, contents, messages, suppressions }: ExpireParts) {
-  const keepsBodies = (message: MessageRow) =>
-    accounts.byNumber(message.account)?.settings.keep_bodies === "true";
-
+function createEnd({ suppressions, ...parts }: ExpireParts) {
+  const end = createEnding(parts);
   return (job: OverdueRow, now: number): void => {
-    const message = messages.find(job.message_id);
+    const message = parts.messages.find(job.message_id);
     const before = message && toProgress(message);
     if (!message || !before || isSettled(before)) return;
     const step = applyExpiry(before, now, toIndexes(job.parts).parts);
-    messages.save(message.id, step);
+    end(message, step);
     suppressions.learnFromParts(message, { before: before.parts, after: step.progress.parts, at: now });
-    if (keepsBodies(message)) contents.keepBatch(message.content);
-    else if (isSettled(step.progress)) contents.wipeSingle(message.content);
   };
 }

@@ -57,7 +57,7 @@ export function createKeyLookup(db: Database, accounts: AccountBook): Intake["fi
     });
 }
 
-function toStoredMessage(
+export function toStoredMessage(
   row: MessageRow,
   { accountId, envelope }: { accountId: string; envelope: string },
 ): StoredMessage {

@@ -89,3 +89,23 @@ test("claiming steps over the jobs of a flow through the index, without a look a
   expect(plans).toContain("SEARCH jobs USING INDEX jobs_ready (queue=? AND flow=?)");
   await store.close();
 });
+
+test("lists step down the account's index, and read nothing else of the messages they pass over", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account } = await createWorld(store);
+  ears.reset();
+  for (const channel of ["sms", "email"] as const) {
+    for (const filter of [{}, { recipient: "x" }, { status: "sent", tag: "t" }] as const) {
+      await store.messages.list({ accountId: account.id, channel, limit: 5, createdFrom: 0, ...filter });
+    }
+  }
+  const onMessages = ears.statements().filter((sql) => /FROM messages/.test(sql));
+  expect(onMessages.length).toBeGreaterThan(3);
+  for (const sql of onMessages) {
+    const [walk = "", ...rest] = ears.plan(sql);
+    expect(walk).toMatch(/SEARCH \w+ USING COVERING INDEX messages_of_account/);
+    for (const step of rest) expect(step).toMatch(/SEARCH m USING PRIMARY KEY/);
+  }
+  await store.close();
+});

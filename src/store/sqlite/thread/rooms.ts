@@ -21,6 +21,7 @@ export function createRooms(
     call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
   return {
     intake: { ...store.intake, accept },
+    messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },
     queue: {
       onReady,
       claim: (request) => call("queue.claim", request),

@@ -64,17 +64,8 @@ type Method = (...values: readonly unknown[]) => Promise<unknown>;
 /** Finds the method a call names. */
 function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   const methods = new Map<string, Method>([["bootstrap", store.bootstrap as Method]]);
-  const { intake, inbound, outbox, queue, push, records, sandbox, upkeep } = store;
-  for (const [room, verbs] of Object.entries({
-    intake,
-    inbound,
-    outbox,
-    queue,
-    push,
-    records,
-    sandbox,
-    upkeep,
-  })) {
+  for (const [room, verbs] of Object.entries(store)) {
+    if (typeof verbs !== "object") continue;
     for (const [verb, method] of Object.entries(verbs)) methods.set(`${room}.${verb}`, method as Method);
   }
   const accept = async (request: unknown) => toShort(await store.acceptPacked(request as PackedAccept));

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { applyCancel, canCancel } from "./cancel.ts";
+import type { Part, Progress } from "./message.ts";
+
+const sms: Progress = { channel: "sms", status: "queued", parts: [], sequence: 0, position: 0 };
+const canceled = { code: "canceled", message: "canceled before it was sent" };
+
+test("a scheduled or queued SMS becomes failed, with a public event", () => {
+  for (const status of ["scheduled", "queued"] as const) {
+    expect(canCancel({ ...sms, status }, false)).toBe("yes");
+    const step = applyCancel({ ...sms, status }, 7);
+    expect(step.progress).toEqual({ ...sms, status: "failed", error: canceled, sequence: 1, position: 1 });
+    expect(step.entries).toEqual([
+      {
+        position: 1,
+        at: 7,
+        kind: "status",
+        status: "failed",
+        error: canceled,
+        sequence: 1,
+        eventType: "sms.failed",
+      },
+    ]);
+  }
+});
+
+test("an email's recipients still to be tried are told of one by one, and those refused before stay as they are", () => {
+  const bounced: Part = {
+    status: "bounced",
+    address: "b@x.test",
+    error: { code: "smtp.550", message: "no" },
+  };
+  const parts: readonly Part[] = [{ status: "pending", address: "a@x.test" }, bounced];
+  const before: Progress = { ...sms, channel: "email", parts };
+  expect(canCancel(before, false)).toBe("yes");
+  const { progress, entries } = applyCancel(before, 7);
+  expect(progress).toMatchObject({ status: "failed", error: canceled });
+  expect(progress.parts[1]).toEqual(bounced);
+  const told = entries.flatMap(({ eventType, recipient }) => (eventType ? [[eventType, recipient]] : []));
+  expect(told).toEqual([["email.failed", "a@x.test"]]);
+});
+
+test("what may have left in part, or is being tried, is past calling back", () => {
+  for (const status of ["sent", "unconfirmed", "delivered", "undelivered", "expired"] as const) {
+    expect(canCancel({ ...sms, parts: [{ status: "pending" }, { status }] }, false)).toBe("too late");
+  }
+  expect(canCancel(sms, true)).toBe("too late");
+  for (const status of ["sending", "sent", "delivered", "expired", "undelivered", "failed"] as const) {
+    expect(canCancel({ ...sms, status }, false)).toBe("too late");
+  }
+});
+
+test("canceling again changes nothing", () => {
+  expect(canCancel(applyCancel(sms, 7).progress, false)).toBe("done already");
+});

@@ -1,0 +1,30 @@
+import { applyCancel, canCancel } from "../../core/cancel.ts";
+import type { MessageDesk } from "../store.ts";
+import type { Database } from "./database.ts";
+import { createEnding, type EndingParts } from "./ending.ts";
+import { toProgress } from "./rows.ts";
+
+/** `MessageDesk.cancel`. Claims are transactions too, so a job is either leased or gone. */
+export function createCancel(db: Database, parts: EndingParts): MessageDesk["cancel"] {
+  const end = createEnding(parts);
+  const isTried = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  const wasLost = db.prepare(
+    "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
+  );
+  const removeJobs = db.prepare("DELETE FROM jobs WHERE message_id = ?");
+
+  const cancel = ({ accountId, channel, id, now }: Parameters<MessageDesk["cancel"]>[0]) => {
+    const message = parts.messages.find(id);
+    const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
+    if (!isTheirs || message.channel !== channel) return "not_found";
+    const before = toProgress(message);
+    const verdict = canCancel(before, Boolean(isTried.get(id) ?? wasLost.get(id)));
+    if (verdict === "too late") return "too_late";
+    if (verdict === "yes") {
+      end(message, applyCancel(before, now));
+      removeJobs.run(id);
+    }
+    return "canceled";
+  };
+  return (query) => db.write(() => cancel(query), 3);
+}
