@@ -6,6 +6,7 @@ import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock, Random } from "../core/clock.ts";
+import type { ConnectorHealth } from "../core/connector-health.ts";
 import type { ReceivedSms } from "../core/inbound.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
@@ -47,6 +48,11 @@ export interface ChannelStatus {
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
   /** What somebody has to see to; it does not mend itself. */
   readonly alarm?: "bind_refused";
+}
+
+/** As the delivery engine knows it. */
+export interface ConnectorStatus extends ChannelStatus {
+  readonly health?: ConnectorHealth;
 }
 
 export interface QueriedPart {
@@ -104,8 +110,8 @@ export interface ChannelDeps {
   readonly onSlots: () => void;
   /** Stores receipts; resolves when they are durable. Only then may they be acknowledged. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
-  /** Stores messages from handsets; resolves when they are durable. Only then may they be acknowledged. */
-  readonly onInbound: (messages: readonly ReceivedSms[]) => Promise<void>;
+  /** Stores messages from handsets; resolves when they are durable. Only then may they be acknowledged. Absent: refuse. */
+  readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
   /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */

@@ -6,15 +6,18 @@ import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
 import { createApp } from "../api/app.ts";
 import type { ConnectorKind } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Dns } from "../core/dns.ts";
 import { createIds } from "../core/uuid.ts";
+import { createDomainWatch, type DomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
 import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
+import { createWebhookEngine, type WebhookEngine } from "../webhooks/webhook-engine.ts";
 import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
-import { createDns } from "./dns.ts";
+import { createDns, openResolver } from "./dns.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
@@ -22,6 +25,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
+import { watchReceipts } from "./watch-receipts.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
 const STALLED_MS = 10_000;
@@ -48,13 +52,15 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const { config, clock, log } = options;
   ensureDataFolder(config.dataFolder);
   const store = await openData(options);
+  const metrics = createMetrics();
   const parts: Parts = {
     config,
     clock,
     log,
-    store,
-    metrics: createMetrics(),
+    store: { ...store, inbound: metrics.inbound.counted(store.inbound) },
+    metrics,
     ids: createIds(clock, randomBytes),
+    dns: createDns(store.records),
   };
   const gate = createGate();
   try {
@@ -67,13 +73,23 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
       dataFolder: config.dataFolder,
     });
     const engine = createDelivery(parts);
-    const upkeep = createUpkeep({ store: store.upkeep, clock, log: deliveryLog(log) });
-    gate.open(createHttp(parts, { engine, upkeep, baseUrl: listener.url, isDraining: gate.isDraining }));
+    const domains = createDomainWatch({ records: store.records, dns: parts.dns, log: deliveryLog(log) });
+    const upkeep = createUpkeep({
+      store: store.upkeep,
+      clock,
+      log: deliveryLog(log),
+      chores: [domains.chore],
+    });
+    const webhooks = createWebhooks(parts);
+    const { isDraining } = gate;
+    const seen = { ...parts, store: watchReceipts(parts.store, engine.noteReceipts) };
+    gate.open(createHttp(seen, { engine, upkeep, domains, webhooks, baseUrl: listener.url, isDraining }));
     if (config.roles.has("delivery")) await engine.start();
     if (config.roles.has("upkeep")) upkeep.start();
+    if (config.roles.has("webhooks")) webhooks.start();
     const stop = async () => {
       gate.drain();
-      await Promise.all([listener.stop(), engine.stop(), upkeep.stop()]);
+      await Promise.all([listener.stop(), engine.stop(), upkeep.stop(), webhooks.stop()]);
       await store.close();
     };
     return { url: listener.url, ...(sandbox && { sandbox }), stop };
@@ -113,10 +129,12 @@ interface Parts {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly ids: () => string;
+  readonly dns: Dns;
 }
 
-function createDelivery({ clock, log, store, metrics }: Parts): Engine {
-  return createEngine({
+function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
+  const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
+  const engine: Engine = createEngine({
     queue: store.queue,
     records: store.records,
     open: (connector, listeners) =>
@@ -127,7 +145,9 @@ function createDelivery({ clock, log, store, metrics }: Parts): Engine {
           random: Math.random,
           log,
           ...listeners,
-          onReceipts: async (receipts) => void (await store.queue.recordReceipts(receipts)),
+          onReceipts: async (receipts) => void (await watched.queue.recordReceipts(receipts)),
+          onInbound: async (messages) =>
+            void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
           publicUrl: createPublicUrl(store.records, clock),
         },
         store.sandbox,
@@ -139,20 +159,39 @@ function createDelivery({ clock, log, store, metrics }: Parts): Engine {
     observe: metrics.observe,
     builtIn: BUILT_IN,
   });
+  return engine;
+}
+
+function createWebhooks({ clock, log, store, metrics }: Parts): WebhookEngine {
+  return createWebhookEngine({
+    outbox: store.outbox,
+    records: store.records,
+    clock,
+    random: Math.random,
+    openResolver: (servers = "") => openResolver(servers),
+    log: deliveryLog(log),
+    observe: metrics.webhooks.observe,
+  });
 }
 
 interface HttpParts {
   readonly engine: Engine;
   readonly upkeep: Upkeep;
+  readonly domains: DomainWatch;
+  readonly webhooks: WebhookEngine;
   readonly baseUrl: string;
   readonly isDraining: () => boolean;
 }
 
-function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpParts): Fetch {
-  const { config, clock, log, store, metrics, ids } = parts;
+function createHttp(
+  parts: Parts,
+  { engine, upkeep, domains, webhooks, baseUrl, isDraining }: HttpParts,
+): Fetch {
+  const { config, clock, log, store, metrics, ids, dns } = parts;
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
     ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
+    ...webhooks.stalled(STALLED_MS),
   ];
   const app = createApp({
     store,
@@ -171,13 +210,21 @@ function createHttp(parts: Parts, { engine, upkeep, baseUrl, isDraining }: HttpP
       connectorKinds: CONNECTOR_KINDS,
       checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
       connectorStatus: engine.connectorStatus,
-      ...createDns(store.records),
+      ...dns,
       onConfigChanged: () =>
         void engine
           .reconcile()
           .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
     }),
-    metrics: () => metrics.text({ upkeep: store.upkeep, connectors: engine.connectors, now: clock.now }),
+    metrics: () =>
+      metrics.text({
+        upkeep: store.upkeep,
+        inbound: store.inbound,
+        connectors: engine.connectors,
+        domains: domains.counts,
+        webhooks: { outbox: store.outbox, engine: webhooks },
+        now: clock.now,
+      }),
     readiness: async () => {
       await store.ping();
       return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);

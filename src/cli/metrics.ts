@@ -1,8 +1,11 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
-import type { ChannelStatus } from "../channels/channel.ts";
+import type { ConnectorStatus } from "../channels/channel.ts";
+import type { DomainState } from "../core/domain.ts";
 import type { Observe } from "../delivery/engine.ts";
-import type { UpkeepStore } from "../store/store.ts";
+import type { InboundStore, UpkeepStore } from "../store/store.ts";
+import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
+import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webhook-metrics.ts";
 
 /** Milliseconds. Fine where an accept lives, coarse where something is wrong. */
 const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
@@ -12,12 +15,17 @@ const ATTEMPT_BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 1
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
   readonly upkeep: Pick<UpkeepStore, "backlog" | "parkedReceipts">;
-  readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+  readonly connectors: () => readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  readonly domains: () => Readonly<Record<DomainState, number>>;
+  readonly inbound: Pick<InboundStore, "unassigned">;
+  readonly webhooks: WebhookSources;
   readonly now: () => number;
 }
 
 export interface Metrics {
   readonly observe: Observe;
+  readonly inbound: InboundMetrics;
+  readonly webhooks: Pick<WebhookMetrics, "observe">;
   request(request: { operation: string; status: number; ms: number }): void;
   /** The text exposition format, read from `sources` at this moment. */
   text(sources: MetricsSources): Promise<string>;
@@ -44,11 +52,19 @@ export function createMetrics(): Metrics {
     ATTEMPT_BUCKETS_MS,
   );
   const observe = deliveryMetrics(registers, attemptSeconds);
+  const inbound = inboundMetrics(registers);
+  const webhooks = webhookMetrics(registers);
   const state = textOf(registry, stateMetrics(registers));
   return {
     observe,
+    inbound,
+    webhooks,
     request: requestMetrics(registers, requestSeconds),
-    text: async (sources) => (await state(sources)) + requestSeconds.text() + attemptSeconds.text(),
+    async text(sources) {
+      await inbound.refresh(sources.inbound);
+      await webhooks.refresh(sources.webhooks);
+      return (await state(sources)) + requestSeconds.text() + attemptSeconds.text() + webhooks.text();
+    },
   };
 }
 
@@ -128,6 +144,11 @@ function stateMetrics(registers: Registry[]) {
       "queue",
     ]),
     parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
+    domains: gauge(
+      "postrider_domains",
+      "Domains of all accounts; failing ones stop sending when they lapse",
+      ["state"],
+    ),
     ...connectorMetrics(gauge),
   };
 }
@@ -147,6 +168,11 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
       "1 while the connector sends less than configured, because the provider asked for that",
       ["connector"],
     ),
+    health: gauge(
+      "postrider_connector_health",
+      "From 0 (down) to 1; below 0.5 the connector is passed over where its route has a healthier one",
+      ["connector"],
+    ),
     alarm: gauge("postrider_connector_alarm", "1 while somebody has to see to the connector", [
       "connector",
       "alarm",
@@ -155,20 +181,26 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
 }
 
 function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Metrics["text"] {
-  return async ({ upkeep, connectors, now }) => {
+  return async ({ upkeep, connectors, domains, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
     for (const { queue, ready, oldestReadySince } of await upkeep.backlog()) {
       gauges.ready.labels(queue).set(ready);
       gauges.oldest.labels(queue).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }
     gauges.parked.set(await upkeep.parkedReceipts());
+    for (const [state, count] of Object.entries(domains())) gauges.domains.labels(state).set(count);
     for (const { id, status } of connectors()) setConnector(gauges, id, status);
     return registry.metrics();
   };
 }
 
-function setConnector(gauges: ReturnType<typeof connectorMetrics>, id: string, status: ChannelStatus): void {
-  const { state, binds, rate, alarm } = status;
+function setConnector(
+  gauges: ReturnType<typeof connectorMetrics>,
+  id: string,
+  status: ConnectorStatus,
+): void {
+  const { state, binds, rate, alarm, health } = status;
+  if (health) gauges.health.labels(id).set(health.score);
   gauges.up.labels(id).set(state === "up" ? 1 : 0);
   if (binds) gauges.binds.labels(id, "up").set(binds.up);
   if (binds) gauges.binds.labels(id, "missing").set(binds.of - binds.up);

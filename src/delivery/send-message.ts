@@ -1,4 +1,5 @@
 import type { OutgoingMessage } from "../channels/channel.ts";
+import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
@@ -13,7 +14,7 @@ import {
   judgeExpired,
   judgeHeld,
   judgeSettled,
-  takenInPartBy,
+  ownerOf,
 } from "./judge.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Outgoing } from "./to-outgoing.ts";
@@ -21,7 +22,7 @@ import type { Outgoing } from "./to-outgoing.ts";
 /** What is left of the lease before the first byte must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
 
-/** When a message that one connector has taken in part looks for it again: while it is full, and while it is down. */
+/** When a message that is one connector's looks for it again: while it is full, and while it is down. */
 const ELSEWHERE_WAIT_MS = { full: 1_000, down: 30_000 };
 
 /** Between tries to store a verdict while the database is away. */
@@ -40,13 +41,21 @@ export interface SenderDeps {
   readonly signal: AbortSignal;
 }
 
-/** One claimed job from lease to verdict. Never throws. `leaseEndsMs` is on the monotonic clock. */
-export type Sender = (job: ClaimedJob, outlet: Outlet, leaseEndsMs: number) => Promise<void>;
+/** One claimed job from lease to verdict. Never throws. */
+export type Sender = (job: ClaimedJob, lease: Lease) => Promise<void>;
+
+export interface Lease {
+  readonly outlet: Outlet;
+  /** On the monotonic clock. */
+  readonly leaseEndsMs: number;
+  /** Of the job's route. */
+  readonly failover: Route["failover"];
+}
 
 export function createSender(deps: SenderDeps): Sender {
-  return async (job, outlet, leaseEndsMs) => {
+  return async (job, lease) => {
     try {
-      const settlement = await attempt(deps, job, { outlet, leaseEndsMs });
+      const settlement = await attempt(deps, job, lease);
       if (settlement) await settle(deps, settlement);
       else await deps.queue.release([{ jobId: job.jobId, claim: job.claim }], deps.clock.now());
     } catch (error) {
@@ -54,11 +63,6 @@ export function createSender(deps: SenderDeps): Sender {
       deps.log.error({ err: error, message_id: job.messageId }, "a job could not be worked");
     }
   };
-}
-
-interface Lease {
-  readonly outlet: Outlet;
-  readonly leaseEndsMs: number;
 }
 
 /** The verdict; `undefined` where the job was not touched and shall go back in line. */
@@ -71,7 +75,8 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
     if (clock.now() >= job.expiresAt) return judgeExpired(job, clock.now());
     if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
     if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
-    const right = rightOutlet(deps, job, outlet);
+    if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
+    const right = rightOutlet(deps, job, lease);
     if ("waitMs" in right) return judgeElsewhere(job, { now: clock.now(), ...right });
     ({ outlet } = right);
     if (deps.signal.aborted || !outlasts(clock, { ...lease, outlet })) return undefined;
@@ -86,17 +91,17 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
   }
 }
 
-/** The outlet a job was claimed for, unless the connector that has taken part of it already is another. */
+/** The outlet a job was claimed for, unless the message is another connector's. */
 function rightOutlet(
   deps: SenderDeps,
   job: ClaimedJob,
-  claimedFor: Outlet,
-): { readonly outlet: Outlet } | { readonly waitMs: number } {
-  const owner = takenInPartBy(job);
+  { outlet: claimedFor, failover }: Lease,
+): { readonly outlet: Outlet } | { readonly owner: string; readonly waitMs: number } {
+  const owner = ownerOf(job, failover);
   if (owner === undefined || owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
   const outlet = deps.outletOf(owner);
-  if (!outlet?.isUp()) return { waitMs: ELSEWHERE_WAIT_MS.down };
-  if (outlet.available() <= 0) return { waitMs: ELSEWHERE_WAIT_MS.full };
+  if (!outlet?.isUp()) return { owner, waitMs: ELSEWHERE_WAIT_MS.down };
+  if (outlet.available() <= 0) return { owner, waitMs: ELSEWHERE_WAIT_MS.full };
   claimedFor.unreserve(1);
   outlet.reserve(1);
   return { outlet };
@@ -111,9 +116,10 @@ async function send(
   job: ClaimedJob,
   handover: { readonly outlet: Outlet; readonly message: OutgoingMessage },
 ): Promise<Settlement> {
-  const { channel } = handover.outlet;
+  const { channel, noteAttempt } = handover.outlet;
   const startedMs = deps.clock.monotonicMs();
   const outcome = await channel.send(handover.message, deps.signal);
+  noteAttempt(job, outcome);
   const settlement = judge(job, outcome, {
     now: deps.clock.now(),
     connectorId: channel.connectorId,
@@ -122,6 +128,12 @@ async function send(
   note(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
 }
+
+/** A STOP came while it was in the queue. */
+const OPTED_OUT = {
+  kind: "impossible",
+  error: { code: "opted_out", message: "the recipient has opted out of this sender's messages" },
+} as const;
 
 function judgeImpossible(
   deps: SenderDeps,

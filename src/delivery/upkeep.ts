@@ -10,10 +10,13 @@ const RETENTION_MS = 7 * DAY_MS;
 /** What is still unfinished then goes by day 16. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;
 
+/** What there is of a long message from a handset is shown when its other parts have not come for so long. */
+const PARTS_PATIENCE_MS = 10 * 60_000;
+
 /** Rows moved by one transaction: short enough that accepting does not notice. */
 const CHUNK = 500;
 
-interface Chore {
+export interface Chore {
   readonly name: string;
   readonly everyMs: number;
   /** One bounded piece of work; the number of rows it moved. */
@@ -29,6 +32,11 @@ const CHORES: readonly Chore[] = [
   { name: "prune suppressions", everyMs: 60_000, run: (store, now) => store.pruneSuppressions(now, CHUNK) },
   { name: "prune keys", everyMs: 60_000, run: (store, now) => store.pruneIdempotencyKeys(now, CHUNK) },
   {
+    name: "complete inbound",
+    everyMs: 5_000,
+    run: (store, now) => store.completeInbound(now - PARTS_PATIENCE_MS, CHUNK),
+  },
+  {
     name: "prune received",
     everyMs: 60_000,
     run: (store, now) => store.pruneReceived(now - RETENTION_MS, CHUNK),
@@ -43,7 +51,14 @@ export interface Upkeep {
 }
 
 /** The standing work: stages what has come due, expires, wipes and prunes. Each chore is a loop of its own. */
-export function createUpkeep(deps: { store: UpkeepStore; clock: Clock; log: DeliveryLog }): Upkeep {
+export function createUpkeep(deps: {
+  readonly store: UpkeepStore;
+  readonly clock: Clock;
+  readonly log: DeliveryLog;
+  /** Beside those of the queue. */
+  readonly chores?: readonly Chore[];
+}): Upkeep {
+  const chores = [...CHORES, ...(deps.chores ?? [])];
   const stopping = new AbortController();
   const turnedAt = new Map<string, number>();
   let loops: readonly Promise<void>[] = [];
@@ -61,11 +76,11 @@ export function createUpkeep(deps: { store: UpkeepStore; clock: Clock; log: Deli
 
   return {
     start() {
-      loops = CHORES.map(loop);
+      loops = chores.map(loop);
     },
     stalled(ms) {
       const now = deps.clock.monotonicMs();
-      return CHORES.flatMap(({ name, everyMs }) =>
+      return chores.flatMap(({ name, everyMs }) =>
         now - (turnedAt.get(name) ?? now) > everyMs + ms ? [name] : [],
       );
     },

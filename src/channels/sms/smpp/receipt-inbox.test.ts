@@ -158,17 +158,3 @@ test("a store that never answers does not hold a receipt for ever", async () => 
   await clock.advance(2000);
   expect(await acknowledged).toBe(0x64);
 });
-
-test("a message from a handset is acknowledged, and logged without its text or number", async () => {
-  const { smsc, receipts, logs } = await openBoundSmppRig();
-  const message = {
-    source: { ton: 1, npi: 1, address: "919876543210" },
-    shortMessage: Buffer.from("id:1 stat:DELIVRD STOP"),
-  };
-  expect(await smsc.deliver(message)).toBe(0);
-  expect(receipts).toEqual([]);
-  const written = JSON.stringify(logs);
-  expect(written).toContain("from handsets");
-  expect(written).not.toContain("STOP");
-  expect(written).not.toContain("9876543210");
-});

@@ -5,11 +5,13 @@ import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage, QueriedPart 
 import { addressOf, senderOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
+import { createHandsetInbox } from "./handset-inbox.ts";
 import { createPace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
+import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
 import { createSenderPace, type SenderPace } from "./sender-pace.ts";
-import { openSession } from "./session.ts";
+import { openSession, type SessionEvents } from "./session.ts";
 import { bindRoles, readSmppConfig, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSubmitLine } from "./submit-line.ts";
 import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-message.ts";
@@ -36,10 +38,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const sends = createTally();
   const alarm = createAlarm(connector, deps);
   const pace = createPace(clock, config.max_per_second);
-  const inbox = createReceiptInbox(
-    { connectorId: connector.id, idFormat: config.id_format, storeTimeoutMs: config.response_timeout_ms },
-    deps,
-  );
+  const inbox = createInbox(connector, config, deps);
   const binds = createBinds({
     clock,
     random,
@@ -47,8 +46,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     gate: createCredentialGate(clock, alarm.set),
     open: (role, events) =>
       openSession({ ...sessionOptions(config, connector.secrets), role }, clock, {
-        ...events,
-        onMessage: inbox.take,
+        ...inbox.attach(events),
         onSlots: () => line.serve(),
       }),
     onStatus(isNewState) {
@@ -77,6 +75,31 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
     status,
+  };
+}
+
+/** What the SMSC delivers: receipts, and what handsets write. */
+function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: ChannelDeps) {
+  const storeTimeoutMs = config.response_timeout_ms;
+  const receipts = createReceiptInbox({ connectorId, idFormat: config.id_format, storeTimeoutMs }, deps);
+  const handsets = createHandsetInbox(
+    { connectorId, alphabet: config.default_alphabet, storeTimeoutMs },
+    deps,
+  );
+  return {
+    attach(events: Pick<SessionEvents, "onBound" | "onEnd">): Omit<SessionEvents, "onSlots"> {
+      const door = handsets.open();
+      return {
+        onBound: events.onBound,
+        onMessage: (message, acknowledge) =>
+          (isReceipt(message) ? receipts : door).take(message, acknowledge),
+        onEnd(end) {
+          door.close();
+          events.onEnd(end);
+        },
+      };
+    },
+    whenEmpty: async () => void (await Promise.all([receipts.whenEmpty(), handsets.whenEmpty()])),
   };
 }
 

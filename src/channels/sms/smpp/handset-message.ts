@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { decodeGsm7 } from "../../../core/gsm7.ts";
+import type { InboundPart, ReceivedSms } from "../../../core/inbound.ts";
+import { toInboundAddress } from "../../../core/inbound-address.ts";
+import type { DefaultAlphabet } from "../../../core/sms-segments.ts";
+import { type Address, ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
+
+/** What a deliver_sm or data_sm from a handset says; who it came through and when is added by the inbox. */
+export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
+  /** The same for the same message, delivered again. */
+  readonly fingerprint: string;
+}
+
+/** Never fails: what is no text is given as its octets in hexadecimal. */
+export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
+  const octets = octetsOf(message);
+  const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
+  const part = partOfHeader(octets.subarray(1, headerLength)) ?? partOfTlvs(message);
+  return {
+    from: addressOf(message.source),
+    to: addressOf(message.destination),
+    ...decode(octets.subarray(headerLength), message.dataCoding, alphabet),
+    ...(part && { part }),
+    fingerprint: fingerprintOf(message, octets),
+  };
+}
+
+function octetsOf({ shortMessage, tlvs }: ShortMessage): Buffer {
+  const payload = shortMessage.length === 0 ? tlvs.get(TAG.messagePayload) : undefined;
+  return Buffer.from(payload ?? shortMessage);
+}
+
+/** Type of number (§5.2.5). */
+const INTERNATIONAL = 1;
+const NATIONAL = 2;
+
+function addressOf({ ton, address }: Address): string {
+  return toInboundAddress(address, { isInternational: ton === INTERNATIONAL, isNational: ton === NATIONAL });
+}
+
+// ---------------------------------------------------------------- parts
+
+/** Information elements of concatenation (3GPP TS 23.040 §9.2.3.24.1, .8): reference of one octet, and of two. */
+const CONCAT_8 = 0x00;
+const CONCAT_16 = 0x08;
+
+function partOfHeader(header: Buffer): InboundPart | undefined {
+  for (let at = 0; at + 2 <= header.length; at += 2 + (header[at + 1] ?? 0)) {
+    const value = header.subarray(at + 2, at + 2 + (header[at + 1] ?? 0));
+    const isLong = header[at] === CONCAT_16 && value.length === 4;
+    if (!isLong && !(header[at] === CONCAT_8 && value.length === 3)) continue;
+    const reference = isLong ? value.readUInt16BE() : (value[0] ?? 0);
+    return toPart(reference, value.at(-2), value.at(-1));
+  }
+  return undefined;
+}
+
+function partOfTlvs({ tlvs }: ShortMessage): InboundPart | undefined {
+  const reference = tlvs.get(TAG.sarReference);
+  if (reference?.length !== 2) return undefined;
+  return toPart(
+    Buffer.from(reference).readUInt16BE(),
+    tlvs.get(TAG.sarTotal)?.[0],
+    tlvs.get(TAG.sarNumber)?.[0],
+  );
+}
+
+function toPart(reference: number, total = 0, number = 0): InboundPart | undefined {
+  return total >= 2 && number >= 1 && number <= total ? { reference, total, number } : undefined;
+}
+
+// ---------------------------------------------------------------- text
+
+type Text = Pick<HandsetMessage, "text" | "encoding">;
+
+/** data_coding (§5.2.19). From 0x10 on some SMSCs hand on the GSM one (3GPP TS 23.038 §4), with a message class. */
+function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): Text {
+  const coding = dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
+  switch (coding) {
+    case 0:
+      return { encoding: "gsm7", text: alphabet === "gsm7" ? decodeGsm7(octets) : octets.toString("latin1") };
+    case GSM_ALPHABET:
+      return { encoding: "gsm7", text: decodeGsm7(octets) };
+    case 1:
+    case 3:
+      return { encoding: "gsm7", text: octets.toString("latin1") };
+    case 6:
+      return { encoding: "ucs2", text: new TextDecoder("iso-8859-5").decode(octets) };
+    case 7:
+      return { encoding: "ucs2", text: new TextDecoder("iso-8859-8").decode(octets) };
+    case 8:
+      return { encoding: "ucs2", text: decodeUcs2(octets) };
+    default:
+      return { encoding: "gsm7", text: octets.toString("hex") };
+  }
+}
+
+/** Whatever the SMSC's own default is. */
+const GSM_ALPHABET = -1;
+const BINARY = 4;
+
+function fromGsm(dataCoding: number): number {
+  if (dataCoding >= 0xf0) return dataCoding & 0x04 ? BINARY : GSM_ALPHABET;
+  if (dataCoding >= 0x40) return BINARY;
+  return [GSM_ALPHABET, BINARY, 8, BINARY][(dataCoding >> 2) & 0x03] ?? BINARY;
+}
+
+/** Big-endian; halves of surrogate pairs stay, since the other half may stand in the next part. */
+function decodeUcs2(octets: Buffer): string {
+  return octets
+    .subarray(0, octets.length & ~1)
+    .swap16()
+    .toString("utf16le");
+}
+
+/** Handsets count references up, and SMSCs write no time: equal octets between equal addresses are all there is. */
+function fingerprintOf(
+  { source, destination, esmClass, dataCoding, tlvs }: ShortMessage,
+  octets: Buffer,
+): string {
+  const tag = (number: number) => Buffer.from(tlvs.get(number) ?? []).toString("hex");
+  const tags = [TAG.userMessageReference, TAG.sarReference, TAG.sarNumber].map(tag);
+  const head = [source.address, destination.address, esmClass, dataCoding, ...tags].join("\0");
+  return createHash("sha256").update(`${head}\0`).update(octets).digest("base64url");
+}

@@ -1,0 +1,79 @@
+import type { ChannelDeps } from "../../channel.ts";
+import { ESME_RX_T_APPN, STATUS_OK } from "./status-words.ts";
+
+/** What the SMSC delivers waits here to be stored, and is acknowledged when it is. */
+export interface StoreLine<Item> {
+  /** Acknowledges with an error where too many wait, or storing fails or takes too long: the SMSC keeps them. */
+  join(item: Item, acknowledge: (status: number) => void): void;
+  /** Resolves when nothing waits to be stored. */
+  whenEmpty(): Promise<void>;
+}
+
+export interface StoreLineOptions<Item> {
+  /** What the items are, for the log: `receipts`. */
+  readonly noun: string;
+  readonly connectorId: string;
+  readonly timeoutMs: number;
+  readonly store: (items: readonly Item[]) => Promise<void>;
+}
+
+/** Those beyond are refused for now. */
+const MAX_WAITING = 1000;
+
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly acknowledge: (status: number) => void;
+}
+
+type LineDeps = Pick<ChannelDeps, "clock" | "log">;
+
+export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: LineDeps): StoreLine<Item> {
+  let waiting: Waiting<Item>[] = [];
+  let storing: Promise<void> | undefined;
+
+  /** One call at a time; what comes meanwhile goes with the next, so that a burst shares a commit. */
+  const storeAll = async () => {
+    // Lets what came in the same octets gather first.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      const isStored = await isStoredInTime(
+        options,
+        deps,
+        batch.map(({ item }) => item),
+      );
+      for (const { acknowledge } of batch) acknowledge(isStored ? STATUS_OK : ESME_RX_T_APPN);
+    }
+    storing = undefined;
+  };
+
+  return {
+    join(item, acknowledge) {
+      if (waiting.length >= MAX_WAITING) return acknowledge(ESME_RX_T_APPN);
+      waiting.push({ item, acknowledge });
+      storing ??= storeAll();
+    },
+    whenEmpty: async () => storing,
+  };
+}
+
+async function isStoredInTime<Item>(
+  { noun, connectorId, timeoutMs, store }: StoreLineOptions<Item>,
+  { clock, log }: LineDeps,
+  items: readonly Item[],
+): Promise<boolean> {
+  const timeUp = Promise.withResolvers<never>();
+  const cancel = clock.after(timeoutMs, () => timeUp.reject(new Error("storing took too long")));
+  try {
+    await Promise.race([store(items), timeUp.promise]);
+    return true;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const fields = { connectorId, count: items.length, reason };
+    log.warn(fields, `${noun} could not be stored; the SMSC keeps them`);
+    return false;
+  } finally {
+    cancel();
+  }
+}
