@@ -1,4 +1,12 @@
-import type { Account, PushApp, RecordTypes, Route, Sender, SmsTemplate } from "../core/accounts.ts";
+import type {
+  Account,
+  DltEntity,
+  PushApp,
+  RecordTypes,
+  Route,
+  Sender,
+  SmsTemplate,
+} from "../core/accounts.ts";
 import type { Domain } from "../core/domain.ts";
 import type { Records } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
@@ -11,6 +19,9 @@ export interface Directory {
   /** Where several templates carry the same DLT id, the oldest. */
   templateByDltId(accountId: string, dltTemplateId: string): MaybePromise<SmsTemplate | undefined>;
   senders(accountId: string): MaybePromise<readonly Sender[]>;
+  dltEntities(accountId: string): MaybePromise<readonly DltEntity[]>;
+  /** Ids of the connectors whose provider renders by template id, so that a template unknown here is no obstacle. */
+  templateRenderers(): MaybePromise<ReadonlySet<string>>;
   /** `domain` in lower case. */
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
@@ -27,12 +38,15 @@ const MAX_ENTRIES = 10_000;
 const MAX_LISTED = 10_000;
 const PAGE = 1000;
 
-export function createDirectory({ store, clock }: Pick<AppDeps, "store" | "clock">): Directory {
+export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connectorKinds">): Directory {
+  const { store, clock } = deps;
   const { records } = store;
   const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> =>
     createFreshCache({ clock, maxEntries });
   const templates = cache<SmsTemplate | undefined>();
   const senders = cache<readonly Sender[]>(1000);
+  const entities = cache<readonly DltEntity[]>(1000);
+  const renderers = cache<ReadonlySet<string>>(1);
   const domains = cache<Domain | undefined>();
   const routes = cache<readonly Route[]>(1);
   const suppressions = cache<boolean>();
@@ -48,6 +62,8 @@ export function createDirectory({ store, clock }: Pick<AppDeps, "store" | "clock
         records.find("smsTemplates", { accountId, dltTemplateId }),
       ),
     senders: (accountId) => senders.get(accountId, () => listAll(records, "senders", { accountId })),
+    dltEntities: (accountId) => entities.get(accountId, () => listAll(records, "dltEntities", { accountId })),
+    templateRenderers: () => renderers.get("", () => listTemplateRenderers(deps)),
     domain: (accountId, domain) =>
       domains.get(`${accountId} ${domain}`, () => records.find("domains", { accountId, domain })),
     routes: () => routes.get("", () => listAll(records, "routes", {})),
@@ -66,7 +82,18 @@ export function createDirectory({ store, clock }: Pick<AppDeps, "store" | "clock
   };
 }
 
-async function listAll<K extends "senders" | "routes">(
+async function listTemplateRenderers({
+  store,
+  connectorKinds = [],
+}: Pick<AppDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
+  const connectors = await listAll(store.records, "connectors", {});
+  const rendering = connectors.filter((connector) =>
+    connectorKinds.find(({ kind }) => kind === connector.kind)?.rendersTemplates?.(connector),
+  );
+  return new Set(rendering.map(({ id }) => id));
+}
+
+async function listAll<K extends "senders" | "routes" | "dltEntities" | "connectors">(
   records: Records,
   kind: K,
   where: Partial<RecordTypes[K]>,

@@ -11,7 +11,7 @@ import type { SendSms } from "../core/send-sms.ts";
 import { renderTemplate } from "../core/template.ts";
 import type { Directory } from "./directory.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";
-import { REGISTRATION_CHECKS } from "./registered-sms.ts";
+import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
 /** A request on its way through the checks: what it is judged by, and what they have settled so far. */
@@ -86,7 +86,7 @@ const NO_ROUTE = "no route of the account leads to this number";
 const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, SANDBOX_ROUTE];
 
 /** In order: a later one may use what an earlier one has settled. */
-const LIVE_CHECKS: readonly SmsCheck[] = [VARIABLES, ...REGISTRATION_CHECKS, ROUTE];
+const LIVE_CHECKS: readonly SmsCheck[] = [VARIABLES, ...REGISTRATION_CHECKS, ROUTE, TEMPLATE_CHECK];
 
 export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
   return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;

@@ -1,7 +1,9 @@
-import type { AccountMode, Sender, SmsTemplate } from "./accounts.ts";
-import { parseEmailAddress } from "./email-address.ts";
-import { createErrors, type ErrorCollector, type Parsed } from "./field-errors.ts";
-import { type PlaceholderKind, templatePlaceholders, type Variables } from "./template.ts";
+import type { AccountMode, DltEntity, Sender, SmsTemplate } from "./accounts.ts";
+import type { DltStatus } from "./dlt-registry.ts";
+import { judgeDltValues } from "./dlt-values.ts";
+import { createErrors, type Parsed } from "./field-errors.ts";
+import { present } from "./present.ts";
+import type { Variables } from "./template.ts";
 import { isVisibleAscii } from "./text-rules.ts";
 
 /** What a live request to Indian numbers names, and what the account has registered under those names. */
@@ -11,46 +13,58 @@ export interface DltDeclaration {
   readonly dltEntityId?: string;
   readonly variables?: Variables;
   /** Absent where the provider renders by template id. */
-  readonly template?: Pick<SmsTemplate, "body" | "dltTemplateId" | "dltEntityId">;
+  readonly template?: RegisteredTemplate;
+  /** Under which field a problem of the template itself is told; absent: `dlt_template_id`. */
+  readonly templateField?: "template_id" | "dlt_template_id";
   /** The sender `from` names or, without `from`, the template's or the account's default one. */
-  readonly sender?: Pick<Sender, "senderId" | "dltEntityId" | "linkedDltTemplateIds">;
+  readonly sender?: RegisteredSender;
+  /** Those of the account; none or absent: entity ids are taken as they are. */
+  readonly entities?: readonly RegisteredEntity[];
   /** Of the account's settings. */
   readonly defaultEntityId?: string;
   readonly variableMaxLength: number;
 }
 
-/** What goes out as DLT parameters. */
+type RegisteredTemplate = Pick<
+  SmsTemplate,
+  "body" | "dltTemplateId" | "dltEntityId" | "category" | "variableTags" | "linkedHeaders" | "status"
+>;
+type RegisteredSender = Pick<
+  Sender,
+  "senderId" | "dltEntityId" | "linkedDltTemplateIds" | "headerType" | "status"
+>;
+type RegisteredEntity = Pick<DltEntity, "entityId" | "status" | "whitelistedUrls" | "callbackNumbers">;
+
+/** What goes out as DLT parameters; what is absent the provider fills in, who then renders by template id. */
 export interface DltResolution {
-  readonly from: string;
-  readonly dltTemplateId: string;
-  readonly dltEntityId: string;
+  readonly from?: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
 }
 
 /**
  * Finds what the operator's scrubbing would refuse (codes 600 to 637) before anything is sent: an unknown entity, a
- * header that is not registered or not linked, a value that is too long or not of its tag's kind. A variable that is
- * missing is not its business: rendering says so.
+ * template that is not approved, a header that is not registered or not linked, a value that is too long or not of
+ * its tag's kind. A variable that is missing is not its business: rendering says so.
  */
 export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
   const errors = createErrors();
-  const { template, sender } = declared;
+  const { template, sender, templateField = "dlt_template_id" } = declared;
   const dltTemplateId = declared.dltTemplateId ?? template?.dltTemplateId;
   const dltEntityId =
     declared.dltEntityId ?? template?.dltEntityId ?? sender?.dltEntityId ?? declared.defaultEntityId;
   if (dltTemplateId === undefined) errors.add("dlt_template_id", NO_TEMPLATE_ID);
-  if (dltEntityId === undefined) errors.add("dlt_entity_id", NO_ENTITY_ID);
-  if (isOther(template?.dltEntityId, dltEntityId)) errors.add("dlt_entity_id", OTHER_ENTITY);
-  const problem = senderProblem(declared, { dltTemplateId, dltEntityId });
-  if (problem !== undefined) errors.add("from", problem);
-  judgeValues(declared, errors);
-  if (!errors.isEmpty()) return { errors: errors.list() };
-  return {
-    value: {
-      from: sender?.senderId ?? "",
-      dltTemplateId: dltTemplateId ?? "",
-      dltEntityId: dltEntityId ?? "",
-    },
+  const entity = declared.entities?.find(({ entityId }) => entityId === dltEntityId);
+  const problems: Readonly<Record<string, string | undefined>> = {
+    [templateField]: template && portalProblem(template),
+    dlt_entity_id: entityProblem(declared, dltEntityId, entity),
+    from: senderProblem(declared, { dltTemplateId, dltEntityId }),
   };
+  for (const [field, problem] of Object.entries(problems)) if (problem) errors.add(field, problem);
+  const { variables = {}, variableMaxLength: maxLength } = declared;
+  judgeDltValues({ variables, maxLength, ...present({ template, entity }) }, errors);
+  if (!errors.isEmpty()) return { errors: errors.list() };
+  return { value: present({ from: sender?.senderId, dltTemplateId, dltEntityId }) };
 }
 
 /**
@@ -72,73 +86,57 @@ const LIVE_ID = /^\d{8,30}$/;
 const NO_TEMPLATE_ID = "required for Indian numbers: the template has no DLT template id";
 const NO_ENTITY_ID =
   "required for Indian numbers: neither the template, the sender nor the account's settings name one";
+const NO_SENDER = "required for Indian numbers: neither the template nor the account has a default sender";
 const OTHER_ENTITY = "is not the entity the template is registered under";
 
+function portalProblem({ status }: { readonly status?: DltStatus }): string | undefined {
+  return status === undefined || status === "approved" ? undefined : `is ${status} on the DLT portal`;
+}
+
+function entityProblem(
+  { template, entities = [] }: DltDeclaration,
+  dltEntityId: string | undefined,
+  entity: RegisteredEntity | undefined,
+): string | undefined {
+  if (dltEntityId === undefined) return template && NO_ENTITY_ID;
+  if (isOther(template?.dltEntityId, dltEntityId)) return OTHER_ENTITY;
+  if (entity) return portalProblem(entity);
+  return entities.length > 0 ? "is not a DLT entity of this account" : undefined;
+}
+
+interface Ids {
+  readonly dltTemplateId: string | undefined;
+  readonly dltEntityId: string | undefined;
+}
+
 function senderProblem(
-  { from, sender }: DltDeclaration,
-  { dltTemplateId, dltEntityId }: { dltTemplateId: string | undefined; dltEntityId: string | undefined },
+  { from, sender, template }: DltDeclaration,
+  { dltTemplateId, dltEntityId }: Ids,
 ): string | undefined {
   if (!sender) {
-    return from === undefined
-      ? "required for Indian numbers: neither the template nor the account has a default sender"
-      : "is not a registered sender of this account";
+    if (from !== undefined) return "is not a registered sender of this account";
+    return template && NO_SENDER;
   }
   if (isOther(sender.dltEntityId, dltEntityId)) return "is registered under another DLT entity";
-  const linked = sender.linkedDltTemplateIds;
-  const isLinked = linked === undefined || dltTemplateId === undefined || linked.includes(dltTemplateId);
-  return isLinked ? undefined : "is not linked to this DLT template";
+  if (!isLinked(sender, template, dltTemplateId)) return "is not linked to this DLT template";
+  const isOutOfPlace = sender.headerType === "promotional" && NEVER_PROMOTIONAL.has(template?.category ?? "");
+  return isOutOfPlace ? "is a header for promotional messages only" : portalProblem(sender);
+}
+
+/** `service_explicit` is not among them: such templates have moved to promotional. */
+const NEVER_PROMOTIONAL: ReadonlySet<string> = new Set(["transactional", "service_implicit"]);
+
+/** One of the two lists naming the other is enough; without any list the header serves its whole entity. */
+function isLinked(
+  { senderId, linkedDltTemplateIds: templates }: RegisteredSender,
+  template: RegisteredTemplate | undefined,
+  dltTemplateId: string | undefined,
+): boolean {
+  const headers = template?.linkedHeaders;
+  if (dltTemplateId === undefined || (!templates && !headers)) return true;
+  return templates?.includes(dltTemplateId) === true || headers?.includes(senderId) === true;
 }
 
 function isOther(registered: string | undefined, used: string | undefined): boolean {
   return registered !== undefined && used !== undefined && registered !== used;
-}
-
-function judgeValues(
-  { template, variables = {}, variableMaxLength }: DltDeclaration,
-  errors: ErrorCollector,
-): void {
-  for (const [name, value] of Object.entries(variables)) {
-    if ([...String(value)].length <= variableMaxLength) continue;
-    errors.add(`variables.${name}`, `must be at most ${variableMaxLength} characters for Indian numbers`);
-  }
-  for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value === undefined) continue;
-    const rule = KIND_RULES[kind];
-    if (rule && !rule.accepts(String(value))) errors.add(`variables.${name}`, rule.sentence);
-  }
-}
-
-interface KindRule {
-  readonly accepts: (value: string) => boolean;
-  readonly sentence: string;
-}
-
-/** TRAI direction of 18 November 2025, as the portals put it. */
-const KIND_RULES: Readonly<Record<PlaceholderKind, KindRule | undefined>> = {
-  var: undefined,
-  numeric: {
-    accepts: (value) => /^[0-9]+$/.test(value),
-    sentence: "must be digits only, as the template's {#numeric#} says",
-  },
-  alphanumeric: {
-    // Marks belong to Indic letters; spaces are ignored when operators match.
-    accepts: (value) => /^[\p{L}\p{M}\p{N} ]+$/u.test(value),
-    sentence: "must be letters and digits only, as the template's {#alphanumeric#} says",
-  },
-  url: { accepts: isLink, sentence: "must be a link, as the template's {#url#} says" },
-  urlott: { accepts: isLink, sentence: "must be a link, as the template's {#urlott#} says" },
-  cbn: {
-    accepts: (value) => /^\+?[0-9][0-9 -]{1,18}[0-9]$/.test(value),
-    sentence: "must be a call-back number, as the template's {#cbn#} says",
-  },
-  email: {
-    accepts: (value) => parseEmailAddress(value) !== undefined,
-    sentence: "must be an email address, as the template's {#email#} says",
-  },
-};
-
-/** With or without a scheme, as links stand in messages: `https://x.in/a`, `x.in/a`, `app://open`. */
-function isLink(value: string): boolean {
-  return /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+|[^\s/:]+\.[^\s]+)$/.test(value);
 }
