@@ -1,0 +1,100 @@
+/** Delivery status notifications: RFC 3464, and what servers make of it. Pure. */
+import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
+import { type FieldGroup, parseFieldGroups, typedValue } from "./report-fields.ts";
+
+export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
+
+/** One recipient's outcome. */
+export interface DsnRecipient {
+  readonly action: DsnAction;
+  /** `5.1.1`; else `smtp.550`; absent where the report gives neither. */
+  readonly code?: string;
+  /** As the report writes it. */
+  readonly recipient?: string;
+  /** The words of the server that refused, else those of the report. */
+  readonly text?: string;
+  readonly server?: string;
+  readonly stage?: "recipient" | "message";
+}
+
+const MAX_STATUS_OCTETS = 128 * 1024;
+const MAX_WORDS_OCTETS = 16 * 1024;
+
+/** The outcomes a report tells of; `undefined` where the mail holds no machine-readable one. */
+export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
+  let words = "";
+  for (const part of walk(mail)) {
+    const type = mediaType(part);
+    if (type === "text/plain" && words === "") words = decodedBody(part, MAX_WORDS_OCTETS);
+    const status = statusText(part, type);
+    if (status === undefined) continue;
+    const recipients = parseFieldGroups(status).flatMap((group) => toRecipient(group, words) ?? []);
+    if (recipients.length > 0) return recipients;
+  }
+  return undefined;
+}
+
+/** Some servers send the fields as plain text. */
+function statusText(part: Entity, type: string): string | undefined {
+  if (type.startsWith("multipart/")) return undefined;
+  if (/^message\/(?:global-)?delivery-status$/.test(type)) return decodedBody(part, MAX_STATUS_OCTETS);
+  if (type !== "text/plain" || header(part, "content-type") === "") return undefined;
+  const text = decodedBody(part, MAX_WORDS_OCTETS);
+  return /^Final-Recipient:/im.test(text) && /^Action:/im.test(text) ? text : undefined;
+}
+
+function toRecipient(group: FieldGroup, words: string): DsnRecipient | undefined {
+  const recipient = typedValue(group.get("original-recipient") ?? group.get("final-recipient") ?? "");
+  if (!group.has("final-recipient") && !group.has("original-recipient") && !group.has("action")) {
+    return undefined;
+  }
+  const diagnostic = typedValue(group.get("diagnostic-code") ?? "");
+  const code = codeOf(group.get("status") ?? "", diagnostic);
+  const action = actionOf(group.get("action") ?? "", code);
+  if (!action) return undefined;
+  const stage = stageOf(`${diagnostic} ${words}`);
+  const server = typedValue(group.get("remote-mta") ?? "");
+  return {
+    action,
+    ...(code !== undefined && { code }),
+    ...(recipient !== "" && { recipient: recipient.replace(/^<|>$/g, "") }),
+    ...(diagnostic !== "" && { text: diagnostic }),
+    ...(server !== "" && { server }),
+    ...(stage && { stage }),
+  };
+}
+
+const ACTIONS: readonly DsnAction[] = ["failed", "delayed", "delivered", "relayed", "expanded"];
+
+/** A report that leaves the action out means what its code says. */
+function actionOf(word: string, code: string | undefined): DsnAction | undefined {
+  const given = /^[a-z]+/i.exec(word)?.[0].toLowerCase();
+  const known = ACTIONS.find((action) => action === given);
+  if (known) return known;
+  const digit = /^(?:smtp\.)?([245])/.exec(code ?? "")?.[1];
+  return digit === "5" ? "failed" : digit === "4" ? "delayed" : digit === "2" ? "delivered" : undefined;
+}
+
+/** The more telling of the two codes: the status is often a mere 5.0.0. */
+export function codeOf(status: string, diagnostic: string): string | undefined {
+  const own = enhancedIn(status);
+  const theirs = enhancedIn(diagnostic);
+  if (own !== undefined && !own.endsWith(".0.0")) return own;
+  if (theirs !== undefined && (own === undefined || theirs[0] === own[0])) return theirs;
+  const basic = /(?:^|[^\d.])([45]\d\d)[ -]/.exec(diagnostic)?.[1];
+  if (basic !== undefined && (own === undefined || basic[0] === own[0])) return `smtp.${basic}`;
+  return own;
+}
+
+function enhancedIn(text: string): string | undefined {
+  return /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text)?.[1];
+}
+
+/** Postfix says `in reply to end of DATA command`, Exim `after RCPT TO:<…>`. */
+export function stageOf(text: string): "recipient" | "message" | undefined {
+  if (
+    /(?:in reply to|after)\s+(?:the\s+)?(?:sending\s+)?(?:end of )?(?:pipelined )?(?:DATA|data)\b/.test(text)
+  )
+    return "message";
+  return /(?:in reply to|after)\s+(?:the\s+)?(?:pipelined )?RCPT TO\b/i.test(text) ? "recipient" : undefined;
+}

@@ -1,0 +1,38 @@
+/** Feedback reports: what recipients said of a mail to their provider (ARF, RFC 5965). Pure. */
+import { decodedBody, type Entity, mediaType, walk } from "./mime.ts";
+import { parseFieldGroups, typedValue } from "./report-fields.ts";
+
+export interface Feedback {
+  readonly kind: "complaint" | "unsubscribe" | "none";
+  /** The report's own word, in lower case: `abuse`. */
+  readonly word: string;
+  /** Often redacted. */
+  readonly recipient?: string;
+}
+
+/** RFC 5965 §7.3, RFC 6591, RFC 6430; a word that is not in it complains. */
+const KINDS: Readonly<Record<string, Feedback["kind"]>> = {
+  abuse: "complaint",
+  fraud: "complaint",
+  virus: "complaint",
+  other: "complaint",
+  "opt-out": "unsubscribe",
+  "not-spam": "none",
+  "auth-failure": "none",
+  dkim: "none",
+};
+
+const MAX_OCTETS = 64 * 1024;
+
+export function readFeedback(mail: Entity): Feedback | undefined {
+  for (const part of walk(mail)) {
+    if (mediaType(part) !== "message/feedback-report") continue;
+    const fields = parseFieldGroups(decodedBody(part, MAX_OCTETS))[0];
+    const word = /^[\w-]{1,40}/.exec(fields?.get("feedback-type") ?? "")?.[0].toLowerCase();
+    if (word === undefined) continue;
+    const recipient = typedValue(fields?.get("original-rcpt-to") ?? "").replace(/^<|>$/g, "");
+    const kind = Object.hasOwn(KINDS, word) ? (KINDS[word] ?? "complaint") : "complaint";
+    return { kind, word, ...(recipient !== "" && { recipient }) };
+  }
+  return undefined;
+}

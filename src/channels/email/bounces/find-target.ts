@@ -1,0 +1,20 @@
+import type { PartRef } from "../../../core/outcome.ts";
+import { PART_TOKEN } from "../part-token.ts";
+import type { ReturnPaths } from "../return-path.ts";
+
+/** Octets looked at, and addresses tried: a report quotes at most one mail of ours. */
+const MAX_OCTETS = 1024 * 1024;
+const MAX_TRIED = 50;
+
+/** The recipient whose return path a report quotes, for reports that come to an address without one. */
+export function findTarget(raw: Uint8Array, returnPaths: ReturnPaths): PartRef | undefined {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS)).toString(
+    "latin1",
+  );
+  let tried = 0;
+  for (const [local] of text.matchAll(new RegExp(`\\bb-${PART_TOKEN}(?=@|=40)`, "gi"))) {
+    const found = returnPaths.read(`${local}@host`);
+    if (found || ++tried >= MAX_TRIED) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,115 @@
+/**
+ * As much of MIME (RFC 2045, 2046) as it takes to find one part of a report. Reads whatever it is given: what is
+ * malformed has fewer parts. Time is linear in the text, and parts and headers beyond the limits are not looked at.
+ */
+export interface Entity {
+  /** By name in lower case: the values in order, unfolded, trimmed. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  /** As it came, an octet a character. */
+  readonly body: string;
+}
+
+const MAX_HEADER_OCTETS = 256 * 1024;
+const MAX_HEADERS = 1_000;
+const MAX_PARTS = 64;
+const MAX_DEPTH = 5;
+
+/** `text` is an octet a character (latin1), with whatever line ends. */
+export function parseEntity(text: string): Entity {
+  // An entity may have no header at all, and begins with the empty line then.
+  const isBare = /^\r?\n/.test(text);
+  const head = text.slice(0, MAX_HEADER_OCTETS);
+  const end = isBare ? undefined : /\r?\n\r?\n/.exec(head);
+  if (isBare) return { headers: new Map(), body: text.replace(/^\r?\n/, "") };
+  if (!end) return { headers: parseHeaders(head), body: "" };
+  return { headers: parseHeaders(head.slice(0, end.index)), body: text.slice(end.index + end[0].length) };
+}
+
+function parseHeaders(section: string): Map<string, string[]> {
+  const headers = new Map<string, string[]>();
+  const lines = section.split(/\r?\n/);
+  let count = 0;
+  let current: string[] = [];
+  for (const line of lines) {
+    if (/^[ \t]/.test(line)) {
+      const last = current.length - 1;
+      if (last >= 0 && (current[last]?.length ?? 0) < MAX_VALUE) current[last] += ` ${line.trim()}`;
+      continue;
+    }
+    const colon = line.indexOf(":");
+    if (colon < 1 || ++count > MAX_HEADERS) continue;
+    const name = line.slice(0, colon).trim().toLowerCase();
+    current = headers.get(name) ?? [];
+    headers.set(name, current);
+    current.push(line.slice(colon + 1, colon + 1 + MAX_VALUE).trim());
+  }
+  return headers;
+}
+
+/** Folds beyond it are left off. */
+const MAX_VALUE = 16 * 1024;
+
+export function header(entity: Entity, name: string): string {
+  return entity.headers.get(name)?.[0] ?? "";
+}
+
+/** In lower case, `text/plain` where it is missing (RFC 2045 §5.2). */
+export function mediaType(entity: Entity): string {
+  return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header(entity, "content-type"))?.[1]?.toLowerCase() ?? "text/plain";
+}
+
+/** The entity and everything in it, depth first; messages that are quoted in it are not opened. */
+export function* walk(entity: Entity, depth = 0, seen = { count: 0 }): Generator<Entity> {
+  if (++seen.count > MAX_PARTS) return;
+  yield entity;
+  if (depth >= MAX_DEPTH || !mediaType(entity).startsWith("multipart/")) return;
+  for (const part of partsOf(entity)) yield* walk(part, depth + 1, seen);
+}
+
+function* partsOf(entity: Entity): Generator<Entity> {
+  const boundary = boundaryOf(header(entity, "content-type"));
+  if (boundary === undefined) return;
+  const text = `\n${entity.body}`;
+  const mark = `\n--${boundary}`;
+  let from = markFrom(text, mark, 0);
+  for (let count = 0; from !== -1 && count < MAX_PARTS; count++) {
+    const lineEnd = text.indexOf("\n", from + mark.length);
+    const isLast = text.startsWith("--", from + mark.length);
+    if (isLast || lineEnd === -1) return;
+    const next = markFrom(text, mark, lineEnd);
+    yield parseEntity(text.slice(lineEnd + 1, next === -1 ? text.length : next).replace(/\r$/, ""));
+    from = next;
+  }
+}
+
+/** Where the next delimiter line begins, or -1; another boundary may begin with the same letters. */
+function markFrom(text: string, mark: string, from: number): number {
+  let at = text.indexOf(mark, from);
+  while (at !== -1 && !/^(?:--|[\s]|$)/.test(text.slice(at + mark.length, at + mark.length + 2))) {
+    at = text.indexOf(mark, at + 1);
+  }
+  return at;
+}
+
+function boundaryOf(contentType: string): string | undefined {
+  const found = /\bboundary\s*=\s*(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType);
+  return found?.[1] ?? found?.[2];
+}
+
+/** The body without its transfer encoding, at most `max` octets of it, an octet a character. */
+export function decodedBody(entity: Entity, max: number): string {
+  const encoding = header(entity, "content-transfer-encoding").toLowerCase();
+  if (encoding === "base64") {
+    // A quarter of base64 is overhead, and line ends come on top.
+    const text = entity.body.slice(0, max * 2);
+    return Buffer.from(text, "base64").toString("latin1").slice(0, max);
+  }
+  const body = entity.body.slice(0, max * (encoding === "quoted-printable" ? 3 : 1));
+  return (encoding === "quoted-printable" ? fromQuotedPrintable(body) : body).slice(0, max);
+}
+
+function fromQuotedPrintable(text: string): string {
+  return text
+    .replace(/=\r?\n/g, "")
+    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

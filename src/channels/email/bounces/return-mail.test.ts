@@ -1,0 +1,127 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import {
+  type Bounced,
+  exchangeNdr,
+  eximText,
+  feedbackReport,
+  gmailDsn,
+  outOfOffice,
+  postfixDsn,
+  qmailText,
+} from "../../../../test/fakes/bounce-mails.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import { createReturnPaths } from "../return-path.ts";
+import { toBounceReceipt } from "./bounce-receipts.ts";
+import { findTarget } from "./find-target.ts";
+import { readReturnMail } from "./return-mail.ts";
+
+const target = { messageId: randomUUID(), part: 2 };
+
+function receiptOf(mail: string): Receipt | undefined {
+  return toBounceReceipt(readReturnMail(Buffer.from(mail)), target, 1_000);
+}
+
+describe("a mail that says the address does not exist is a hard bounce, from", () => {
+  test.each<[string, (over?: Bounced) => string, string]>([
+    ["Postfix", postfixDsn, "5.1.1"],
+    ["Exchange Online", exchangeNdr, "5.1.10"],
+    ["Gmail", gmailDsn, "5.1.1"],
+    ["Exim, as text", eximText, "smtp.550"],
+    ["qmail, as text", qmailText, "5.1.1"],
+  ])("%s", (_, mail, code) => {
+    expect(receiptOf(mail())).toMatchObject({
+      connectorId: "return-path",
+      target,
+      status: "bounced",
+      suppress: "hard_bounce",
+      error: { code },
+    });
+  });
+
+  test("a report with bare line feeds, or in the wrong part type", () => {
+    expect(receiptOf(postfixDsn().replaceAll("\r\n", "\n"))).toMatchObject({ suppress: "hard_bounce" });
+    const plain = postfixDsn().replace("message/delivery-status", "text/plain");
+    expect(receiptOf(plain)).toMatchObject({ suppress: "hard_bounce" });
+  });
+});
+
+test("no address stands in what is kept of a bounce", () => {
+  const { error, raw } = receiptOf(postfixDsn()) ?? {};
+  expect(`${error?.message} ${raw}`).toContain("User unknown");
+  expect(`${error?.message} ${raw}`).not.toContain("@");
+});
+
+describe("the verdict follows the code and what it answered:", () => {
+  test.each<[string, Bounced & { stage?: string }, string | undefined]>([
+    ["a full mailbox is soft", { status: "5.2.2", reply: "552 5.2.2 mailbox full" }, "soft_bounce"],
+    ["what a relay gave up on is soft", { status: "4.4.1", reply: "connection timed out" }, "soft_bounce"],
+    ["a policy is the message's", { status: "5.7.1", reply: "550 5.7.1 blocked" }, undefined],
+    ["a size is the message's", { status: "5.3.4", reply: "552 5.3.4 too big" }, undefined],
+    [
+      "content refused at DATA is the message's",
+      { status: "5.0.0", reply: "550 unknown user", stage: "end of DATA" },
+      undefined,
+    ],
+    ["a bare 550 at RCPT is hard", { status: "5.0.0", reply: "550 no" }, "hard_bounce"],
+    ["a bare 554 at RCPT is the message's", { status: "5.0.0", reply: "554 no" }, undefined],
+    ["the diagnostic is more telling than 5.0.0", { status: "5.0.0", reply: "550 5.1.1 no" }, "hard_bounce"],
+    [
+      "5.4.1 of Microsoft is hard",
+      { status: "5.4.1", reply: "550 5.4.1 Recipient address rejected: Access denied" },
+      "hard_bounce",
+    ],
+    ["5.4.1 of others is not", { status: "5.4.1", reply: "550 5.4.1 no answer from host" }, undefined],
+    ["a refused relay is our fault", { status: "5.0.0", reply: "550 relaying denied" }, undefined],
+  ])("%s", (_, over, suppress) => {
+    const receipt = receiptOf(postfixDsn(over));
+    expect(receipt?.status).toBe("bounced");
+    expect(receipt?.suppress).toBe(suppress as Receipt["suppress"]);
+  });
+});
+
+test.each(["delivered", "relayed", "expanded"])("a report that it was %s is a delivery", (action) => {
+  expect(receiptOf(postfixDsn({ action, status: "2.0.0", reply: "250 2.0.0 Ok" }))).toMatchObject({
+    status: "delivered",
+  });
+});
+
+test("a delay, an answer of nobody, a loop and a letter move nothing", () => {
+  const loop = `${"Received: from a by b\r\n".repeat(100)}${postfixDsn()}`;
+  const letter =
+    "From: ann@example.net\r\nSubject: Re: Your order\r\n\r\nThank you! My old one gave error 550 5.1.1\r\n";
+  const delay = postfixDsn({ action: "delayed", status: "4.4.1", reply: "timed out" });
+  for (const mail of [delay, outOfOffice(), loop, letter, ""]) expect(receiptOf(mail)).toBeUndefined();
+  expect(readReturnMail(Buffer.from(loop)).kind).toBe("loop");
+  expect(readReturnMail(Buffer.from(outOfOffice())).kind).toBe("auto_reply");
+});
+
+test("of several recipients of one report the worst counts", () => {
+  const mail = postfixDsn({ action: "delivered", status: "2.0.0", reply: "250 ok" }).replace(
+    "\r\nFinal-Recipient",
+    "\r\nFinal-Recipient: rfc822; x@example.net\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\nFinal-Recipient",
+  );
+  expect(receiptOf(mail)).toMatchObject({ status: "bounced", error: { code: "5.1.1" } });
+});
+
+describe("feedback", () => {
+  test("is a complaint, whatever it is about; an opt-out is a wish, and praise is nothing", () => {
+    const suppressed = (type: string) => receiptOf(feedbackReport({ type }))?.suppress;
+    expect(["abuse", "fraud", "virus", "other", "new-word"].map(suppressed)).toEqual(
+      Array(5).fill("complaint"),
+    );
+    expect(suppressed("opt-out")).toBe("unsubscribe");
+    expect(suppressed("not-spam")).toBeUndefined();
+  });
+
+  test("names its recipient by the return path it quotes, and by none that was made up", () => {
+    const paths = createReturnPaths(Buffer.alloc(32, 1));
+    const forged = createReturnPaths(Buffer.alloc(32, 2)).address({ ...target, host: "x.example" });
+    const returnPath = paths.address({ ...target, host: "bounces.acme.example" });
+    const find = (text: string) => findTarget(Buffer.from(text), paths);
+    expect(find(feedbackReport({ returnPath }))).toEqual(target);
+    expect(find(feedbackReport({ returnPath: returnPath.replace("@", "=40") }))).toEqual(target);
+    expect(find(feedbackReport({ returnPath: forged }))).toBeUndefined();
+    expect(find(`${forged}\r\n${feedbackReport({ returnPath })}`)).toEqual(target);
+  });
+});

@@ -1,0 +1,41 @@
+/** What comes back: one mail to a return path, read. Pure, and never throws, whatever it is given. */
+import { type DsnRecipient, readDsn } from "./dsn.ts";
+import { type Feedback, readFeedback } from "./feedback.ts";
+import { type Entity, header, parseEntity } from "./mime.ts";
+import { readTextBounce } from "./text-bounce.ts";
+
+export type ReturnMail =
+  /** At least one recipient. */
+  | { readonly kind: "dsn"; readonly recipients: readonly DsnRecipient[] }
+  | { readonly kind: "feedback"; readonly feedback: Feedback }
+  /** An answer that nobody wrote: out of office, ticket numbers. */
+  | { readonly kind: "auto_reply" }
+  /** It has been going round (RFC 5321 §6.3). */
+  | { readonly kind: "loop" }
+  | { readonly kind: "other" };
+
+const MAX_HOPS = 100;
+
+export function readReturnMail(raw: Uint8Array): ReturnMail & { readonly subject: string } {
+  const mail = parseEntity(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("latin1"));
+  return { ...read(mail), subject: header(mail, "subject") };
+}
+
+function read(mail: Entity): ReturnMail {
+  if ((mail.headers.get("received")?.length ?? 0) >= MAX_HOPS) return { kind: "loop" };
+  const feedback = readFeedback(mail);
+  if (feedback) return { kind: "feedback", feedback };
+  const recipients = readDsn(mail);
+  if (recipients) return { kind: "dsn", recipients };
+  if (isAutoReply(mail)) return { kind: "auto_reply" };
+  const bounce = readTextBounce(mail);
+  return bounce ? { kind: "dsn", recipients: [bounce] } : { kind: "other" };
+}
+
+/** RFC 3834 §5, and what was used before it. Bounces may be `auto-generated`, answers are `auto-replied`. */
+function isAutoReply(mail: Entity): boolean {
+  if (/^auto-replied\b/i.test(header(mail, "auto-submitted")))
+    return !mail.headers.has("x-failed-recipients");
+  if (/^auto[_-]reply$/i.test(header(mail, "precedence"))) return true;
+  return ["x-autoreply", "x-autorespond", "x-autoresponder"].some((name) => mail.headers.has(name));
+}

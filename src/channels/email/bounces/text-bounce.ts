@@ -1,0 +1,57 @@
+/** Bounces of servers that write them for people only: qmail, older Exim, and their like. Pure. */
+import { codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
+import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
+
+const MAX_TEXT_OCTETS = 16 * 1024;
+
+/** `undefined` where the mail does not look like the word of a mail server. */
+export function readTextBounce(mail: Entity): DsnRecipient | undefined {
+  const failed = header(mail, "x-failed-recipients");
+  const text = textOf(mail);
+  const subject = header(mail, "subject");
+  if (DELAYED.test(subject)) return undefined;
+  if (!text.includes(QMAIL) && failed === "" && !isFromServer(mail, subject)) return undefined;
+  const words = text.split(COPY_BELOW, 1)[0] ?? "";
+  const code = codeOf("", words);
+  // Without a word of a refusal it may be anything.
+  if (failed === "" && !text.includes(QMAIL) && !/^(?:smtp\.)?5/.test(code ?? "")) return undefined;
+  const recipient =
+    /([^\s,<>@]{1,64}@[^\s,<>@]{1,255})/.exec(failed)?.[1] ??
+    /^<([^\s<>@]{1,64}@[^\s<>@]{1,255})>:/m.exec(words)?.[1];
+  const stage = stageOf(words);
+  const reason = reasonIn(words);
+  return {
+    action: "failed",
+    ...(code !== undefined && { code }),
+    ...(recipient !== undefined && { recipient }),
+    ...(reason !== undefined && { text: reason }),
+    ...(stage && { stage }),
+  };
+}
+
+const QMAIL = "This is the qmail-send program";
+const DELAYED = /\bdelay(?:ed)?\b|\bwarning\b/i;
+const COPY_BELOW = /^-{3,60} ?(?:Below this line is a copy|This is a copy of|Original message)|^-{5,}$/im;
+const BOUNCE_SUBJECT =
+  /undeliver|delivery (?:status notification|failure|failed|has failed)|mail delivery failed|returned mail|failure notice|non ?remis|unzustellbar/i;
+
+/** The null sender shows itself as an empty Return-Path, and the From is the server's. */
+function isFromServer(mail: Entity, subject: string): boolean {
+  const isDaemon = /mailer-?daemon|postmaster@|mail delivery (?:sub)?system/i.test(header(mail, "from"));
+  return BOUNCE_SUBJECT.test(subject) && (isDaemon || header(mail, "return-path") === "<>");
+}
+
+function textOf(mail: Entity): string {
+  for (const part of walk(mail)) {
+    if (mediaType(part) === "text/plain") return decodedBody(part, MAX_TEXT_OCTETS);
+  }
+  return "";
+}
+
+/** The line with the reply code on it, else the first after the address. */
+function reasonIn(words: string): string | undefined {
+  const lines = words.split(/\r?\n/).map((line) => line.trim());
+  const coded = lines.find((line) => /(?:^|[^\d.])[45](?:\d\d[ -]|\.\d{1,3}\.\d{1,3})/.test(line));
+  const named = lines.findIndex((line) => /^<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?:$/.test(line));
+  return coded ?? (named === -1 ? undefined : lines[named + 1]);
+}
