@@ -1,12 +1,8 @@
 /** Compares the records of a domain with what the DNS holds. The DNS is an argument. */
+import { type Dns, dnsCode, isNoRecord } from "./dns.ts";
 import type { DnsRecord, RecordVerdict } from "./domain-records.ts";
 
-/** As `node:dns/promises` answers and rejects (`code`: ENOTFOUND, ENODATA, ETIMEOUT …). */
-export interface DomainDns {
-  resolveTxt(name: string): Promise<readonly (readonly string[])[]>;
-  resolveMx(name: string): Promise<readonly { readonly exchange: string; readonly priority: number }[]>;
-  resolveCname(name: string): Promise<readonly string[]>;
-}
+export type DomainDns = Pick<Dns, "resolveTxt" | "resolveMx" | "resolveCname">;
 
 /** One verdict for each record, in order. Never rejects: a resolver that fails makes a verdict `unknown`. */
 export function checkRecords(
@@ -84,8 +80,7 @@ async function lookUp(ask: () => Promise<readonly string[]>): Promise<Answer> {
   try {
     return { found: await ask() };
   } catch (error) {
-    const code = String((error as { code?: unknown } | null)?.code ?? "no answer");
-    if (code === "ENOTFOUND" || code === "ENODATA") return { found: [] };
-    return { failure: `DNS could not be asked (${code}); try again later` };
+    if (isNoRecord(error)) return { found: [] };
+    return { failure: `DNS could not be asked (${dnsCode(error)}); try again later` };
   }
 }

@@ -153,8 +153,8 @@ test("domains verify tells record by record what is missing, and fails until non
     "verify.example",
   );
   const shown = await text("domains", "show", id);
-  expect(shown).toMatch(/^TXT +_postrider\.verify\.example +postrider-verification=/m);
-  expect(shown).toMatch(/^CNAME +bounce\.verify\.example +verify\.example$/m);
+  expect(shown).toMatch(/^_postrider\.verify\.example\. 3600 IN TXT "postrider-verification=\w+"$/m);
+  expect(shown).toMatch(/^bounce\.verify\.example\. 3600 IN CNAME verify\.example\.$/m);
   const missing = await run(["domains", "verify", id]);
   expect(missing.code).toBe(1);
   expect(missing.out).toMatch(/^missing +TXT +_postrider\.verify\.example +no TXT record yet$/m);
@@ -164,6 +164,9 @@ test("domains verify tells record by record what is missing, and fails until non
   for (const { type, name, value } of records) (type === "TXT" ? dns.txt : dns.cname).set(name, value);
   expect(await text("domains", "verify", id)).toMatch(
     /^ok +CNAME +bounce\.verify\.example +verify\.example$/m,
+  );
+  expect(await text("domains", "rotate-dkim", id)).toMatch(
+    /-ed\._domainkey\.verify\.example\. 3600 IN TXT "v=DKIM1; k=ed25519; p=.*; the next key: signs once/,
   );
   dns.close();
 });

@@ -11,6 +11,10 @@ export interface FakeDns {
   /** IPv4 and IPv6 addresses by name; `*` for every name that is not listed. */
   readonly a: Map<string, readonly string[]>;
   readonly aaaa: Map<string, readonly string[]>;
+  /** Mail hosts by name, as `10 mx.example.com`; `0 .` is a null MX (RFC 7505). */
+  readonly mx: Map<string, readonly string[]>;
+  /** Names that are answered with SERVFAIL. */
+  readonly failing: Set<string>;
   /** Names that get no answer at all. */
   readonly silent: Set<string>;
   /** What was asked, in order: `A example.com`. */
@@ -18,31 +22,36 @@ export interface FakeDns {
   close(): void;
 }
 
-type RecordType = "A" | "CNAME" | "TXT" | "AAAA";
+type RecordType = "A" | "CNAME" | "MX" | "TXT" | "AAAA";
 
-const TYPES: Readonly<Record<number, RecordType>> = { 1: "A", 5: "CNAME", 16: "TXT", 28: "AAAA" };
+const TYPES: Readonly<Record<number, RecordType>> = { 1: "A", 5: "CNAME", 15: "MX", 16: "TXT", 28: "AAAA" };
+
+const CODES = { found: 0x8180, failure: 0x8182, noSuchName: 0x8183 };
 
 export async function startFakeDns(): Promise<FakeDns> {
   const zone = createZone();
   const silent = new Set<string>();
+  const failing = new Set<string>();
   const asked: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
     asked.push(`${TYPES[type] ?? type} ${name}`);
     if (silent.has(name)) return;
-    const data = zone.find(name, TYPES[type]);
-    socket.send(answer(query.subarray(0, end), { type, data }), peer.port, peer.address);
+    const data = failing.has(name) ? undefined : zone.find(name, TYPES[type]);
+    const code = data ? CODES.found : failing.has(name) ? CODES.failure : CODES.noSuchName;
+    socket.send(answer(query.subarray(0, end), { type, code, data }), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${socket.address().port}`;
-  return { address, ...zone.records, silent, asked, close: () => socket.close() };
+  return { address, ...zone.records, failing, silent, asked, close: () => socket.close() };
 }
 
 function createZone() {
   const records = {
     txt: new Map<string, string>(),
     cname: new Map<string, string>(),
+    mx: new Map<string, readonly string[]>(),
     a: new Map<string, readonly string[]>(),
     aaaa: new Map<string, readonly string[]>(),
   };
@@ -50,6 +59,7 @@ function createZone() {
   const read = {
     TXT: (name: string) => txtData(records.txt.get(name)),
     CNAME: (name: string) => nameData(records.cname.get(name)),
+    MX: (name: string) => (records.mx.get(name) ?? []).map(mxData),
     A: (name: string) => hosts(records.a, name).map((each) => Buffer.from(each.split(".").map(Number))),
     AAAA: (name: string) => hosts(records.aaaa, name).map(v6Data),
   };
@@ -57,9 +67,9 @@ function createZone() {
     records,
     /** `undefined`: there is no such name. */
     find(name: string, type: RecordType | undefined): readonly Buffer[] | undefined {
-      const isHost = read.A(name).length + read.AAAA(name).length > 0;
+      const isThere = Object.values(read).some((find) => find(name).length > 0);
       const data = type ? read[type](name) : [];
-      return data.length > 0 || isHost ? data : undefined;
+      return isThere ? data : undefined;
     },
   };
 }
@@ -76,10 +86,10 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
 
 function answer(
   question: Buffer,
-  { type, data }: { type: number; data: readonly Buffer[] | undefined },
+  { type, code, data }: { type: number; code: number; data: readonly Buffer[] | undefined },
 ): Buffer {
   const head = Buffer.from(question);
-  head.writeUInt16BE(data ? 0x8180 : 0x8183, 2);
+  head.writeUInt16BE(code, 2);
   head.writeUInt16BE(data?.length ?? 0, 6);
   head.writeUInt16BE(0, 8);
   head.writeUInt16BE(0, 10);
@@ -111,8 +121,14 @@ function nameData(name: string | undefined): readonly Buffer[] {
   if (name === undefined) return [];
   const labels = name
     .split(".")
+    .filter(Boolean)
     .map((each) => Buffer.concat([Buffer.from([each.length]), Buffer.from(each, "latin1")]));
   return [Buffer.concat([...labels, Buffer.from([0])])];
+}
+
+function mxData(record: string): Buffer {
+  const [priority = "0", exchange = "."] = record.split(" ");
+  return Buffer.concat([Buffer.from([0, Number(priority)]), ...nameData(exchange)]);
 }
 
 /** The URL parser writes any form of an IPv6 address as at most eight groups around one `::`. */

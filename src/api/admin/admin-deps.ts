@@ -1,11 +1,12 @@
-import type { ChannelStatus, ConnectorKind } from "../../channels/channel.ts";
+import type { ConnectorKind, ConnectorStatus } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { DomainDns } from "../../core/domain-check.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What the admin endpoints are given by the composition root. */
-export interface AdminDeps {
+export interface AdminDeps extends DomainDns {
   readonly store: Store;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -14,11 +15,7 @@ export interface AdminDeps {
   /** Tries a connector as its kind does: at most 15 s, sends nothing. */
   checkConnector(connector: Connector): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** How the connector is doing in this process; `undefined` where this process does not run it. */
-  connectorStatus(id: string): ChannelStatus | undefined;
-  /** DNS, as `node:dns/promises` answers and rejects (`code`: ENOTFOUND, ENODATA, ETIMEOUT …). */
-  resolveTxt(name: string): Promise<readonly (readonly string[])[]>;
-  resolveMx(name: string): Promise<readonly { readonly exchange: string; readonly priority: number }[]>;
-  resolveCname(name: string): Promise<readonly string[]>;
+  connectorStatus(id: string): ConnectorStatus | undefined;
   /** Connectors, routes or settings have changed, durably. */
   onConfigChanged(): void;
 }

@@ -4,7 +4,13 @@ import { addConnectorCommands } from "./connector-commands.ts";
 import type { AdminTarget } from "./find-server.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
-import { addMessageCommands, addSandboxCommands, addVerify, addWebhookCommands } from "./other-commands.ts";
+import {
+  addMessageCommands,
+  addRotateDkim,
+  addSandboxCommands,
+  addVerify,
+  addWebhookCommands,
+} from "./other-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
 
 /** The administration, as nouns and verbs of `program`. They speak to a running server, over its admin API. */
@@ -16,7 +22,9 @@ export function addAdminCommands(
   const commandLine: CommandLine = { target, terminal };
   for (const noun of NOUNS) {
     const command = addNounCommands(program, commandLine, noun);
-    if (noun.name === "domains") addVerify(command, commandLine);
+    if (noun.name !== "domains") continue;
+    addVerify(command, commandLine);
+    addRotateDkim(command, commandLine, noun);
   }
   addConnectorCommands(program, commandLine);
   addSettingCommands(program, commandLine);

@@ -2,7 +2,6 @@
 import type { Column, Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { ROUTE_ROWS } from "./route-rows.ts";
-import { formatTable } from "./table.ts";
 
 export interface Noun {
   readonly name: string;
@@ -176,7 +175,14 @@ export const NOUNS: readonly Noun[] = [
   {
     name: "domains",
     one: "domain",
-    columns: [id, owner, column("DOMAIN", "domain"), column("VERIFIED", "verified_at"), created],
+    columns: [
+      id,
+      owner,
+      column("DOMAIN", "domain"),
+      column("STATE", "state"),
+      column("VERIFIED", "verified_at"),
+      created,
+    ],
     create: [
       account,
       { flags: "--domain <domain>", field: "domain", meaning: "for example example.com", isRequired: true },
@@ -245,12 +251,14 @@ export const NOUNS: readonly Noun[] = [
   },
 ];
 
-/** Long values are quoted in pieces, as zone files want them. */
+/** As lines of a zone file. */
 function dnsRecordsText(records: readonly Row[]): string {
-  const rows = records.map(({ type, name: host, value, strings }) => [
-    type,
-    host,
-    Array.isArray(strings) && strings.length > 1 ? strings.map((one) => `"${one}"`).join(" ") : value,
-  ]);
-  return `\n${formatTable(["TYPE", "NAME", "VALUE"], rows)}`;
+  const lines = records.map(({ zone, role }) => `${zone}${ROLE_COMMENTS[String(role)] ?? ""}`);
+  return `\n${lines.join("\n")}\n`;
 }
+
+const ROLE_COMMENTS: Readonly<Record<string, string>> = {
+  next: " ; the next key: signs once this is seen",
+  retiring: " ; an old key: remove it when it is no longer listed",
+  advised: " ; advised, if there is none yet",
+};

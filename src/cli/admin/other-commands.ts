@@ -1,8 +1,8 @@
 /** What is not a record: webhook secrets, the sandbox's messages, a message's history, a domain's verification. */
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
-import { addPaging, pathOf, readPage } from "./noun-commands.ts";
-import type { OptionRow } from "./nouns.ts";
+import { addPaging, pathOf, readPage, recordText } from "./noun-commands.ts";
+import type { Noun, OptionRow } from "./nouns.ts";
 import { formatTable, toCell } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
@@ -105,9 +105,27 @@ export function addVerify(noun: Command, commandLine: CommandLine): void {
   );
 }
 
+/** `domains rotate-dkim`. */
+export function addRotateDkim(noun: Command, commandLine: CommandLine, { aside }: Pick<Noun, "aside">): void {
+  addVerb(
+    noun,
+    {
+      usage: "rotate-dkim <id>",
+      summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
+    },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
+          recordText({ ...(aside && { aside }) }, record),
+        ),
+    },
+  );
+}
+
 function verificationText({ verified, records }: { verified: boolean; records: readonly Row[] }): string {
-  const rows = records.map(({ ok, type, name, problem, found }) => [
-    ok ? "ok" : "missing",
+  const rows = records.map(({ ok, role, type, name, problem, found }) => [
+    ok ? "ok" : role === "required" ? "missing" : role,
     type,
     name,
     problem ?? shortened(toCell(found)),

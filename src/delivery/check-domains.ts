@@ -1,0 +1,96 @@
+import { type Domain, type DomainState, stateOf } from "../core/domain.ts";
+import { checkRecords, type DomainDns } from "../core/domain-check.ts";
+import { recordsOf } from "../core/domain-records.ts";
+import { judgeDomain } from "../core/domain-verdict.ts";
+import { readSetting } from "../core/settings.ts";
+import type { Records } from "../store/store.ts";
+import type { DeliveryLog } from "./engine.ts";
+import type { Chore } from "./upkeep.ts";
+
+/** Looks daily whether the records of every domain are still in the DNS. */
+export interface DomainWatch {
+  readonly chore: Chore;
+  /** How many domains there are of each state, as of the last time all were gone through. */
+  counts(): Readonly<Record<DomainState, number>>;
+}
+
+export interface DomainWatchDeps {
+  readonly records: Pick<Records, "list" | "find" | "update" | "settings">;
+  readonly dns: DomainDns;
+  readonly log: DeliveryLog;
+}
+
+const EVERY_MS = 60_000;
+const PAGE = 100;
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Each run goes through one page; the next one goes on from there. */
+export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {
+  let counts = noDomains();
+  let counting = noDomains();
+  let after: string | undefined;
+
+  const run = async (_: unknown, now: number) => {
+    const page = await deps.records.list("domains", {}, { ...(after && { after }), limit: PAGE });
+    const due = page.filter(({ nextCheckAt }) => (nextCheckAt ?? 0) <= now);
+    const checked = new Map<string, Domain>();
+    await Promise.all(
+      due.map(async (domain) => {
+        const updated = await look(deps, domain, now);
+        if (updated) checked.set(domain.id, updated);
+      }),
+    );
+    for (const domain of page) counting[stateOf(checked.get(domain.id) ?? domain)]++;
+    after = page.length < PAGE ? undefined : page.at(-1)?.id;
+    if (after !== undefined) return page.length;
+    [counts, counting] = [counting, noDomains()];
+    return 0;
+  };
+  return { chore: { name: "check domains", everyMs: EVERY_MS, run }, counts: () => counts };
+}
+
+function noDomains(): Record<DomainState, number> {
+  return { pending: 0, verified: 0, failing: 0, lapsed: 0 };
+}
+
+async function look(deps: DomainWatchDeps, domain: Domain, now: number): Promise<Domain | undefined> {
+  const stored = await deps.records.settings(undefined);
+  const records = recordsOf(domain, readSetting(stored, "return_path_host"));
+  const verdicts = await checkRecords(deps.dns, records);
+  // Whoever changed the domain while DNS was asked has the last word.
+  const current = await deps.records.find("domains", { id: domain.id });
+  if (!current) return undefined;
+  const graceMs = readSetting(stored, "domain_grace_days") * DAY_MS;
+  const changes = judgeDomain(current, { now, records, verdicts, graceMs });
+  const updated = await deps.records.update("domains", domain.id, changes);
+  if (!updated || "conflict" in updated) return undefined;
+  tell(deps.log, { before: current, after: updated, stopsAt: (updated.failingSince ?? now) + graceMs });
+  return updated;
+}
+
+interface Change {
+  readonly before: Domain;
+  readonly after: Domain;
+  readonly stopsAt: number;
+}
+
+/** What fails is told of at every look: the operator has to see to it. */
+function tell(log: DeliveryLog, { before, after, stopsAt }: Change): void {
+  const state = stateOf(after);
+  const missing = after.lastCheck?.records.filter(({ result }) => result === "missing" || result === "wrong");
+  const fields = {
+    domain: after.domain,
+    account_id: after.accountId,
+    missing: missing?.map(({ name }) => name) ?? [],
+  };
+  if (state === "failing")
+    log.warn(
+      { ...fields, stops_at: new Date(stopsAt).toISOString() },
+      "a domain's DNS records are missing: soon nothing will be sent from it",
+    );
+  if (state === stateOf(before)) return;
+  if (state === "lapsed")
+    log.error(fields, "a domain's DNS records are gone: nothing is sent from it any more");
+  if (state === "verified") log.info(fields, "a domain is verified");
+}
