@@ -8,6 +8,7 @@ import type { Connector } from "../core/accounts.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { ConnectorHealth } from "../core/connector-health.ts";
 import type { ReceivedSms } from "../core/inbound.ts";
+import type { LateAnswer } from "../core/late-answer.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
 
@@ -118,14 +119,6 @@ export interface ChannelDeps {
   readonly onLateAnswer?: (answer: LateAnswer) => void;
   /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
-}
-
-export interface LateAnswer {
-  readonly connectorId: string;
-  readonly messageId: string;
-  readonly part: number;
-  /** As in a `sent` outcome. */
-  readonly providerMessageIds: readonly string[];
 }
 
 export interface ChannelLog {

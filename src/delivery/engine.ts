@@ -1,9 +1,12 @@
-import type { ChannelStatus } from "../channels/channel.ts";
+import type { ConnectorStatus } from "../channels/channel.ts";
 import type { Connector, RecordTypes, Route } from "../core/accounts.ts";
+import type { ReceiptResult } from "../core/claimed-job.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
-import type { PartOutcome } from "../core/outcome.ts";
+import type { PartOutcome, Receipt } from "../core/outcome.ts";
+import { present } from "../core/present.ts";
 import type { Queue, Records } from "../store/store.ts";
+import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { createSender } from "./send-message.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
@@ -59,9 +62,11 @@ export interface Engine {
   reconcile(): Promise<void>;
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
-  connectorStatus(connectorId: string): ChannelStatus | undefined;
+  connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
-  connectors(): readonly { readonly id: string; readonly status: ChannelStatus }[];
+  connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  /** Receipts that have been stored, and what they were about: connectors are judged by when they come. */
+  noteReceipts(receipts: readonly Receipt[], results: readonly ReceiptResult[]): void;
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
 }
@@ -97,9 +102,10 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     reconcile,
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
-    connectorStatus: (connectorId) => outlets.get(connectorId)?.channel.status(),
+    connectorStatus: (connectorId) => statusOf(outlets.get(connectorId)),
     connectors: () =>
-      outlets.all().map(({ channel }) => ({ id: channel.connectorId, status: channel.status() })),
+      outlets.all().map((outlet) => ({ id: outlet.channel.connectorId, status: statusOf(outlet) })),
+    noteReceipts: (receipts, results) => noteReceipts(outlets, receipts, results),
     async stop() {
       stopping.abort();
       unsubscribe();
@@ -110,6 +116,23 @@ export function createEngine(deps: EngineDeps): Engine {
       await outlets.stop();
     },
   };
+}
+
+function statusOf(outlet: Outlet): ConnectorStatus;
+function statusOf(outlet: Outlet | undefined): ConnectorStatus | undefined;
+function statusOf(outlet: Outlet | undefined): ConnectorStatus | undefined {
+  return outlet && { ...outlet.channel.status(), health: outlet.health() };
+}
+
+function noteReceipts(
+  outlets: Outlets,
+  receipts: readonly Receipt[],
+  results: readonly ReceiptResult[],
+): void {
+  for (const [index, { connectorId, providerMessageId }] of receipts.entries()) {
+    const messageId = results[index]?.messageId;
+    outlets.get(connectorId)?.noteReceipt(present({ providerMessageId, messageId }));
+  }
 }
 
 /** The two meet in the line: outlets tell it of free slots, workers that found none stand in it. */
@@ -140,10 +163,10 @@ function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersPar
   return createWorkers((route) =>
     createWorker({
       ...deps,
-      queueName: route().id,
+      route,
       send,
       line,
-      outlets: () => route().connectorIds.flatMap((id) => outlets.get(id) ?? []),
+      outletOf: outlets.get,
     }),
   );
 }

@@ -1,3 +1,4 @@
+import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
 import { isOpen } from "../core/part.ts";
@@ -47,21 +48,36 @@ export function judgeHeld(job: ClaimedJob, now: number): Settlement {
   };
 }
 
-/** Another connector has taken part of the message, and the rest waits for that one. */
-export function judgeElsewhere(job: ClaimedJob, verdict: { now: number; waitMs: number }): Settlement {
+/** The message is another connector's, and waits for that one. */
+export function judgeElsewhere(
+  job: ClaimedJob,
+  verdict: { readonly now: number; readonly owner: string; readonly waitMs: number },
+): Settlement {
   const dueAt = Math.min(job.expiresAt, verdict.now + verdict.waitMs);
   return {
     ...settlementOf(job, verdict.now),
-    detail: { waits_for: takenInPartBy(job) ?? "" },
+    detail: { waits_for: verdict.owner },
     next: { kind: "again", dueAt },
   };
 }
 
 /**
- * The connector that has taken some of an SMS's segments, if one has: the rest is for it as well. Segments that
- * come from two connectors may differ in sender and encoding, and a handset would not join them.
+ * The connector a message belongs to, if any. One that has taken some of an SMS's segments gets the rest as well:
+ * segments that come from two may differ in sender and encoding, and a handset would not join them. And one that may
+ * have taken it, its answer being lost, unless the route lets others try.
  */
-export function takenInPartBy(job: ClaimedJob): string | undefined {
+export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
+  return takenInPartBy(job) ?? (failover === "always" ? undefined : mayBeTakenBy(job));
+}
+
+/** A part that is still open names a connector only where an attempt by that one was never confirmed. */
+function mayBeTakenBy(job: ClaimedJob): string | undefined {
+  const { parts } = job.progress;
+  return parts.find((part, index) => isOpen(part) && covers(job, index) && part.connectorId !== undefined)
+    ?.connectorId;
+}
+
+function takenInPartBy(job: ClaimedJob): string | undefined {
   if (job.progress.channel !== "sms") return undefined;
   return job.progress.parts.find((part) => !isOpen(part) && part.connectorId !== undefined)?.connectorId;
 }

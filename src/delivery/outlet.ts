@@ -1,10 +1,17 @@
 import type { Channel } from "../channels/channel.ts";
+import type { ConnectorHealth } from "../core/connector-health.ts";
+import type { SendOutcome } from "../core/outcome.ts";
+import type { Attempted, Health } from "./health.ts";
+import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** A channel as the workers share it: its free slots less what they have claimed jobs for, within its rate. */
 export interface Outlet {
   readonly channel: Channel;
   isUp(): boolean;
+  health(): ConnectorHealth;
+  noteAttempt(job: Attempted, outcome: SendOutcome): void;
+  noteReceipt(receipt: SeenReceipt): void;
   /** Messages that may be claimed for it now. */
   available(): number;
   /** Milliseconds until its rate allows another message; 0 when the rate is not what is in the way. */
@@ -16,12 +23,21 @@ export interface Outlet {
   handOver(): void;
 }
 
-/** @param onLeftOver called when a reservation was given back */
-export function createOutlet(channel: Channel, throttle: Throttle, onLeftOver: () => void): Outlet {
+export interface OutletParts {
+  readonly throttle: Throttle;
+  readonly health: Health;
+  /** Called when a reservation was given back. */
+  readonly onLeftOver: () => void;
+}
+
+export function createOutlet(channel: Channel, { throttle, health, onLeftOver }: OutletParts): Outlet {
   let reserved = 0;
   return {
     channel,
     isUp: () => channel.status().state === "up",
+    health: () => health.score(channel.status()),
+    noteAttempt: health.attempt,
+    noteReceipt: health.receipt,
     available: () => Math.min(channel.freeSlots(), throttle.available()) - reserved,
     waitMs: () => throttle.waitMs(),
     reserve(count) {

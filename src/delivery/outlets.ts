@@ -2,6 +2,7 @@ import type { Channel, ChannelStatus } from "../channels/channel.ts";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock } from "../core/clock.ts";
 import type { DeliveryLog } from "./engine.ts";
+import { createHealth } from "./health.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import { createThrottle } from "./throttle.ts";
 
@@ -72,10 +73,15 @@ function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined
       deps.onSlots();
     },
   });
-  const rate = channel?.keepsRate ? undefined : rateOf(connector);
-  if (channel) return createOutlet(channel, createThrottle(deps.clock, rate), deps.onLeftOver);
+  if (channel) return outletOf(deps, connector, channel);
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   return undefined;
+}
+
+function outletOf({ clock, onLeftOver }: OutletsDeps, connector: Connector, channel: Channel): Outlet {
+  const keepsRate = channel.keepsRate === true;
+  const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector));
+  return createOutlet(channel, { throttle, health: createHealth(clock, keepsRate), onLeftOver });
 }
 
 function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {

@@ -1,6 +1,9 @@
+import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Queue } from "../store/store.ts";
+import { chooseOutlets, placesOf } from "./choose-outlets.ts";
+import { createDealer, type Dealer, type Hand } from "./dealer.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sender } from "./send-message.ts";
@@ -16,10 +19,9 @@ const LEASE_SLACK_MS = 30_000;
 const POLL_MS = 1_000;
 
 export interface WorkerDeps {
-  /** The queue's name: a route's id, or a sandbox queue. */
-  readonly queueName: string;
-  /** The route's connectors, in order of preference. */
-  readonly outlets: () => readonly Outlet[];
+  /** As it is now; its id, which names the queue, never changes. */
+  readonly route: () => Route;
+  readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly queue: Queue;
   readonly send: Sender;
   readonly line: SlotLine;
@@ -28,9 +30,9 @@ export interface WorkerDeps {
 }
 
 /**
- * Moves one queue: claims no more than the first connector that is up can take, hands the jobs over, and sleeps
- * until a signal (jobs became ready, slots became free) or a second has passed. A connector that is up but full is
- * waited for; one that is down is passed over.
+ * Moves one queue: claims no more than the connectors whose turn it is can take, hands the jobs over, and sleeps
+ * until a signal (jobs became ready, slots became free) or a second has passed. A connector that is well but full is
+ * waited for; one that is down or not well is passed over.
  *
  * States: idle → turning (one claim under way) → idle. A signal during a turn makes another turn follow at once.
  */
@@ -48,6 +50,7 @@ export interface Worker {
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
   const inHand = createInHand(deps.send);
+  const dealer = createDealer();
   let turning: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
@@ -64,15 +67,15 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (isStopped) return;
     if (isWoken) return wake();
     cancelTimer();
-    cancelTimer = clock.after(Math.min(POLL_MS, rateWaitMs(deps.outlets())), wake);
+    cancelTimer = clock.after(Math.min(POLL_MS, rateWaitMs(outletsOf(deps))), wake);
   };
 
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
       lastTurnMs = clock.monotonicMs();
-      await turn(deps, { hold: inHand.hold, wake }).catch((error) =>
-        deps.log.warn({ err: error, queue: deps.queueName }, "a claim failed"),
+      await turn(deps, { hold: inHand.hold, wake, dealer }).catch((error) =>
+        deps.log.warn({ err: error, queue: deps.route().id }, "a claim failed"),
       );
     }
   };
@@ -105,21 +108,25 @@ function createInHand(send: Sender) {
   };
 }
 
+interface Turning {
+  readonly hold: (...handed: Parameters<Sender>) => void;
+  readonly wake: () => void;
+  readonly dealer: Dealer;
+}
+
 /** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
-async function turn(
-  deps: WorkerDeps,
-  { hold, wake }: { hold: (...handed: Parameters<Sender>) => void; wake: () => void },
-): Promise<void> {
+async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<void> {
   for (;;) {
-    const outlet = deps.outlets().find((each) => each.isUp());
-    const limit = Math.min(MAX_CLAIM, outlet?.available() ?? 0);
-    if (!outlet || limit <= 0) return deps.line.join(wake);
+    const route = deps.route();
+    const choice = chooseOutlets(placesOf(route, deps.outletOf));
+    const hand = choice && dealer.open(choice, MAX_CLAIM);
+    if (!hand) return deps.line.join(wake);
     deps.line.leave(wake);
-    const leaseMs = slowestMs(deps.outlets()) + LEASE_SLACK_MS;
+    const leaseMs = slowestMs(outletsOf(deps)) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const jobs = await claim(deps, outlet, { limit, leaseMs });
-    for (const job of jobs) hold(job, outlet, leaseEndsMs);
-    if (jobs.length < limit) return;
+    const dealt = await claim(deps, hand, leaseMs);
+    for (const { job, outlet } of dealt) hold(job, { outlet, leaseEndsMs, failover: route.failover });
+    if (dealt.length < hand.size) return;
   }
 }
 
@@ -128,20 +135,26 @@ function slowestMs(outlets: readonly Outlet[]): number {
   return Math.max(...outlets.map(({ channel }) => channel.sendTimeoutMs));
 }
 
-async function claim(
-  deps: WorkerDeps,
-  outlet: Outlet,
-  request: { limit: number; leaseMs: number },
-): Promise<readonly ClaimedJob[]> {
-  outlet.reserve(request.limit);
-  let claimed = 0;
+interface Dealt {
+  readonly job: ClaimedJob;
+  readonly outlet: Outlet;
+}
+
+async function claim(deps: WorkerDeps, hand: Hand, leaseMs: number): Promise<readonly Dealt[]> {
   try {
-    const jobs = await deps.queue.claim({ queue: deps.queueName, now: deps.clock.now(), ...request });
-    claimed = jobs.length;
-    return jobs;
+    const asked = { queue: deps.route().id, limit: hand.size, now: deps.clock.now(), leaseMs };
+    const jobs = await deps.queue.claim(asked);
+    return jobs.flatMap((job) => {
+      const outlet = hand.deal();
+      return outlet ? [{ job, outlet }] : [];
+    });
   } finally {
-    outlet.unreserve(request.limit - claimed);
+    hand.close();
   }
+}
+
+function outletsOf({ route, outletOf }: WorkerDeps): readonly Outlet[] {
+  return route().connectorIds.flatMap((id) => outletOf(id) ?? []);
 }
 
 function rateWaitMs(outlets: readonly Outlet[]): number {

@@ -1,11 +1,12 @@
 import Type, { type TSchema } from "typebox";
-import { type ChannelStatus, type ConnectorKind, callbackPath } from "../../channels/channel.ts";
+import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/settings.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { HEALTH, toHealth } from "../health-resource.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
 import {
@@ -160,19 +161,28 @@ const status = Type.Object({
       },
     ),
   ),
+  health: Type.Optional(HEALTH),
   alarm: Type.Optional(
     Type.Enum(["bind_refused"], { description: "What somebody has to see to; it does not mend itself" }),
   ),
 });
 
-function toStatus(live: ChannelStatus | undefined) {
+function toStatus(live: ConnectorStatus | undefined) {
   if (!live) return { state: "unknown" };
-  const { state, since, reason, binds, rate, alarm } = live;
+  const { state, since, reason, binds, rate, alarm, health } = live;
   const shownRate = rate && {
     per_second: Math.round(rate.perSecond * 10) / 10,
     is_reduced: rate.isReduced,
   };
-  return { state, since: toIso(since), reason, binds, rate: shownRate, alarm };
+  return {
+    state,
+    since: toIso(since),
+    reason,
+    binds,
+    rate: shownRate,
+    alarm,
+    health: health && toHealth(health),
+  };
 }
 
 async function toResource(deps: AdminDeps, connector: Connector) {

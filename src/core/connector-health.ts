@@ -1,0 +1,12 @@
+export type HealthProblem = "down" | "throttled" | "errors" | "slow_receipts";
+
+/** How well a connector serves, as one process sees it. */
+export interface ConnectorHealth {
+  /** From 0 (down) to 1 (nothing is wrong). */
+  readonly score: number;
+  /** What keeps it from 1; empty where that is nothing worth a word. */
+  readonly problems: readonly HealthProblem[];
+}
+
+/** Below it, a connector is passed over while another one of its route is healthier. */
+export const HEALTHY_SCORE = 0.5;

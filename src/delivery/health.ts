@@ -1,0 +1,65 @@
+import type { ChannelStatus } from "../channels/channel.ts";
+import type { ClaimedJob } from "../core/claimed-job.ts";
+import type { Clock } from "../core/clock.ts";
+import type { ConnectorHealth, HealthProblem } from "../core/connector-health.ts";
+import type { SendOutcome } from "../core/outcome.ts";
+import { createMark } from "./mark.ts";
+import { createReceiptWatch, type SeenReceipt } from "./receipt-watch.ts";
+
+/** What a connector's attempts and receipts say of it. Kept in memory, of bounded size, and forgotten with the process. */
+export interface Health {
+  attempt(job: Attempted, outcome: SendOutcome): void;
+  receipt(receipt: SeenReceipt): void;
+  score(status: ChannelStatus): ConnectorHealth;
+}
+
+export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
+
+/** A connector that has been asked to slow down: under `HEALTHY_SCORE`, above one that fails. */
+const THROTTLED = 0.45;
+
+/** Less than this is no problem worth a word. */
+const NOTICEABLE = 0.9;
+
+/** @param keepsRate the channel says by its status when it is throttled: a message it puts off says nothing of it */
+export function createHealth(clock: Clock, keepsRate: boolean): Health {
+  const attempts = createMark(clock);
+  const receipts = createReceiptWatch(clock);
+  return {
+    attempt({ messageId, progress }, outcome) {
+      const isGood = judgeAttempt(outcome, keepsRate);
+      if (isGood !== undefined) attempts.note(isGood);
+      // Of emails only the bad news is sure to come.
+      const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
+      if (providerMessageIds.length > 0) receipts.sent({ messageId, providerMessageIds });
+    },
+    receipt: receipts.came,
+    score(status) {
+      const factors: readonly (readonly [HealthProblem, number])[] = [
+        ["down", status.state === "up" ? 1 : 0],
+        ["throttled", status.rate?.isReduced ? THROTTLED : 1],
+        ["errors", attempts.value()],
+        ["slow_receipts", receipts.value()],
+      ];
+      return {
+        score: factors.reduce((score, [, factor]) => score * factor, 1),
+        problems: factors.flatMap(([problem, factor]) => (factor < NOTICEABLE ? [problem] : [])),
+      };
+    },
+  };
+}
+
+/**
+ * Whether an attempt speaks for or against the connector; `undefined`: neither. A message that was rejected may be
+ * at fault itself, and whoever sends many of those must not close a connector for others.
+ */
+function judgeAttempt({ parts, countsAsAttempt }: SendOutcome, keepsRate: boolean): boolean | undefined {
+  const kinds = new Set(parts.map((part) => part?.kind));
+  if (kinds.has("unconfirmed")) return false;
+  if (kinds.has("deferred")) return countsAsAttempt || !keepsRate ? false : undefined;
+  return kinds.has("sent") ? true : undefined;
+}
+
+function awaited({ parts }: SendOutcome): readonly string[] {
+  return parts.flatMap((part) => (part?.kind === "sent" && !part.delivered ? part.providerMessageIds : []));
+}
