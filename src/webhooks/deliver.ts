@@ -1,5 +1,6 @@
 import type { Clock, Random } from "../core/clock.ts";
-import { type HostSign, judge, signOf, type Verdict } from "./judge.ts";
+import type { WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
+import { type HostSign, judge, signOf } from "./judge.ts";
 import type { OutboundHttp, PostOutcome } from "./outbound-http.ts";
 import { sign } from "./sign.ts";
 
@@ -17,22 +18,9 @@ export interface OutgoingWebhook {
 }
 
 export interface DeliveryResult {
-  readonly verdict: Verdict;
-  readonly attempt: DeliveryAttempt;
+  readonly verdict: WebhookVerdict;
+  readonly attempt: WebhookAttempt;
   readonly host: HostSign;
-}
-
-/** One try, as operators see it. */
-export interface DeliveryAttempt {
-  /** Unix milliseconds when it began. */
-  readonly at: number;
-  readonly ms: number;
-  /** Where there was an answer. */
-  readonly status?: number;
-  /** The answer's first 1 KiB. */
-  readonly head?: string;
-  /** Where there was none: a code (`timeout`, `dns`, `tls` …) and words. */
-  readonly error?: { readonly code: string; readonly message: string };
 }
 
 export type DeliverWebhook = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<DeliveryResult>;
@@ -70,7 +58,7 @@ function headersOf({ id, body, secrets }: OutgoingWebhook, timestamp: number): R
   };
 }
 
-function toAttempt(outcome: PostOutcome, at: number): DeliveryAttempt {
+function toAttempt(outcome: PostOutcome, at: number): WebhookAttempt {
   const { ms } = outcome;
   return outcome.kind === "answered"
     ? { at, ms, status: outcome.status, head: outcome.head }

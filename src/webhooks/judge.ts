@@ -1,15 +1,6 @@
+import type { WebhookVerdict } from "../core/webhook-outbox.ts";
 import { nextDeliveryAt, parseRetryAfter } from "../core/webhook-schedule.ts";
 import type { PostOutcome } from "./outbound-http.ts";
-
-/** What becomes of an event after one try. */
-export type Verdict =
-  /** The receiver took it: any 2xx. */
-  | { readonly kind: "delivered" }
-  | { readonly kind: "again"; readonly at: number }
-  /** It rests as failed, until somebody replays it. */
-  | { readonly kind: "ended"; readonly reason: "gone" | "refused_url" | "spent" }
-  /** Called off before anything is known: as if it had never been tried. */
-  | { readonly kind: "released" };
 
 export interface Occasion {
   /** Failed tries before this one. */
@@ -18,7 +9,7 @@ export interface Occasion {
   readonly jitter: number;
 }
 
-export function judge(outcome: PostOutcome, { failures, now, jitter }: Occasion): Verdict {
+export function judge(outcome: PostOutcome, { failures, now, jitter }: Occasion): WebhookVerdict {
   if (isSuccess(outcome)) return { kind: "delivered" };
   if (isGone(outcome)) return { kind: "ended", reason: "gone" };
   if (outcome.kind === "failed" && outcome.reason === "stopped") return { kind: "released" };

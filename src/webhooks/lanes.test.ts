@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
+import type { Lane } from "../core/webhook-outbox.ts";
 import type { HostSign } from "./judge.ts";
-import { createLanes, type Lane, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
+import { createLanes, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
 
 const WELL: HostSign = { kind: "well" };
 const TIMEOUT: HostSign = { kind: "failing", reason: "timeout" };

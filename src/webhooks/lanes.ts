@@ -1,14 +1,8 @@
 import type { Clock, Random } from "../core/clock.ts";
+import type { Lane } from "../core/webhook-outbox.ts";
 import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
 import type { HostSign } from "./judge.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
-
-/** The webhooks of one account to one host: what waits, and what is paused, together. */
-export interface Lane {
-  readonly accountId: string;
-  /** As in the URL, with a port that is not 443. */
-  readonly host: string;
-}
 
 /** Decides what may be delivered now. A dead or slow host holds up nobody else, and no account another one. */
 export interface Lanes {
@@ -16,6 +10,8 @@ export interface Lanes {
   room(lane: Lane): number;
   /** Begins a delivery; `undefined` if there is no room. */
   enter(lane: Lane): Pass | undefined;
+  /** Only others stand in its way: there is room when any of them leaves. */
+  isCrowdedOut(lane: Lane): boolean;
   /** Lanes that are not tried at the moment, and why: for operators. */
   paused(): readonly PausedLane[];
   underWay(): number;
@@ -37,8 +33,10 @@ export interface PausedLane extends Lane {
 export interface LanesDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** There may be room where there was none. */
-  readonly onRoom: () => void;
+  /** There may be room for the lane, and one more for all others. */
+  readonly onRoom: (lane: Lane) => void;
+  /** The lane is not tried for a while, from now on. */
+  readonly onPaused?: (paused: PausedLane) => void;
   readonly budgets?: Budgets;
   /** Lanes remembered; beyond it the one unused for longest is forgotten, its pause too. */
   readonly maxLanes?: number;
@@ -58,11 +56,14 @@ export function createLanes(deps: LanesDeps): Lanes {
     state.underWay--;
     learn(state, { sign, ms });
     const now = clock.monotonicMs();
+    const wasOpen = state.circuit.openUntil !== undefined;
     state.circuit = afterTry(state.circuit, sign, { now, jitter: deps.random() });
+    const paused = wasOpen ? undefined : toPaused(state, { now, wallNow: clock.now() });
+    if (paused) deps.onPaused?.(paused);
     state.cancelWake();
     const { openUntil = now } = state.circuit;
-    if (openUntil > now) state.cancelWake = clock.after(openUntil - now, onRoom);
-    onRoom();
+    if (openUntil > now) state.cancelWake = clock.after(openUntil - now, () => onRoom(state.lane));
+    onRoom(state.lane);
   };
 
   return {
@@ -75,6 +76,7 @@ export function createLanes(deps: LanesDeps): Lanes {
       slots.take(lane.accountId, pace);
       return { leave: (sign, ms) => leave(state, pace, { sign, ms }) };
     },
+    isCrowdedOut: (lane) => ownRoomOf(memory.peek(lane), clock.monotonicMs()) > 0,
     paused() {
       const now = clock.monotonicMs();
       return memory.all().flatMap((state) => toPaused(state, { now, wallNow: clock.now() }) ?? []);
@@ -114,11 +116,16 @@ function learn(state: LaneState, { sign, ms }: { sign: HostSign; ms: number }): 
   else state.width = Math.max(sign.kind === "well" ? most : 1, state.width >> 1);
 }
 
-function roomOf({ lane, circuit, pace, width, underWay }: LaneState, slots: Slots, now: number): number {
+function roomOf(state: LaneState, slots: Slots, now: number): number {
+  const own = ownRoomOf(state, now);
+  return own === 0 ? 0 : Math.min(own, slots.free(state.lane.accountId, state.pace));
+}
+
+/** Where no others are looked at. */
+function ownRoomOf({ circuit, width, underWay }: LaneState, now: number): number {
   const admitted = admits(circuit, now);
   if (admitted === "none") return 0;
-  const most = admitted === "one" ? 1 : width;
-  return Math.max(0, Math.min(most - underWay, slots.free(lane.accountId, pace)));
+  return Math.max(0, (admitted === "one" ? 1 : width) - underWay);
 }
 
 function toPaused(

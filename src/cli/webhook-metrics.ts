@@ -1,0 +1,71 @@
+import { Counter, Gauge, type Registry } from "@prometheus-io/client";
+import type { WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { Outbox } from "../store/store.ts";
+import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
+import { createLatencyHistogram } from "./latency-histogram.ts";
+
+const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];
+
+type Kind = WebhookVerdict["kind"];
+
+const OUTCOMES: Readonly<Record<Kind, string>> = {
+  delivered: "delivered",
+  again: "failed_try",
+  ended: "failed",
+  released: "called_off",
+};
+
+export interface WebhookMetrics {
+  observe(kind: Kind, ms: number): void;
+  /** Reads what is counted elsewhere. */
+  refresh(sources: WebhookSources): Promise<void>;
+  /** Histograms, which the registry does not hold. */
+  text(): string;
+}
+
+export interface WebhookSources {
+  readonly outbox: Pick<Outbox, "backlog">;
+  readonly engine: Pick<WebhookEngine, "paused" | "underWay">;
+}
+
+export function webhookMetrics(registers: Registry[]): WebhookMetrics {
+  const outcomes = new Counter({
+    name: "postrider_webhook_deliveries_total",
+    help: "Deliveries of webhooks: delivered, failed_try (again later), failed (rests), called_off",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const seconds = createLatencyHistogram(
+    { name: "postrider_webhook_seconds", help: "Time a delivery of a webhook took", label: "outcome" },
+    BUCKETS_MS,
+  );
+  const counters = new Map(
+    Object.entries(OUTCOMES).map(([kind, outcome]) => [kind, outcomes.labels(outcome)] as const),
+  );
+  return {
+    observe(kind, ms) {
+      counters.get(kind)?.inc();
+      seconds.observe(OUTCOMES[kind], ms);
+    },
+    refresh: gauges(registers),
+    text: seconds.text,
+  };
+}
+
+function gauges(registers: Registry[]): WebhookMetrics["refresh"] {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const ready = gauge("postrider_webhooks_ready", "Webhooks in line, counted up to 100,000");
+  const waiting = gauge(
+    "postrider_webhooks_waiting",
+    "Webhooks that wait for their next try, counted up to 100,000",
+  );
+  const underWay = gauge("postrider_webhooks_under_way", "Webhooks that this process delivers right now");
+  const paused = gauge("postrider_webhook_hosts_paused", "Hosts, by account, that this process does not try");
+  return async ({ outbox, engine }) => {
+    const backlog = await outbox.backlog();
+    ready.set(backlog.ready);
+    waiting.set(backlog.waiting);
+    underWay.set(engine.underWay());
+    paused.set(engine.paused().length);
+  };
+}

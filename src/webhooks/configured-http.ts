@@ -1,0 +1,105 @@
+import type { Clock } from "../core/clock.ts";
+import { readSetting } from "../core/settings.ts";
+import type { Records } from "../store/store.ts";
+import { parseRange, type Range } from "./address-rules.ts";
+import type { Resolver } from "./find-addresses.ts";
+import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
+
+/** A change of the settings is acted on within this time. */
+const SETTINGS_AGE_MS = 1_000;
+
+/** Resolvers remember for up to an hour that a name does not exist; ours forget it sooner, with all else. */
+const RESOLVER_AGE_MS = 60_000;
+
+export interface ConfiguredHttpDeps {
+  readonly records: Pick<Records, "settings">;
+  readonly clock: Clock;
+  /** `servers`: addresses separated by commas; absent: the machine's own resolvers. */
+  readonly openResolver: (servers: string | undefined) => Resolver;
+  /** A setting cannot be used. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** `OutboundHttp` by the instance's settings as they are at the moment. */
+export function createConfiguredHttp(deps: ConfiguredHttpDeps): OutboundHttp {
+  const { clock, records } = deps;
+  let current: { readonly http: OutboundHttp; readonly settings: HttpSettings } | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<OutboundHttp> | undefined;
+
+  const refresh = async () => {
+    const settings = toHttpSettings(await records.settings(undefined));
+    readAt = clock.monotonicMs();
+    if (!current || !isSame(current.settings, settings)) {
+      current?.http.close();
+      current = { settings, http: open(deps, settings) };
+    }
+    return current.http;
+  };
+  const latest = (): OutboundHttp | Promise<OutboundHttp> => {
+    if (current && clock.monotonicMs() - readAt < SETTINGS_AGE_MS) return current.http;
+    reading ??= refresh().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  return {
+    post: async (request) => (await latest()).post(request),
+    close: () => current?.http.close(),
+  };
+}
+
+interface HttpSettings {
+  readonly allowed: string | undefined;
+  readonly ca: string | undefined;
+  readonly servers: string | undefined;
+}
+
+function toHttpSettings(stored: Readonly<Record<string, string>>): HttpSettings {
+  return {
+    allowed: readSetting(stored, "webhook_allowed_ranges"),
+    ca: readSetting(stored, "webhook_ca"),
+    servers: readSetting(stored, "dns_servers"),
+  };
+}
+
+function isSame(a: HttpSettings, b: HttpSettings): boolean {
+  return a.allowed === b.allowed && a.ca === b.ca && a.servers === b.servers;
+}
+
+function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings): OutboundHttp {
+  const resolver = renewing(deps.clock, () => deps.openResolver(servers));
+  const plain = { clock: deps.clock, resolver, allowed: toRanges(allowed) };
+  if (ca === undefined) return createOutboundHttp(plain);
+  try {
+    return createOutboundHttp({ ...plain, ca });
+  } catch (error) {
+    // Without it some deliveries fail, and say why; with an exception here all would.
+    deps.onError(error);
+    return createOutboundHttp(plain);
+  }
+}
+
+function toRanges(text: string | undefined): readonly Range[] {
+  return (text?.split(",") ?? []).flatMap((each) => {
+    const range = parseRange(each);
+    return range ? [range] : [];
+  });
+}
+
+function renewing(clock: Clock, make: () => Resolver): Resolver {
+  let resolver: Resolver | undefined;
+  let madeAt = 0;
+  const latest = () => {
+    const now = clock.monotonicMs();
+    if (!resolver || now - madeAt >= RESOLVER_AGE_MS) {
+      resolver = make();
+      madeAt = now;
+    }
+    return resolver;
+  };
+  return {
+    resolve4: (name) => latest().resolve4(name),
+    resolve6: (name) => latest().resolve6(name),
+  };
+}

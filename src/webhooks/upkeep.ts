@@ -1,0 +1,80 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Lane } from "../core/webhook-outbox.ts";
+import type { Outbox } from "../store/store.ts";
+
+/** Rows moved by one transaction: short enough that accepting does not notice. */
+const CHUNK = 500;
+
+const STAGE_MS = 100;
+
+/** Signals come from this process only, and one may be lost with a lane that is forgotten. */
+const POLL_MS = 1_000;
+const LANES_AT_ONCE = 1_000;
+
+export interface UpkeepDeps {
+  readonly outbox: Pick<Outbox, "stage" | "nextDueAt" | "readyLanes">;
+  readonly clock: Clock;
+  readonly onLanes: (lanes: readonly Lane[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The outbox's standing work: puts in line what is due, and looks which lanes have something in line. */
+export interface OutboxUpkeep {
+  start(): void;
+  /** Names of the loops that have not turned within `ms` of their time. */
+  stalled(ms: number): readonly string[];
+  stop(): Promise<void>;
+}
+
+export function createOutboxUpkeep(deps: UpkeepDeps): OutboxUpkeep {
+  const { clock } = deps;
+  const stopping = new AbortController();
+  const loops = [
+    { name: "stage webhooks", everyMs: STAGE_MS, run: () => stage(deps), turnedAt: 0 },
+    { name: "poll webhooks", everyMs: POLL_MS, run: createPoll(deps), turnedAt: 0 },
+  ];
+  let running: readonly Promise<void>[] = [];
+
+  const turn = async (loop: (typeof loops)[number]) => {
+    while (!stopping.signal.aborted) {
+      loop.turnedAt = clock.monotonicMs();
+      const hasMore = await loop.run().catch((error) => {
+        deps.onError(error);
+        return false;
+      });
+      await sleep(clock, hasMore ? 0 : loop.everyMs, stopping.signal);
+    }
+  };
+  return {
+    start() {
+      running = loops.map(turn);
+    },
+    stalled(ms) {
+      if (running.length === 0) return [];
+      const now = clock.monotonicMs();
+      return loops.flatMap(({ name, everyMs, turnedAt }) => (now - turnedAt > everyMs + ms ? [name] : []));
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Asks first: a sweep that finds nothing shall cost no transaction. */
+async function stage({ outbox, clock }: UpkeepDeps): Promise<boolean> {
+  const now = clock.now();
+  const nextDueAt = await outbox.nextDueAt();
+  return nextDueAt !== undefined && nextDueAt <= now && (await outbox.stage(now, CHUNK)) === CHUNK;
+}
+
+/** Goes on from where the last look ended, and round. */
+function createPoll({ outbox, onLanes }: UpkeepDeps): () => Promise<boolean> {
+  let after: Lane | undefined;
+  return async () => {
+    const lanes = await outbox.readyLanes({ ...(after && { after }), limit: LANES_AT_ONCE });
+    after = lanes.length === LANES_AT_ONCE ? lanes.at(-1) : undefined;
+    if (lanes.length > 0) onLanes(lanes);
+    return false;
+  };
+}

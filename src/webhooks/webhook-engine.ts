@@ -1,0 +1,122 @@
+import type { Clock, Random } from "../core/clock.ts";
+import { toIso } from "../core/timestamp.ts";
+import type { WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { Outbox, Records } from "../store/store.ts";
+import { createAgenda } from "./agenda.ts";
+import { createCarry } from "./carry.ts";
+import { createConfiguredHttp } from "./configured-http.ts";
+import { createDeliverWebhook } from "./deliver.ts";
+import type { Resolver } from "./find-addresses.ts";
+import { createLanes, type PausedLane } from "./lanes.ts";
+import type { OutboundHttp } from "./outbound-http.ts";
+import { createSecrets } from "./secrets.ts";
+import { createOutboxUpkeep } from "./upkeep.ts";
+import { createWorker } from "./worker.ts";
+
+/** How long `stop` waits for answers before it gives up on them: their events are delivered after the next start. */
+const PATIENCE_MS = 8_000;
+
+export interface WebhookLog {
+  isDebug(): boolean;
+  debug(fields: Record<string, unknown>, message: string): void;
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface WebhookEngineDeps {
+  readonly outbox: Outbox;
+  readonly records: Pick<Records, "settings" | "webhookSecrets">;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** See `ConfiguredHttpDeps`. */
+  readonly openResolver: (servers: string | undefined) => Resolver;
+  readonly log: WebhookLog;
+  /** Every delivery: what became of it, and how long it took. */
+  readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
+}
+
+/** Everything between the outbox and the receivers. */
+export interface WebhookEngine {
+  start(): void;
+  /** Names of the loops that have not turned within `ms`. */
+  stalled(ms: number): readonly string[];
+  /** Hosts that this process does not try at the moment, and why. */
+  paused(): readonly PausedLane[];
+  underWay(): number;
+  /** Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing. */
+  test(target: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly id: string;
+  }): Promise<WebhookAttempt>;
+  /** Finishes what is under way, within 10 s. */
+  stop(): Promise<void>;
+}
+
+export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
+  const { outbox, clock, random, log } = deps;
+  const givingUp = new AbortController();
+  const onError = (error: unknown) => log.warn({ err: error }, "the outbox could not be worked on");
+  const http = createConfiguredHttp({ ...deps, onError });
+  const agenda = createAgenda();
+  const lanes = createLanes({
+    clock,
+    random,
+    onRoom(lane) {
+      agenda.makeRoom(lane);
+      worker.wake();
+    },
+    onPaused: ({ accountId: account, ...paused }) =>
+      log.info({ account, ...paused }, "webhooks to a host are paused"),
+  });
+  const { carry, ...posting } = createPosting(deps, http, givingUp.signal);
+  const worker = createWorker({ outbox, agenda, lanes, carry, clock, onError });
+  const upkeep = createOutboxUpkeep({
+    outbox,
+    clock,
+    onError,
+    onLanes(found) {
+      for (const lane of found) agenda.add(lane);
+      worker.wake();
+    },
+  });
+  let unsubscribe = () => {};
+
+  return {
+    start() {
+      unsubscribe = outbox.onReady((lane) => {
+        agenda.add(lane);
+        worker.wake();
+      });
+      upkeep.start();
+    },
+    stalled: upkeep.stalled,
+    paused: lanes.paused,
+    underWay: worker.underWay,
+    test: posting.test,
+    async stop() {
+      unsubscribe();
+      const cancel = clock.after(PATIENCE_MS, () => givingUp.abort("stopped"));
+      await Promise.all([worker.stop(), upkeep.stop()]);
+      cancel();
+      http.close();
+    },
+  };
+}
+
+function createPosting(deps: WebhookEngineDeps, http: OutboundHttp, signal: AbortSignal) {
+  const deliver = createDeliverWebhook({ ...deps, http });
+  const secretsOf = createSecrets(deps.records, deps.clock);
+  const test: WebhookEngine["test"] = async ({ accountId, url, id }) => {
+    const timestamp = toIso(deps.clock.now());
+    const body = JSON.stringify({ type: "webhook.test", timestamp, data: { account_id: accountId } });
+    const secrets = await secretsOf(accountId);
+    if (secrets.length === 0) {
+      const error = { code: "no_secret", message: "the account has no webhook secret" };
+      return { at: deps.clock.now(), ms: 0, error };
+    }
+    return (await deliver({ id, url, body, secrets, failures: 0 }, signal)).attempt;
+  };
+  return { carry: createCarry({ ...deps, deliver, secretsOf, signal }), test };
+}

@@ -1,0 +1,153 @@
+import type { Clock } from "../core/clock.ts";
+import { sleep } from "../core/clock.ts";
+import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
+import type { Outbox } from "../store/store.ts";
+import type { Agenda, Item } from "./agenda.ts";
+import type { Lanes, Pass } from "./lanes.ts";
+
+/** Events taken in one claim at the most: enough to fill a commit, few enough to keep lanes mixed. */
+const MAX_CLAIM = 256;
+
+/** Longer than the slowest delivery (15 s) and the commits around it. */
+const LEASE_MS = 60_000;
+
+/** After a claim that failed. */
+const PAUSE_MS = 1_000;
+
+/** What carries an event out; it never rejects, and leaves the pass. */
+export type Carry = (webhook: ClaimedWebhook, pass: Pass, leaseEndsMs: number) => Promise<void>;
+
+export interface WorkerDeps {
+  readonly outbox: Pick<Outbox, "claim">;
+  readonly agenda: Agenda;
+  readonly lanes: Lanes;
+  readonly carry: Carry;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Claims for the lanes that may have something, as much as there is room for, and hands it over. Room is taken before
+ * the claim, so that whatever comes can leave at once.
+ *
+ * States: idle → turning (one claim under way) → idle. A wake during a turn makes another turn follow.
+ */
+export interface Worker {
+  wake(): void;
+  underWay(): number;
+  /** Claims no more, and resolves when all that is under way has been settled. */
+  stop(): Promise<void>;
+}
+
+export function createWorker(deps: WorkerDeps): Worker {
+  const stopping = new AbortController();
+  const inHand = new Set<Promise<void>>();
+  let turning: Promise<void> | undefined;
+  let isWoken = false;
+
+  const hold = (work: Promise<void>) => {
+    const held = work.finally(() => inHand.delete(held));
+    inHand.add(held);
+  };
+  const turns = async () => {
+    while (isWoken && !stopping.signal.aborted) {
+      isWoken = false;
+      try {
+        while (!stopping.signal.aborted && (await turn(deps, hold)));
+      } catch (error) {
+        deps.onError(error);
+        await sleep(deps.clock, PAUSE_MS, stopping.signal);
+        isWoken = true;
+      }
+    }
+    turning = undefined;
+  };
+
+  return {
+    wake() {
+      isWoken = true;
+      turning ??= turns();
+    },
+    underWay: () => inHand.size,
+    async stop() {
+      stopping.abort();
+      await turning;
+      await Promise.all(inHand);
+    },
+  };
+}
+
+/** One claim, if there is anything to claim for. */
+async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Promise<boolean> {
+  const { outbox, clock } = deps;
+  const picks = pick(deps);
+  if (picks.length === 0) return false;
+  const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
+  const wanted = picks.map(({ item, passes }) => ({ lane: item.lane, limit: passes.length }));
+  try {
+    const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS });
+    const byLane = groupByLane(claimed);
+    for (const { item, heard, passes } of picks) {
+      const webhooks = byLane.get(item.lane.accountId)?.get(item.lane.host) ?? [];
+      if (webhooks.length < passes.length) deps.agenda.drained(item, heard);
+      for (const webhook of webhooks) {
+        const pass = passes.pop();
+        if (pass) hold(deps.carry(webhook, pass, leaseEndsMs));
+      }
+    }
+  } finally {
+    for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "nothing" }, 0);
+  }
+  return true;
+}
+
+interface Picked {
+  readonly item: Item;
+  readonly heard: number;
+  readonly passes: Pass[];
+}
+
+/** Goes once round the open lanes and takes the room there is. */
+function pick({ agenda, lanes }: WorkerDeps): readonly Picked[] {
+  const picks: Picked[] = [];
+  let left = MAX_CLAIM;
+  // Those that go to the back would come round again.
+  let looks = agenda.open().size;
+  for (const item of agenda.open()) {
+    if (left === 0 || looks-- === 0) break;
+    const passes = enter(lanes, item.lane, left);
+    left -= passes.length;
+    if (passes.length === 0) {
+      agenda.park(item, lanes.isCrowdedOut(item.lane));
+      continue;
+    }
+    picks.push({ item, heard: item.heard, passes });
+    agenda.toBack(item);
+  }
+  return picks;
+}
+
+function enter(lanes: Lanes, lane: Lane, most: number): Pass[] {
+  const passes: Pass[] = [];
+  while (passes.length < most) {
+    const pass = lanes.enter(lane);
+    if (!pass) break;
+    passes.push(pass);
+  }
+  return passes;
+}
+
+function groupByLane(
+  webhooks: readonly ClaimedWebhook[],
+): ReadonlyMap<string, ReadonlyMap<string, readonly ClaimedWebhook[]>> {
+  const accounts = new Map<string, Map<string, ClaimedWebhook[]>>();
+  for (const webhook of webhooks) {
+    const { accountId, host } = webhook.lane;
+    const hosts = accounts.get(accountId) ?? new Map<string, ClaimedWebhook[]>();
+    accounts.set(accountId, hosts);
+    const line = hosts.get(host) ?? [];
+    hosts.set(host, line);
+    line.push(webhook);
+  }
+  return accounts;
+}
