@@ -1,6 +1,7 @@
 import { StoreUnavailable } from "../store.ts";
 import { type Driver, isOutage, type Statement } from "./driver.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import type { WriteLock } from "./write-lock.ts";
 
 /** What every use case is built on: statements, reads, and writes that share commits. */
 export interface Database {
@@ -19,9 +20,10 @@ export interface DatabaseOptions {
   readonly driver: Driver;
   readonly schedule: (run: () => void) => void;
   readonly beforeCommit?: () => void;
+  readonly lock?: WriteLock;
 }
 
-export function createDatabase({ driver, schedule, beforeCommit }: DatabaseOptions): Database {
+export function createDatabase({ driver, schedule, beforeCommit, lock }: DatabaseOptions): Database {
   const forgetters: (() => void)[] = [];
   const listeners: (() => void)[] = [];
   let isClosed = false;
@@ -35,6 +37,7 @@ export function createDatabase({ driver, schedule, beforeCommit }: DatabaseOptio
       for (const forget of forgetters) forget();
     },
     ...(beforeCommit && { beforeCommit }),
+    ...(lock && { lock }),
   });
 
   return {

@@ -1,5 +1,6 @@
 import { StoreUnavailable } from "../store.ts";
 import { createTransactions, type Result, type TransactionOptions } from "./transactions.ts";
+import type { WriteLock } from "./write-lock.ts";
 
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
@@ -22,12 +23,14 @@ export interface GroupCommitOptions extends TransactionOptions {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
+  /** Of the threads that write to the same database; absent: there is but this one. */
+  readonly lock?: WriteLock;
 }
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const transactions = createTransactions(options);
   const line = createLine({
-    schedule: options.schedule,
+    ...inTurn(options),
     flush(group) {
       const results = transactions.runGroup(group.map((call) => call.work));
       return () => {
@@ -52,6 +55,11 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       await line.emptied();
     },
   };
+}
+
+/** A group is taken from the line only when the lock is had: what came while it was waited for is part of it. */
+function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "schedule"> {
+  return lock ? { schedule: (run) => schedule(() => lock.enter(run)) } : { schedule };
 }
 
 interface Call {

@@ -1,0 +1,18 @@
+/** A thread that adds to a shared counter in two steps, each time under the write lock, which alone makes them one. */
+import { parentPort, workerData } from "node:worker_threads";
+import { createWriteLock } from "../../src/store/sqlite/write-lock.ts";
+
+const lock = createWriteLock(workerData.memory);
+const cell = new Int32Array(workerData.counter);
+let left: number = workerData.rounds;
+
+const next = () =>
+  lock.enter(() => {
+    const before = cell[0] ?? 0;
+    for (let spin = 0; spin < 50; spin++) Atomics.load(cell, 1);
+    cell[0] = before + 1;
+    left--;
+    if (left > 0) setImmediate(next);
+    else parentPort?.postMessage("done");
+  });
+next();
