@@ -58,5 +58,4 @@ async function countOnThread(workerData: object): Promise<void> {
     worker.once("message", () => resolve());
     worker.once("error", reject);
   });
-  await worker.terminate();
 }
