@@ -211,6 +211,8 @@ function createHttp(
       checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
       connectorStatus: engine.connectorStatus,
       ...dns,
+      testWebhook: webhooks.test,
+      pausedWebhookHosts: webhooks.paused,
       onConfigChanged: () =>
         void engine
           .reconcile()

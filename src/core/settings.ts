@@ -1,5 +1,7 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
 
+import { isIpRange } from "./ip-range.ts";
+
 export const SETTINGS = {
   idempotency: choice(["replay", "strict"], {
     description: "Same Idempotency-Key, other body: replay the first answer, or refuse with 422.",
@@ -14,6 +16,10 @@ export const SETTINGS = {
     min: 1,
     max: 1000,
     description: "Longest value of a template variable to Indian numbers, in characters.",
+  }),
+  dlt_promotional_hours: hours("10:00-21:00", {
+    description:
+      "When promotional messages may go to Indian numbers, in Asia/Kolkata; others wait till then.",
   }),
   default_dlt_entity_id: text(/^\d{8,30}$/, {
     expected: "8 to 30 digits",
@@ -110,9 +116,24 @@ export const SETTINGS = {
     max: 1_000_000,
     description: "Push requests one client address and account may make at once.",
   }),
+  webhook_allowed_ranges: text(
+    { test: (given) => given.split(",").every(isIpRange) },
+    {
+      expected: "addresses or CIDR ranges separated by commas",
+      description:
+        "Private or reserved addresses that webhooks may be delivered to all the same; unset: none.",
+      scope: "instance",
+    },
+  ),
+  webhook_ca: text(/^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s-]+-----END CERTIFICATE-----\s*$/, {
+    expected: "one or more certificates (PEM)",
+    description: "Certificate authorities that webhooks' receivers are trusted by, besides the public ones.",
+    scope: "instance",
+  }),
   dns_servers: text(/^[0-9A-Fa-f:.[\]]+(,[0-9A-Fa-f:.[\]]+)*$/, {
     expected: "addresses separated by commas, each with or without a port",
-    description: "Resolvers that domains are verified with; unset: the machine's own.",
+    description:
+      "Resolvers that domains are verified with and webhooks' hosts looked up; unset: the machine's own.",
     scope: "instance",
   }),
   return_path_host: text(
@@ -234,9 +255,24 @@ function words(byDefault: string, { description, scope = "account" }: Descriptio
   };
 }
 
+/** A part of the day, the end not within. */
+function hours(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "two times of a day, the earlier first, for example 10:00-21:00",
+    parse(given) {
+      const [, opens = "", closes = ""] =
+        /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d|24:00)$/.exec(given) ?? [];
+      return opens < closes ? given : undefined;
+    },
+  };
+}
+
 /** Text without a default. */
 function text(
-  pattern: RegExp,
+  pattern: Pick<RegExp, "test">,
   { expected, description, scope = "account" }: Description & { expected: string },
 ): Setting<string | undefined> {
   return {

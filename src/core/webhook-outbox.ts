@@ -7,6 +7,15 @@ export interface Lane {
   readonly host: string;
 }
 
+/** A lane that is not tried at the moment, and why. */
+export interface PausedHost extends Lane {
+  /** Until when, at the earliest. */
+  readonly until: number;
+  /** Since the last success. */
+  readonly failures: number;
+  readonly reason: string;
+}
+
 /** One public event of a message. */
 export interface EventKey {
   readonly messageId: string;

@@ -28,12 +28,14 @@ import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";
 import type { MessageDesk } from "./message-desk.ts";
 import type { Outbox } from "./outbox.ts";
+import type { ReceiptStore } from "./receipts.ts";
 import type { SuppressionStore } from "./suppressions.ts";
 
 export type * from "./event-feed.ts";
 export type * from "./inbound.ts";
 export type * from "./message-desk.ts";
 export type * from "./outbox.ts";
+export type * from "./receipts.ts";
 export type * from "./suppressions.ts";
 
 export interface Store {
@@ -44,6 +46,7 @@ export interface Store {
   readonly push: PushStore;
   readonly records: Records;
   readonly sandbox: SandboxLedger;
+  readonly receipts: ReceiptStore;
   readonly suppressions: SuppressionStore;
   readonly feed: EventFeed;
   readonly inbound: InboundStore;

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "../core/clock.ts";
-import type { Lane } from "../core/webhook-outbox.ts";
+import type { Lane, PausedHost } from "../core/webhook-outbox.ts";
 import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
 import type { HostSign } from "./judge.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
@@ -13,7 +13,7 @@ export interface Lanes {
   /** Only others stand in its way: there is room when any of them leaves. */
   isCrowdedOut(lane: Lane): boolean;
   /** Lanes that are not tried at the moment, and why: for operators. */
-  paused(): readonly PausedLane[];
+  paused(): readonly PausedHost[];
   underWay(): number;
 }
 
@@ -22,21 +22,13 @@ export interface Pass {
   leave(sign: HostSign, ms: number): void;
 }
 
-export interface PausedLane extends Lane {
-  /** Unix milliseconds: until when, at the earliest. */
-  readonly until: number;
-  /** Since the last success. */
-  readonly failures: number;
-  readonly reason: string;
-}
-
 export interface LanesDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** There may be room for the lane, and one more for all others. */
   readonly onRoom: (lane: Lane) => void;
   /** The lane is not tried for a while, from now on. */
-  readonly onPaused?: (paused: PausedLane) => void;
+  readonly onPaused?: (paused: PausedHost) => void;
   readonly budgets?: Budgets;
   /** Lanes remembered; beyond it the one unused for longest is forgotten, its pause too. */
   readonly maxLanes?: number;
@@ -131,7 +123,7 @@ function ownRoomOf({ circuit, width, underWay }: LaneState, now: number): number
 function toPaused(
   { lane, circuit }: LaneState,
   { now, wallNow }: { now: number; wallNow: number },
-): PausedLane | undefined {
+): PausedHost | undefined {
   const { openUntil, failures, reason } = circuit;
   if (openUntil === undefined) return undefined;
   return { ...lane, until: wallNow + Math.max(0, openUntil - now), failures, reason };

@@ -1,13 +1,13 @@
 import type { Clock, Random } from "../core/clock.ts";
 import { toIso } from "../core/timestamp.ts";
-import type { WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createAgenda } from "./agenda.ts";
 import { createCarry } from "./carry.ts";
 import { createConfiguredHttp } from "./configured-http.ts";
 import { createDeliverWebhook } from "./deliver.ts";
 import type { Resolver } from "./find-addresses.ts";
-import { createLanes, type PausedLane } from "./lanes.ts";
+import { createLanes } from "./lanes.ts";
 import type { OutboundHttp } from "./outbound-http.ts";
 import { createSecrets } from "./secrets.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
@@ -42,7 +42,7 @@ export interface WebhookEngine {
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
   /** Hosts that this process does not try at the moment, and why. */
-  paused(): readonly PausedLane[];
+  paused(): readonly PausedHost[];
   underWay(): number;
   /** Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing. */
   test(target: {

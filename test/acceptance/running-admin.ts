@@ -83,6 +83,8 @@ export async function startAdmin(): Promise<RunningAdmin> {
     resolveTxt: async (name) => (await look(`TXT ${name}`)).map((text) => text.match(/.{1,255}/g) ?? []),
     resolveMx: async (name) => (await look(`MX ${name}`)).map((exchange) => ({ exchange, priority: 10 })),
     resolveCname: (name) => look(`CNAME ${name}`),
+    testWebhook: async () => ({ at: clock.now(), ms: 3, status: 200, head: "ok" }),
+    pausedWebhookHosts: () => [],
     onConfigChanged: () => void configChanges++,
   });
   const app = createApp({

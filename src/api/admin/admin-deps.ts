@@ -3,6 +3,7 @@ import type { Connector } from "../../core/accounts.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { DomainDns } from "../../core/domain-check.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
+import type { PausedHost, WebhookAttempt } from "../../core/webhook-outbox.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What the admin endpoints are given by the composition root. */
@@ -16,6 +17,14 @@ export interface AdminDeps extends DomainDns {
   checkConnector(connector: Connector): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** How the connector is doing in this process; `undefined` where this process does not run it. */
   connectorStatus(id: string): ConnectorStatus | undefined;
+  /** Delivers a test event at once, within 15 s. */
+  testWebhook(target: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly id: string;
+  }): Promise<WebhookAttempt>;
+  /** Hosts that this process does not deliver webhooks to at the moment. */
+  pausedWebhookHosts(): readonly PausedHost[];
   /** Connectors, routes or settings have changed, durably. */
   onConfigChanged(): void;
 }

@@ -15,7 +15,9 @@ import { settingEndpoints } from "./settings-resource.ts";
 import { smsTemplateEndpoints } from "./sms-templates-resource.ts";
 import { suppressionEndpoints } from "./suppressions-resource.ts";
 import { timelineEndpoints } from "./timeline-resource.ts";
+import { webhookReplayEndpoints } from "./webhook-replay.ts";
 import { webhookSecretEndpoints } from "./webhook-secrets-resource.ts";
+import { webhookEndpoints } from "./webhooks-resource.ts";
 
 export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
@@ -31,6 +33,8 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     routeEndpoints,
     suppressionEndpoints,
     settingEndpoints,
+    webhookEndpoints,
+    webhookReplayEndpoints,
     webhookSecretEndpoints,
     sandboxMessageEndpoints,
     timelineEndpoints,

@@ -1,5 +1,6 @@
 import type { AcceptResult } from "../../core/accept-request.ts";
 import type { LimitedRequest } from "../../core/sending-limits.ts";
+import { uuidTime } from "../../core/uuid.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
@@ -81,22 +82,32 @@ function createMessageInsert(
 ): (message: PackedMessage, frame: MessageFrame) => void {
   const insert = db.prepare(
     `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
   );
+  const noteDeferral = createDeferralNote(db);
   const insertJob = db.prepare(
     `INSERT INTO jobs (id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)`,
   );
   const nextJob = createCounter(db, "jobs");
-  return ([id, recipient, status, parts, expiresAt, dueAt, ...jobs], frame) => {
+  return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
     const { account, content, channel, callbackHost, flow } = frame;
-    insert.run(id, account, content, channel, recipient, status, parts, expiresAt, callbackHost);
+    const position = deferral === null ? 0 : 1;
+    insert.run(id, account, content, channel, recipient, status, parts, position, expiresAt, callbackHost);
+    if (deferral !== null) noteDeferral(id, status, deferral);
     for (let at = 0; at < jobs.length; at += 2) {
       const queue = jobs[at] ?? "";
       insertJob.run(nextJob(), queues.numberFor(queue), flow, id, jobs[at + 1] ?? null, expiresAt, dueAt);
       if (dueAt === null) queues.ring(queue);
     }
   };
+}
+
+function createDeferralNote(db: Database): (id: string, status: string, detail: string) => void {
+  const note = db.prepare(
+    "INSERT INTO timeline (message_id, position, at, kind, status, detail) VALUES (?, 1, ?, 'status', ?, ?)",
+  );
+  return (id, status, detail) => void note.run(id, uuidTime(id) ?? 0, status, detail);
 }
 
 type ContentInsert = (envelope: string, body: string | null, messages: readonly PackedMessage[]) => number;

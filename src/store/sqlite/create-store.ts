@@ -16,16 +16,20 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createKnownIds } from "./known-ids.ts";
+import { createLateAnswers } from "./late-answers.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
 import { createOptOutBook } from "./opt-outs.ts";
 import { createOutbox } from "./outbox.ts";
 import { type PackedAccept, packAccept } from "./packed-accept.ts";
+import { createParkedReceipts } from "./parked-receipts.ts";
 import { createProviderIds } from "./provider-ids.ts";
 import { createPrune } from "./prune.ts";
 import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
+import { createReceiptStore } from "./receipt-store.ts";
 import { createRecordReceipts } from "./receipts.ts";
 import { createRecordValues } from "./record-values.ts";
 import { createRecords } from "./records.ts";
@@ -35,6 +39,7 @@ import { createSmsUsage } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
 import { createSuppressionBook } from "./suppression-book.ts";
 import { createSuppressions } from "./suppressions.ts";
+import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 import { createWebhookLog } from "./webhook-log.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
@@ -59,7 +64,14 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
   const messages = createMessageLog(db, events, webhooks);
   const contents = createContentShelf(db);
   const suppressions = createSuppressionBook(db, accounts);
-  const providerIds = createProviderIds(db, { messages, suppressions });
+  const providerIds = createProviderIds({
+    messages,
+    suppressions,
+    knownIds: createKnownIds(db),
+    parked: createParkedReceipts(db),
+    unconfirmed: createUnconfirmedParts(db),
+    applyLateAnswer: createLateAnswers(db, { accounts, contents, messages }),
+  });
   const optOuts = createOptOutBook(db);
   const { inbound, completeInbound } = createInbound(db, { accounts, optOuts });
   const records = {
@@ -93,6 +105,7 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
     push: createPush(db, keys),
     records: createRecords(db, records),
     sandbox: createSandboxLedger(db),
+    receipts: createReceiptStore(db, { providerIds, messages, contents }),
     suppressions: createSuppressions(db, suppressions),
     inbound,
     feed: createEventFeed(db, { accounts, events }),

@@ -17,6 +17,8 @@ export function createMessageRemoval(db: Database): (rows: readonly RemovedMessa
     "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
     "DELETE FROM webhooks WHERE message_id = ?",
     "DELETE FROM provider_ids WHERE message_id = ?",
+    "DELETE FROM unconfirmed_parts WHERE message_id = ?",
+    "DELETE FROM overdue_receipts WHERE message_id = ?",
   ].map((sql) => db.prepare(sql));
   const content = db.prepare(
     `DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (

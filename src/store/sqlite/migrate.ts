@@ -3,6 +3,7 @@ import type { Driver } from "./driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import webhooks from "./migrations/0002_webhooks.sql" with { type: "text" };
 import events from "./migrations/0003_events.sql" with { type: "text" };
+import receipts from "./migrations/0004_receipts.sql" with { type: "text" };
 import dlt from "./migrations/0005_dlt.sql" with { type: "text" };
 import routes from "./migrations/0006_routes.sql" with { type: "text" };
 import inbound from "./migrations/0007_inbound.sql" with { type: "text" };
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "0001_first", sql: first },
   { number: 2, name: "0002_webhooks", sql: webhooks },
   { number: 3, name: "0003_events", sql: events },
+  { number: 4, name: "0004_receipts", sql: receipts },
   { number: 5, name: "0005_dlt", sql: dlt },
   { number: 6, name: "0006_routes", sql: routes },
   { number: 7, name: "0007_inbound", sql: inbound },

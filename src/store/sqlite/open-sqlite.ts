@@ -6,6 +6,7 @@ import { type Driver, openDriver } from "./driver.ts";
 import { checkMasterKey } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { endDeadLeases } from "./stage.ts";
+import { endDeadWebhookLeases } from "./webhook-stage.ts";
 
 export interface SqliteOptions {
   /** The database file, or `:memory:`. */
@@ -40,6 +41,7 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
   });
   await checkMasterKey(db, options.vault);
   await endDeadLeases(db);
+  await endDeadWebhookLeases(db);
   return createStore(db, { vault: options.vault, accounts: createAccountBook(db) });
 }
 

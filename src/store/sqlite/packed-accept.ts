@@ -27,6 +27,7 @@ export type PackedMessage = readonly [
   parts: string | null,
   expiresAt: number,
   dueAt: number | null,
+  deferral: string | null,
   /** One after the other: the queue, and the parts the job covers. */
   ...jobs: (string | null)[],
 ];
@@ -58,10 +59,11 @@ export function packAccept(request: AcceptRequest): PackedAccept {
 }
 
 function packMessage(message: NewMessage): PackedMessage {
-  const { id, recipient, status, parts, expiresAt, dueAt, jobs } = message;
+  const { id, recipient, status, parts, expiresAt, dueAt, deferral, jobs } = message;
   const packed: (string | null)[] = [];
   for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
-  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, ...packed];
+  const why = deferral ? JSON.stringify(deferral) : null;
+  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, why, ...packed];
 }
 
 function packKey(key: AcceptRequest["idempotency"]): PackedKey | null {

@@ -225,20 +225,49 @@ CREATE UNIQUE INDEX opt_outs_of_all_senders ON opt_outs (account_id, recipient) 
 
 CREATE UNIQUE INDEX opt_outs_of_sender ON opt_outs (account_id, sender, recipient) WHERE sender IS NOT NULL;
 
-CREATE TABLE provider_ids (
+CREATE TABLE overdue_receipts (
+  message_id TEXT NOT NULL,
+  part INTEGER NOT NULL,
   connector_id TEXT NOT NULL,
-  provider_id TEXT NOT NULL,
-  -- NULL: receipts came before the settlement, and are parked in `receipts` (JSON, in order).
-  message_id TEXT,
-  part INTEGER,
-  receipts TEXT,
-  at INTEGER NOT NULL,
-  PRIMARY KEY (connector_id, provider_id)
+  -- How often the provider has been asked, and when to ask next.
+  asked INTEGER NOT NULL,
+  ask_at INTEGER NOT NULL,
+  PRIMARY KEY (message_id, part)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX provider_ids_of_message ON provider_ids (message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX overdue_receipts_to_ask ON overdue_receipts (connector_id, ask_at);
 
-CREATE INDEX provider_ids_parked ON provider_ids (at) WHERE message_id IS NULL;
+CREATE TABLE parked_receipts (
+  id INTEGER PRIMARY KEY,
+  connector_id TEXT NOT NULL,
+  id_key TEXT NOT NULL,
+  reference INTEGER,
+  at INTEGER NOT NULL,
+  receipt TEXT NOT NULL -- JSON
+) STRICT;
+
+CREATE INDEX parked_receipts_by_id ON parked_receipts (connector_id, id_key);
+
+CREATE INDEX parked_receipts_by_reference ON parked_receipts (reference) WHERE reference IS NOT NULL;
+
+CREATE INDEX parked_receipts_of_connector ON parked_receipts (connector_id);
+
+CREATE TABLE provider_ids (
+  connector_id TEXT NOT NULL,
+  -- Folded: in capitals, without zeros in front.
+  id_key TEXT NOT NULL,
+  message_id TEXT NOT NULL,
+  part INTEGER NOT NULL,
+  -- As receipts are to name it; NULL: as the key does.
+  provider_id TEXT,
+  -- When the provider took the part, while its receipt is awaited.
+  awaited_since INTEGER,
+  PRIMARY KEY (connector_id, id_key, message_id, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX provider_ids_awaited ON provider_ids (awaited_since) WHERE awaited_since IS NOT NULL;
+
+CREATE INDEX provider_ids_of_message ON provider_ids (message_id);
 
 CREATE TABLE push_apps (
   id TEXT PRIMARY KEY,
@@ -395,6 +424,16 @@ CREATE TABLE timeline (
   detail TEXT, event INTEGER,
   PRIMARY KEY (message_id, position)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE unconfirmed_parts (
+  reference INTEGER NOT NULL,
+  message_id TEXT NOT NULL,
+  part INTEGER NOT NULL,
+  connector_id TEXT,
+  PRIMARY KEY (reference, message_id, part)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX unconfirmed_parts_of_message ON unconfirmed_parts (message_id);
 
 CREATE TABLE webhook_attempts (
   webhook INTEGER NOT NULL,

@@ -36,6 +36,7 @@ export function createRooms(
     },
     records: { ...store.records, ...recordWrites(call, forget) },
     inbound: { ...store.inbound, receive: (pieces) => call("inbound.receive", pieces) },
+    receipts: { ...store.receipts, ...receiptWrites(call) },
     suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
     feed: { ...store.feed, onEvents },
@@ -83,6 +84,14 @@ function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
     stage: (now, limit) => call("outbox.stage", now, limit),
     replay: (event) => call("outbox.replay", event),
     replayAll: (selection, page) => call("outbox.replayAll", selection, page),
+  };
+}
+
+function receiptWrites(call: RemoteCalls["call"]): Omit<Store["receipts"], "parked" | "overdue"> {
+  return {
+    recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
+    flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),
+    takeQuestions: (request) => call("receipts.takeQuestions", request),
   };
 }
 

@@ -1,0 +1,141 @@
+import Type from "typebox";
+import { parseTimestamp } from "../../core/timestamp.ts";
+import type { WebhookSelection } from "../../core/webhook-outbox.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { conflict, notFound } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
+import { shownFields } from "./shown-fields.ts";
+import { parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
+import { ofWebhooks } from "./webhooks-resource.ts";
+
+/** Delivering again what was delivered or has failed, and trying a URL. */
+export function webhookReplayEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [replayOne(deps), replayMany(deps), testUrl(deps)];
+}
+
+/** Events replayed by one transaction, and by one request: the rest is for the next, from `next` on. */
+const CHUNK = 500;
+const MOST_AT_ONCE = 50_000;
+
+const replayed = Type.Object({
+  replayed: Type.Integer({ description: "Events put in line" }),
+  next: Type.Optional(Type.String({ description: "There are more: give it as `after`" })),
+});
+
+function replayOne({ store }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "POST",
+    path: adminPath("webhooks/{id}/replay"),
+    operation: "replayWebhook",
+    summary: "Deliver an event again, under the same webhook-id and with the same body",
+    responses: {
+      200: { description: "It is in line", schema: replayed },
+      404: { description: "No event with this webhook-id" },
+      409: { description: "It is being delivered right now" },
+    },
+    async handle({ params }) {
+      const event = parseWebhookId(params.id ?? "");
+      if (!event || !(await store.outbox.attempts(event))) throw notFound();
+      if (!(await store.outbox.replay(event))) throw conflict({ id: "is being delivered right now" });
+      return Response.json({ replayed: 1 });
+    },
+  };
+}
+
+const time = Type.Optional(Type.String({ format: "date-time", description: "When events happened" }));
+
+const selection = Type.Object({
+  account_id: shownFields.account_id,
+  host: Type.Optional(Type.String({ minLength: 1 })),
+  failed: Type.Optional(Type.Boolean({ description: "Only events that have failed" })),
+  since: time,
+  until: time,
+  after: Type.Optional(Type.String()),
+});
+
+function replayMany({ store }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "POST",
+    path: adminPath("webhooks/replay"),
+    operation: "replayWebhooks",
+    summary: "Deliver events again that were delivered or have failed: of a host, of a time, or both",
+    request: { schema: selection, maxBytes: ADMIN_MAX_BYTES },
+    responses: { 200: { description: "They are in line", schema: replayed } },
+    async handle(call) {
+      const draft = readDraft(selection, bodyOf(call));
+      const wanted = await toSelection({ store }, draft);
+      let after = draft.sound.after;
+      let count = 0;
+      do {
+        const page = await store.outbox.replayAll(wanted, {
+          limit: CHUNK,
+          ...(after !== undefined && { after }),
+        });
+        count += page.replayed;
+        after = page.next;
+      } while (after !== undefined && count < MOST_AT_ONCE);
+      return Response.json({ replayed: count, next: after });
+    },
+  };
+}
+
+async function toSelection(
+  { store }: Pick<AdminDeps, "store">,
+  draft: Draft<typeof selection>,
+): Promise<WebhookSelection> {
+  const { sound, errors } = draft;
+  const account = await accountNamed(store.records, sound.account_id, errors);
+  const readTime = (field: "since" | "until") => {
+    const given = sound[field];
+    const at = given === undefined ? undefined : parseTimestamp(given);
+    if (given !== undefined && at === undefined) errors.add(field, "must be an ISO 8601 time");
+    return at;
+  };
+  const [since, until] = [readTime("since"), readTime("until")];
+  if (sound.host === undefined && sound.since === undefined && sound.until === undefined) {
+    errors.add("host", "required where there is no since or until");
+  }
+  const { host, failed } = sealDraft(draft);
+  return {
+    accountId: account?.id ?? "",
+    ...(host !== undefined && { host: host.toLowerCase() }),
+    ...(failed && { state: "failed" as const }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+const target = Type.Object({
+  account_id: shownFields.account_id,
+  url: Type.String({ minLength: 1, maxLength: 2_048, pattern: "^https://" }),
+});
+
+function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "POST",
+    path: adminPath("webhooks/test"),
+    operation: "testWebhook",
+    summary: "Deliver an event of type `webhook.test` to a URL at once, signed with the account's secrets",
+    request: { schema: target, maxBytes: ADMIN_MAX_BYTES },
+    responses: {
+      200: {
+        description: "What came of it",
+        schema: Type.Intersect([Type.Object({ id: Type.String(), ok: Type.Boolean() }), shownAttempt]),
+      },
+    },
+    async handle(call) {
+      const draft = readDraft(target, bodyOf(call));
+      await accountNamed(store.records, draft.sound.account_id, draft.errors);
+      const { account_id, url } = sealDraft(draft);
+      const id = `evt_test_${newId()}`;
+      const attempt = await testWebhook({ accountId: account_id.toLowerCase(), url, id });
+      const ok = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300;
+      return Response.json({ id, ok, ...toShownAttempt(attempt) });
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import Type, { type TSchema } from "typebox";
+import { createErrors } from "../../core/field-errors.ts";
+import { parseTimestamp, toIso } from "../../core/timestamp.ts";
+import { isUuid } from "../../core/uuid.ts";
+import { WEBHOOK_STATES, type WebhookSelection } from "../../core/webhook-outbox.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { notFound, validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountOfQuery } from "./draft.ts";
+import { PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { adminPath } from "./record-plan.ts";
+import { shownFields } from "./shown-fields.ts";
+import { parseWebhookId, shownAttempt, shownEvent, toShownAttempt, toShownEvent } from "./webhook-shapes.ts";
+
+/** What became of webhooks, for operators: events, their deliveries, hosts that are paused. */
+export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [listEvents(deps), listAttempts(deps), listHosts(deps)];
+}
+
+export const ofWebhooks = { tag: "Admin: webhooks", auth: "admin" } as const;
+
+const text = Type.Optional(Type.String());
+const time = Type.Optional(Type.String({ format: "date-time" }));
+
+function listEvents({ store }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "GET",
+    path: adminPath("webhooks"),
+    operation: "listWebhooks",
+    summary: "List the events of an account that go to callback URLs, or those of one message",
+    query: {
+      account_id: text,
+      message_id: text,
+      host: text,
+      state: Type.Optional(Type.Enum([...WEBHOOK_STATES])),
+      since: time,
+      until: time,
+      ...PAGE_QUERY,
+    } as Readonly<Record<string, TSchema>>,
+    responses: { 200: { description: "In order of time", schema: pageSchema(shownEvent) } },
+    async handle({ query }) {
+      const messageId = query.get("message_id")?.toLowerCase();
+      if (messageId !== undefined && !isUuid(messageId))
+        throw validationFailed({ message_id: "must be a UUID" });
+      const found =
+        messageId === undefined
+          ? await store.outbox.list(await readSelection({ store }, query), readPage(query))
+          : { events: await store.outbox.ofMessage(messageId) };
+      return Response.json({ data: found.events.map(toShownEvent), next: found.next });
+    },
+  };
+}
+
+function listAttempts({ store }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "GET",
+    path: adminPath("webhooks/{id}/attempts"),
+    operation: "listWebhookAttempts",
+    summary: "List the last deliveries of an event, with what was answered",
+    responses: {
+      200: { description: "Oldest first", schema: Type.Object({ data: Type.Array(shownAttempt) }) },
+      404: { description: "No event with this webhook-id" },
+    },
+    async handle({ params }) {
+      const event = parseWebhookId(params.id ?? "");
+      const attempts = event && (await store.outbox.attempts(event));
+      if (!attempts) throw notFound();
+      return Response.json({ data: attempts.map(toShownAttempt) });
+    },
+  };
+}
+
+const shownHost = Type.Object({
+  account_id: shownFields.account_id,
+  host: Type.String(),
+  paused_until: Type.String({ format: "date-time", description: "Then one delivery is tried" }),
+  failures: Type.Integer({ description: "Since the last success" }),
+  reason: Type.String({ description: "Of the last failure" }),
+});
+
+function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
+  return {
+    ...ofWebhooks,
+    method: "GET",
+    path: adminPath("webhooks/hosts"),
+    operation: "listPausedWebhookHosts",
+    summary: "List the hosts that the process which answers does not deliver to at the moment, and why",
+    responses: {
+      200: { description: "All of them", schema: Type.Object({ data: Type.Array(shownHost) }) },
+    },
+    handle() {
+      const data = pausedWebhookHosts().map(({ accountId, host, until, failures, reason }) => ({
+        account_id: accountId,
+        host,
+        paused_until: toIso(until),
+        failures,
+        reason,
+      }));
+      return Response.json({ data });
+    },
+  };
+}
+
+/** `account_id`, `host`, `state`, `since` and `until` of a query. */
+async function readSelection(
+  { store }: Pick<AdminDeps, "store">,
+  query: URLSearchParams,
+): Promise<WebhookSelection> {
+  const account = await accountOfQuery(store.records, query);
+  const errors = createErrors();
+  const readTime = (name: string) => {
+    const given = query.get(name);
+    const at = given === null ? undefined : parseTimestamp(given);
+    if (given !== null && at === undefined) errors.add(name, "must be an ISO 8601 time");
+    return at;
+  };
+  const [since, until] = [readTime("since"), readTime("until")];
+  const host = query.get("host")?.toLowerCase();
+  const given = query.get("state");
+  const state = WEBHOOK_STATES.find((each) => each === given);
+  if (given !== null && !state) errors.add("state", `must be one of ${WEBHOOK_STATES.join(", ")}`);
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return {
+    accountId: account.id,
+    ...(host !== undefined && { host }),
+    ...(state && { state }),
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  };
+}
