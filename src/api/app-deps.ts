@@ -5,7 +5,10 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** Everything the HTTP interface is given by the composition root. */
 export interface AppDeps {
-  readonly store: Pick<Store, "intake" | "queue" | "push" | "records" | "adminTokenDigest">;
+  readonly store: Pick<
+    Store,
+    "inbound" | "intake" | "messages" | "feed" | "queue" | "push" | "records" | "adminTokenDigest"
+  >;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;

@@ -4,7 +4,15 @@ import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
 import type { EmailContent } from "../core/message.ts";
 import { toIso } from "../core/timestamp.ts";
 
-const EMAIL_STATUSES = ["queued", "scheduled", "sending", "sent", "delivered", "bounced", "failed"];
+export const EMAIL_STATUSES = [
+  "queued",
+  "scheduled",
+  "sending",
+  "sent",
+  "delivered",
+  "bounced",
+  "failed",
+] as const;
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });
@@ -33,7 +41,7 @@ export const EmailMessage = Type.Object(
     metadata: Type.Optional(
       Type.Object({}, { additionalProperties: true, description: "Custom metadata attached" }),
     ),
-    status: Type.String({ enum: EMAIL_STATUSES }),
+    status: Type.String({ enum: [...EMAIL_STATUSES] }),
     created_at: createdAt,
   },
   { title: "EmailMessage" },

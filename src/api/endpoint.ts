@@ -28,6 +28,8 @@ export interface Endpoint {
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
+  /** May keep its client waiting: is told when the client has gone. */
+  readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
 }
 
@@ -46,6 +48,8 @@ export interface Call {
   readonly caller?: KeyOwner;
   /** The parsed body (an object) and its exact text; present exactly where the endpoint declares `request`. */
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
+  /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
+  readonly signal?: AbortSignal;
   /** The request as it came; present exactly where the endpoint declares `rawBody`. */
   readonly raw?: { readonly method: string; readonly url: string; readonly text: string };
 }

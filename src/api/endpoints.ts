@@ -1,10 +1,15 @@
 import type { AppDeps } from "./app-deps.ts";
+import { cancelEndpoints } from "./cancel-messages.ts";
 import { createCreatedAt } from "./created-at.ts";
 import type { Directory } from "./directory.ts";
 import { docsEndpoints } from "./docs.ts";
 import { emailEndpoints } from "./email-messages.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { eventEndpoints } from "./events.ts";
 import { healthEndpoints } from "./health.ts";
+import { inboundEndpoints } from "./inbound-sms.ts";
+import { messageEventEndpoints } from "./message-events.ts";
+import { messageListEndpoints } from "./message-lists.ts";
 import { openApiEndpoint } from "./openapi.ts";
 import { pushEndpoints } from "./push.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -23,7 +28,12 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
   const messages = { intake: store.intake, directory, ids, createdAtOf: createCreatedAt() };
   const described = [
     ...smsEndpoints(messages),
+    ...inboundEndpoints(store.inbound),
     ...emailEndpoints(messages),
+    ...messageListEndpoints(store.messages),
+    ...messageEventEndpoints(store.intake),
+    ...cancelEndpoints(store),
+    ...eventEndpoints(deps),
     ...pushEndpoints({ store, directory, limiter, ids }),
     ...receiptEndpoints(deps, { directory, limiter }),
     ...healthEndpoints(deps),

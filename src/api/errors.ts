@@ -41,6 +41,9 @@ export const requestTimeout = () => new Refusal(408, "request timeout", { header
 
 export const conflict = (details: FieldErrors) => new Refusal(409, "conflict", { details });
 
+/** It is final, on its way, or something of it may have left. */
+export const tooLateToCancel = () => new Refusal(409, "message can no longer be canceled");
+
 export const requestInProgress = () =>
   new Refusal(409, "request in progress", { headers: { "Retry-After": "5" } });
 

@@ -134,6 +134,7 @@ function openCall(
       endpoint.auth === "none"
         ? clientAddress(arrival.addressOf(request), headers.get("x-forwarded-for"), isTrustedProxy)
         : "",
+    ...(endpoint.waits && { signal: request.signal }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
 import type { SmsContent } from "../core/message.ts";
 import { toIso } from "../core/timestamp.ts";
 
-const SMS_STATUSES = [
+export const SMS_STATUSES = [
   "queued",
   "scheduled",
   "sending",

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Config } from "./config.ts";
 
-/** A connection that says nothing for so long is closed, in mid-request too. */
-const IDLE_SECONDS = 30;
+/** A connection that says nothing for so long is closed, in mid-request too; longer than a request waits on purpose (30 s). */
+const IDLE_SECONDS = 40;
 
 /** Beyond every limit of the interface: larger bodies are refused there, in the interface's words. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { sendQueued } from "./attempts.ts";
+import { email, isoIn, sms } from "./builders.ts";
+import { onEveryStore, type RunningApi } from "./running-api.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+onEveryStore((start) => {
+  test("messages are listed newest first, each as Get shows it", async () => {
+    await using api = await start();
+    const ids = await sendSms(api, ["+919876543210", "+14155550123"]);
+    const { status, json } = await api.get("/v1/sms/messages");
+    expect(status).toBe(200);
+    expect(Object.keys(json)).toEqual(["data"]);
+    const shown = [];
+    for (const id of ids.toReversed()) shown.push((await api.get(`/v1/sms/messages/${id}`)).json);
+    expect(json.data).toEqual(shown);
+    const mail = (await api.post("/v1/emails/messages", email())).json.message_id;
+    const mails = (await api.get("/v1/emails/messages")).json;
+    expect(mails.data).toEqual([(await api.get(`/v1/emails/messages/${mail}`)).json]);
+    expect(JSON.stringify(mails)).not.toContain("It is on its way");
+  });
+
+  test("pages follow one another to the end", async () => {
+    await using api = await start();
+    const to = Array.from({ length: 7 }, (_, index) => `+1415555012${index}`);
+    const ids = await sendSms(api, to);
+    const seen: string[] = [];
+    for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+      const { json } = await api.get(`/v1/sms/messages?limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...idsOf(json));
+      cursor = json.next;
+    }
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  test("status, tag, recipient and time narrow the list", async () => {
+    await using api = await start();
+    const [sent = ""] = await sendSms(api, ["+919876543210"], { tags: ["otp", "login"] });
+    await sendQueued(api);
+    const between = isoIn(api, 500);
+    await api.clock.advance(1_000);
+    const [queued = ""] = await sendSms(api, ["+14155550123"]);
+    const mail = (await api.post("/v1/emails/messages", email({ cc: [{ email: "Copy@example.org" }] }))).json;
+    const found = async (query: string) => idsOf((await api.get(`/v1/sms/messages?${query}`)).json);
+    expect(await found("status=sent")).toEqual([sent]);
+    expect(await found("status=delivered")).toEqual([]);
+    expect(await found("tag=login")).toEqual([sent]);
+    expect(await found("to=%2B14155550123")).toEqual([queued]);
+    expect(await found("to=+14155550123")).toEqual([queued]);
+    expect(await found("to=9876543210&status=sent&tag=otp")).toEqual([sent]);
+    expect(await found(`created_after=${between}`)).toEqual([queued]);
+    expect(await found(`created_before=${between}`)).toEqual([sent]);
+    expect(await found(`created_after=${between.replace("Z", "+00:00")}`)).toEqual([queued]);
+    const mails = await api.get("/v1/emails/messages?to=copy@EXAMPLE.org&status=queued");
+    expect(idsOf(mails.json)).toEqual([mail.message_id]);
+  });
+
+  test("another account's messages and those past retention are not listed", async () => {
+    await using api = await start();
+    const other = await api.newAccount("sandbox");
+    await sendSms(api, ["+919876543210"]);
+    expect((await api.get("/v1/sms/messages", { key: other.key })).json).toEqual({ data: [] });
+    expect((await api.get("/v1/sms/messages", { key: undefined })).status).toBe(401);
+    await api.clock.advance(7 * DAY_MS);
+    const past = isoIn(api, -10 * DAY_MS);
+    expect((await api.get(`/v1/sms/messages?created_after=${past}`)).json).toEqual({ data: [] });
+  });
+
+  test("what a list cannot be asked for is refused, all problems at once", async () => {
+    await using api = await start();
+    const bad = {
+      status: "bounced",
+      to: "nobody",
+      created_after: "yesterday",
+      created_before: "2026-02-30T00:00:00Z",
+      limit: "201",
+      cursor: "x",
+    };
+    const { status, json } = await api.get(`/v1/sms/messages?${new URLSearchParams(bad)}`);
+    expect([status, json.message]).toEqual([400, "validation failed"]);
+    expect(Object.keys(json.details).sort()).toEqual(Object.keys(bad).sort());
+    expect((await api.get("/v1/emails/messages?status=bounced")).status).toBe(200);
+    expect((await api.get("/v1/emails/messages?to=%2B14155550123")).status).toBe(400);
+  });
+});
+
+async function sendSms(api: RunningApi, to: readonly string[], over: object = {}): Promise<string[]> {
+  const { json } = await api.post("/v1/sms/messages", sms({ to, ...over }));
+  return json.messages.map((message: { message_id: string }) => message.message_id);
+}
+
+function idsOf(page: { data: { message_id: string }[] }): readonly string[] {
+  return page.data.map((message) => message.message_id);
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { claimJobs, sendQueued, settleJob } from "./attempts.ts";
+import { email, sms } from "./builders.ts";
+import { onEveryStore } from "./running-api.ts";
+
+onEveryStore((start) => {
+  test("a message's timeline names its attempts, events and receipts in order", async () => {
+    await using api = await start();
+    const id = (await api.post("/v1/sms/messages", sms())).json.message_id;
+    const [job] = await claimJobs(api);
+    const error = { code: "smpp.0x00000058", message: "throttled" };
+    const again = { kind: "again", dueAt: api.clock.now() } as const;
+    await settleJob(api, job!, { outcomes: [{ kind: "deferred", error }], detail: {}, next: again });
+    await api.store.upkeep.stage(api.clock.now(), 10);
+    await sendQueued(api);
+    const receipt = { connectorId: "connector-secret", providerMessageId: `p-${id}`, raw: "stat:DELIVRD" };
+    await api.store.queue.recordReceipts([
+      { ...receipt, status: "delivered", receivedAt: api.clock.now() },
+      { ...receipt, status: "undelivered", receivedAt: api.clock.now() },
+    ]);
+    const { status, json, text } = await api.get(`/v1/sms/messages/${id}/events`);
+    expect(status).toBe(200);
+    const at = new Date(api.clock.now()).toISOString();
+    expect(json).toEqual({
+      data: [
+        { at, kind: "attempt", status: "queued", error },
+        {
+          at,
+          kind: "attempt",
+          status: "sent",
+          id: `evt_${id}_1`,
+          type: "sms.sent",
+          sequence: 1,
+          segments: 1,
+          encoding: "gsm7",
+        },
+        {
+          at,
+          kind: "receipt",
+          status: "delivered",
+          id: `evt_${id}_2`,
+          type: "sms.delivered",
+          sequence: 2,
+          receipt_status: "delivered",
+        },
+        { at, kind: "late_receipt", status: "delivered", receipt_status: "undelivered" },
+      ],
+    });
+    for (const secret of ["connector-secret", `p-${id}`, "DELIVRD"]) expect(text).not.toContain(secret);
+  });
+
+  test("a message nothing has happened to has an empty timeline", async () => {
+    await using api = await start();
+    const { json } = await api.post("/v1/emails/messages", email());
+    expect((await api.get(`/v1/emails/messages/${json.message_id}/events`)).json).toEqual({ data: [] });
+  });
+
+  test("an unknown, malformed, foreign, other channel's or old id is message not found", async () => {
+    await using api = await start();
+    const own = (await api.post("/v1/sms/messages", sms())).json.message_id;
+    const mail = (await api.post("/v1/emails/messages", email())).json.message_id;
+    const other = await api.newAccount("sandbox");
+    for (const id of ["0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10", "nonsense", mail]) {
+      const { status, json } = await api.get(`/v1/sms/messages/${id}/events`);
+      expect([status, json]).toEqual([404, { code: 404, message: "message not found" }]);
+    }
+    expect((await api.get(`/v1/sms/messages/${own}/events`, { key: other.key })).status).toBe(404);
+    await api.clock.advance(7 * 24 * 3_600_000);
+    expect((await api.get(`/v1/sms/messages/${own}/events`)).status).toBe(404);
+  });
+});
