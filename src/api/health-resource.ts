@@ -11,5 +11,5 @@ export const HEALTH = Type.Object(
 );
 
 export function toHealth({ score, problems }: ConnectorHealth) {
-  return { score: Math.round(score * 100) / 100, problems };
+  return { score: Math.floor(score * 100) / 100, problems };
 }

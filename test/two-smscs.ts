@@ -1,0 +1,62 @@
+/** A live account whose route names two connectors, each to an SMSC of its own. */
+import { admin } from "./admin.ts";
+import { type FakeSmsc, startFakeSmsc } from "./fakes/fake-smsc.ts";
+import { type HeldPostrider, startHeldPostrider } from "./held-postrider.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "./live-sms.ts";
+
+export interface TwoSmscs {
+  readonly postrider: HeldPostrider;
+  readonly first: FakeSmsc;
+  readonly second: FakeSmsc;
+  readonly live: LiveSms;
+  /** Lets time pass until the connector is so. */
+  is(smsc: FakeSmsc, wanted: string): Promise<void>;
+  health(smsc: FakeSmsc): Promise<{ readonly score: number; readonly problems: readonly string[] }>;
+  /** Sends so many messages, one at a time, each as soon as the one before has left; their numbers are made up. */
+  sendEach(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `route`: how the route names them, instead of one after the other. `config`: of both connectors. */
+export async function openTwoSmscs(
+  route: (ids: readonly [string, string]) => object = () => ({}),
+  config: Record<string, unknown> = {},
+): Promise<TwoSmscs> {
+  const [postrider, first, second] = await Promise.all([
+    startHeldPostrider(),
+    startFakeSmsc({ receipts: "after" }),
+    startFakeSmsc({ receipts: "after" }),
+  ]);
+  const ids = [
+    await connectSmsc(postrider, first, config),
+    await connectSmsc(postrider, second, config),
+  ] as const;
+  const live = await openLiveSms(postrider, { connectors: ids });
+  const { data } = await admin<{ data: { route_id: string }[] }>(postrider, "/routes");
+  await admin(postrider, `/routes/${data[0]?.route_id}`, route(ids), "PATCH");
+  const statusOf = async (smsc: FakeSmsc) => {
+    const path = `/connectors/${smsc === first ? ids[0] : ids[1]}`;
+    const { status } = await admin<{ status?: Record<string, unknown> }>(postrider, path);
+    return status ?? {};
+  };
+  const two: TwoSmscs = {
+    postrider,
+    first,
+    second,
+    live,
+    is: async (smsc, wanted) =>
+      void (await postrider.passUntil(async () => (await statusOf(smsc)).state === wanted, 90_000)),
+    health: async (smsc) => (await statusOf(smsc)).health as Awaited<ReturnType<TwoSmscs["health"]>>,
+    async sendEach(count) {
+      for (let sent = 0; sent < count; sent++) {
+        await postrider.reached(await live.send(`+1415${5_550_000 + sent}`), "sent", "delivered");
+      }
+    },
+    async close() {
+      await Promise.all([first.close(), second.close()]);
+      await postrider.close();
+    },
+  };
+  for (const smsc of [first, second]) await two.is(smsc, "up");
+  return two;
+}
