@@ -8,9 +8,10 @@ import type {
   SmsTemplate,
 } from "../core/accounts.ts";
 import type { Domain } from "../core/domain.ts";
-import type { Records } from "../store/store.ts";
+import type { OptOutQuery, Records } from "../store/store.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
+import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
 /** What operators have registered, as requests need it: read again when a reading is a second old. */
@@ -27,6 +28,8 @@ export interface Directory {
   routes(): MaybePromise<readonly Route[]>;
   /** `email` in lower case. */
   isSuppressed(accountId: string, email: string): MaybePromise<boolean>;
+  /** Those of `to` who have opted out. Read for each request only of accounts with a long list. */
+  optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
   /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
@@ -51,6 +54,7 @@ export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connect
   const routes = cache<readonly Route[]>(1);
   const suppressions = cache<boolean>();
   const accounts = cache<Account | undefined>();
+  const optOuts = cache<KnownOptOuts>(1000);
   const pushApps = cache<PushApp | undefined>();
   const settings = cache<Readonly<Record<string, string>>>();
 
@@ -71,6 +75,7 @@ export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connect
       suppressions.get(`${accountId} ${email}`, async () => {
         return (await records.find("suppressions", { accountId, email })) !== undefined;
       }),
+    optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
     account: (id) => accounts.get(id, () => records.find("accounts", { id })),
     pushApp: (accountId, id) =>
       pushApps.get(`${accountId} ${id}`, () => records.find("pushApps", { accountId, id })),

@@ -1,9 +1,38 @@
 /** What a caller is told of a limit of its account. */
+import type { KeyOwner } from "../core/accept-request.ts";
 import { createErrors, type FieldErrors } from "../core/field-errors.ts";
+import type { SmsContent } from "../core/message.ts";
 import { parsePhoneNumber } from "../core/phone-number.ts";
-import type { LimitRefusal } from "../core/sending-limits.ts";
+import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../core/sending-limits.ts";
+import { readSetting } from "../core/settings.ts";
+import { segmentSms } from "../core/sms-segments.ts";
+import { renderTemplate } from "../core/template.ts";
+import { transliterate } from "../core/transliterate.ts";
 import type { Call } from "./endpoint.ts";
 import { overLimit, type Refusal } from "./errors.ts";
+
+/** What the store is to judge the request by, where the account has limits. */
+export function limitedRequest(
+  { settings }: KeyOwner,
+  content: SmsContent,
+  now: number,
+): LimitedRequest | undefined {
+  const limits = sendingLimits(settings);
+  if (!limits) return undefined;
+  return {
+    limits,
+    now,
+    segments: limits.daily_segment_limit === undefined ? 1 : segmentsOf(content, settings),
+  };
+}
+
+/** As the text goes out, where it is known here; 1 where the provider makes it. */
+function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["settings"]): number {
+  const rendered = text === undefined ? undefined : renderTemplate(text, variables ?? {});
+  if (!rendered || "missing" in rendered) return 1;
+  const isPlain = readSetting(settings, "sms_transliterate");
+  return segmentSms(isPlain ? transliterate(rendered.text) : rendered.text).parts.length;
+}
 
 /** 429, until the limit counts anew; under `to`, and in a batch `to.N`, which limit it is. */
 export function overSendingLimit(refusal: LimitRefusal, { now, body }: Pick<Call, "now" | "body">): Refusal {

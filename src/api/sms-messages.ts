@@ -2,6 +2,8 @@
 import Type from "typebox";
 import type { KeyOwner, NewMessage } from "../core/accept-request.ts";
 import type { Part } from "../core/message.ts";
+import type { Writable } from "../core/present.ts";
+import { deferralDetail, mayGoAt } from "../core/promotional-hours.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
@@ -11,6 +13,7 @@ import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
 import type { MessageDeps } from "./message-deps.ts";
 import { shownMessageId } from "./message-id.ts";
+import { limitedRequest } from "./sending-limit.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
 import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson, SmsMessage, toSmsResource } from "./sms-resource.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
@@ -69,14 +72,15 @@ interface PlannedSms {
 
 function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms): Promise<Answered> {
   const caller = callerOf(call);
-  const expiresAt = windowEnd(request, caller, call.now);
+  const making = { deps, caller, now: call.now, expiresAt: windowEnd(request, caller, call.now) };
   const { messages, body } = request.isBatch
-    ? makeBatch(request, plan, { deps, expiresAt, isOnce: sendsRepeatsOnce(caller) })
-    : makeSingle(request, plan, { deps, expiresAt });
+    ? makeBatch(request, plan, { ...making, isOnce: sendsRepeatsOnce(caller) })
+    : makeSingle(request, plan, making);
   const flow = messages.length === 1 ? "single" : "batch";
+  const limited = limitedRequest(caller, plan.content, call.now);
   return acceptMessages(
     deps.intake,
-    { accountId: caller.account.id, flow, content: plan.content, messages },
+    { accountId: caller.account.id, flow, content: plan.content, messages, ...(limited && { limited }) },
     { call, operation: "sendSms", body },
   );
 }
@@ -89,31 +93,26 @@ interface Made {
 
 interface Making {
   readonly deps: MessageDeps;
+  readonly caller: KeyOwner;
+  readonly now: number;
   readonly expiresAt: number;
 }
 
-function makeSingle(request: SendSms, plan: SmsPlan, { deps, expiresAt }: Making): Made {
-  const id = deps.ids();
-  const message = toMessage(request, {
-    id,
-    recipient: request.to[0] ?? "",
-    queue: plan.queues[0] ?? "",
-    expiresAt,
-  });
-  return { messages: [message], body: acceptedSmsJson(message, deps.createdAtOf(id)) };
+function makeSingle(request: SendSms, plan: SmsPlan, making: Making): Made {
+  const message = toMessage(request, plan, { ...making, index: 0 });
+  return { messages: [message], body: acceptedSmsJson(message, making.deps.createdAtOf(message.id)) };
 }
 
 /** `isOnce`: a number that is repeated shares the message of its first mention. */
 function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: boolean }): Made {
-  const { deps, expiresAt, isOnce } = making;
+  const { deps, isOnce } = making;
   const messages: NewMessage[] = [];
   const answers: string[] = [];
   const first = new Map<string, string>();
   for (const [index, recipient] of request.to.entries()) {
     let answer = isOnce ? first.get(recipient) : undefined;
     if (answer === undefined) {
-      const queue = plan.queues[index] ?? "";
-      const message = toMessage(request, { id: deps.ids(), recipient, queue, expiresAt });
+      const message = toMessage(request, plan, { ...making, index });
       answer = acceptedSmsJson(message, deps.createdAtOf(message.id));
       messages.push(message);
       first.set(recipient, answer);
@@ -123,18 +122,37 @@ function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: b
   return { messages, body: `{"messages":[${answers.join(",")}]}` };
 }
 
-interface Parts {
-  readonly id: string;
-  readonly recipient: string;
-  readonly queue: string;
-  readonly expiresAt: number;
+/** The message of entry `index` of `to`. */
+function toMessage(request: SendSms, plan: SmsPlan, making: Making & { index: number }): NewMessage {
+  const { deps, index, expiresAt, now } = making;
+  const { scheduleAt } = request;
+  const recipient = request.to[index] ?? "";
+  const jobs = [{ queue: plan.queues[index] ?? "" }];
+  const message: Writable<NewMessage> = {
+    id: deps.ids(),
+    recipient,
+    status: scheduleAt === undefined ? "queued" : "scheduled",
+    parts: NO_PARTS,
+    expiresAt,
+    jobs,
+  };
+  if (scheduleAt !== undefined) message.dueAt = scheduleAt;
+  if (plan.content.category === "promotional") defer(message, scheduleAt ?? now, { plan, making });
+  return message;
 }
 
-function toMessage({ scheduleAt }: SendSms, { id, recipient, queue, expiresAt }: Parts): NewMessage {
-  const jobs = [{ queue }];
-  return scheduleAt === undefined
-    ? { id, recipient, status: "queued", parts: NO_PARTS, expiresAt, jobs }
-    : { id, recipient, status: "scheduled", parts: NO_PARTS, expiresAt, dueAt: scheduleAt, jobs };
+/** A promotional message waits for the day, or for the end of its window where that comes before. */
+function defer(
+  message: Writable<NewMessage>,
+  dueAt: number,
+  { plan, making }: { readonly plan: SmsPlan; readonly making: Making },
+): void {
+  const { account, settings } = making.caller;
+  const promotion = { accountMode: account.mode, settings, content: plan.content };
+  const opensAt = mayGoAt(promotion, message.recipient, dueAt);
+  if (opensAt === dueAt) return;
+  message.dueAt = Math.min(opensAt, message.expiresAt);
+  message.deferral = deferralDetail({ settings }, opensAt);
 }
 
 /** Segments are counted when the text is rendered for its first attempt. */

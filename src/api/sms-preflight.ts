@@ -11,6 +11,7 @@ import type { SendSms } from "../core/send-sms.ts";
 import { renderTemplate } from "../core/template.ts";
 import type { Directory } from "./directory.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";
+import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
@@ -83,10 +84,16 @@ const ROUTE: SmsCheck = {
 
 const NO_ROUTE = "no route of the account leads to this number";
 
-const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, SANDBOX_ROUTE];
+const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
 
 /** In order: a later one may use what an earlier one has settled. */
-const LIVE_CHECKS: readonly SmsCheck[] = [VARIABLES, ...REGISTRATION_CHECKS, ROUTE, TEMPLATE_CHECK];
+const LIVE_CHECKS: readonly SmsCheck[] = [
+  VARIABLES,
+  ...REGISTRATION_CHECKS,
+  ...GUARD_CHECKS,
+  ROUTE,
+  TEMPLATE_CHECK,
+];
 
 export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
   return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;

@@ -1,0 +1,74 @@
+/** What an account's own guards say of the recipients of a request, before it is accepted. */
+import type { ErrorCollector, Summary } from "../core/field-errors.ts";
+import { senderKey } from "../core/opt-out.ts";
+import { readSetting } from "../core/settings.ts";
+import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
+import { whenReady } from "./when-ready.ts";
+
+const DESTINATIONS: SmsCheck = {
+  name: "allowed_destinations",
+  appliesTo: ({ caller }) => caller.settings.allowed_destinations !== undefined,
+  judge(flight, errors) {
+    const prefixes = allowedPrefixes(flight.caller.settings);
+    if (prefixes.length === 0) return;
+    const isAllowed = (number: string) => prefixes.some((prefix) => number.startsWith(prefix));
+    report(flight, errors, {
+      isRefused: (number) => !isAllowed(number),
+      reason: `the account may only send to numbers that begin with ${prefixes.join(", ")} (allowed_destinations)`,
+      summary: (bad, total) => `${bad} of ${total} numbers are not among those the account may send to`,
+    });
+  },
+};
+
+const OPT_OUTS: SmsCheck = {
+  name: "opt_outs",
+  judge(flight, errors) {
+    const { caller, request, resolved, directory } = flight;
+    const from = resolved?.from ?? request.from;
+    const sender = from === undefined ? undefined : senderKey(from);
+    const found = directory.optedOut({
+      accountId: caller.account.id,
+      to: request.to,
+      ...(sender && { sender }),
+    });
+    return whenReady(found, (optedOut) => {
+      if (optedOut.length === 0) return;
+      const out = new Set(optedOut);
+      report(flight, errors, {
+        isRefused: (number) => out.has(number),
+        reason: "has opted out of messages from this sender",
+        summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
+      });
+    });
+  },
+};
+
+export const GUARD_CHECKS: readonly SmsCheck[] = [DESTINATIONS, OPT_OUTS];
+
+function allowedPrefixes(settings: Readonly<Record<string, string>>): readonly string[] {
+  const listed = readSetting(settings, "allowed_destinations") ?? "";
+  return listed.split(",").flatMap((prefix) => {
+    const digits = prefix.trim().replace(/^\+/, "");
+    return digits === "" ? [] : [`+${digits}`];
+  });
+}
+
+interface Refused {
+  readonly isRefused: (number: string) => boolean;
+  readonly reason: string;
+  readonly summary: Summary;
+}
+
+function report(
+  { request }: SmsFlight,
+  errors: ErrorCollector,
+  { isRefused, reason, summary }: Refused,
+): void {
+  const total = request.to.length;
+  for (const [index, number] of request.to.entries()) {
+    if (!isRefused(number)) continue;
+    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason });
+    else errors.add("to", reason);
+    errors.summarise("to", summary);
+  }
+}

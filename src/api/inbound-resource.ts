@@ -1,0 +1,52 @@
+/** What the interface shows of an SMS that a handset wrote. Fields that are not used are absent. */
+import Type from "typebox";
+import type { InboundMessage } from "../core/inbound.ts";
+import { toIso } from "../core/timestamp.ts";
+
+const fields = {
+  message_id: Type.String({ description: "Unique message identifier" }),
+  from: Type.String({
+    description: "Who wrote it: E.164, where it is a number",
+    examples: ["+919876543210"],
+  }),
+  to: Type.String({ description: "The number or short code it was written to", examples: ["56161"] }),
+  text: Type.String(),
+  segments: Type.Integer({ minimum: 1 }),
+  encoding: Type.Enum(["gsm7", "ucs2"]),
+  keyword: Type.Optional(
+    Type.Enum(["stop", "start"], {
+      description: "The whole text is one of the account's stop or start words",
+    }),
+  ),
+  partial: Type.Optional(
+    Type.Literal(true, { description: "Not all parts of a long message came; each gap is `…`" }),
+  ),
+  received_at: Type.String({ format: "date-time" }),
+};
+
+export const InboundSms = Type.Object(
+  { account_id: Type.String({ description: "The caller's account identifier" }), ...fields },
+  { title: "InboundSms" },
+);
+
+/** As operators see it. */
+export const InboundRow = Type.Object({
+  account_id: Type.Optional(Type.String({ description: "Absent: nobody's" })),
+  connector_id: Type.String(),
+  ...fields,
+});
+
+export function toInboundResource(message: InboundMessage) {
+  return {
+    message_id: message.id,
+    account_id: message.accountId,
+    from: message.from,
+    to: message.to,
+    text: message.text,
+    segments: message.segments,
+    encoding: message.encoding,
+    keyword: message.keyword,
+    partial: message.isPartial,
+    received_at: toIso(message.receivedAt),
+  };
+}

@@ -1,0 +1,38 @@
+import type { OptOutQuery, Store } from "../store/store.ts";
+import { type MaybePromise, whenReady } from "./when-ready.ts";
+
+/** An account's opt-outs, as `sender recipient`, where the list is short; `undefined` where it is long. */
+export type KnownOptOuts = ReadonlySet<string> | undefined;
+
+/** A list that is longer is asked for the recipients of each request. */
+const MAX_KNOWN = 200;
+
+type Cached = (accountId: string, load: () => Promise<KnownOptOuts>) => MaybePromise<KnownOptOuts>;
+
+/** Who of a request's recipients has opted out: for most accounts without a read, up to a second late. */
+export function createOptOutLookup(
+  { records, inbound }: Pick<Store, "records" | "inbound">,
+  cached: Cached,
+): (query: OptOutQuery) => MaybePromise<readonly string[]> {
+  const load = async (accountId: string): Promise<KnownOptOuts> => {
+    const list = await records.list("optOuts", { accountId }, { limit: MAX_KNOWN + 1 });
+    if (list.length > MAX_KNOWN) return undefined;
+    return new Set(list.map(({ sender = "", recipient }) => nameOf(sender, recipient)));
+  };
+  return (query) =>
+    whenReady(
+      cached(query.accountId, () => load(query.accountId)),
+      (known) => (known ? among(known, query) : inbound.optedOut(query)),
+    );
+}
+
+const NOBODY: readonly string[] = [];
+
+function among(known: ReadonlySet<string>, { sender = "", to }: OptOutQuery): readonly string[] {
+  if (known.size === 0) return NOBODY;
+  return to.filter((number) => known.has(nameOf("", number)) || known.has(nameOf(sender, number)));
+}
+
+function nameOf(sender: string, recipient: string): string {
+  return `${sender} ${recipient}`;
+}

@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import { liveAccount, sms } from "./builders.ts";
+import { type Caller, onEveryStore, type RunningApi } from "./running-api.ts";
+
+const A = "+919876543210";
+const B = "+919876543211";
+const HOUR = 3_600_000;
+
+const set = (api: RunningApi, name: string, value: string) =>
+  api.store.records.setSetting(api.caller.accountId, name, value);
+
+const send = (api: RunningApi, to: string | string[], over = {}, caller: Caller = api.caller) =>
+  api.post("/v1/sms/messages", sms({ to, ...over }), { key: caller.key });
+
+const optOut = (api: RunningApi, recipient: string, over = {}) =>
+  api.add("optOuts", { accountId: api.caller.accountId, recipient, reason: "asked", ...over });
+
+onEveryStore((start) => {
+  test("who has opted out of a sender is refused, and so is a batch with such a one, which says who", async () => {
+    await using api = await start();
+    await optOut(api, A, { sender: "ACME" });
+    const one = await send(api, A, { from: "Acme" });
+    expect(one.status).toBe(400);
+    expect(one.json.details).toEqual({ to: "has opted out of messages from this sender" });
+    const batch = await send(api, [B, A], { from: "ACME" });
+    expect(batch.json.details).toEqual({
+      to: "1 of 2 recipients have opted out of messages from this sender",
+      "to.1": "has opted out of messages from this sender",
+    });
+    expect((await send(api, A, { from: "OTHER" })).status).toBe(202);
+    expect((await send(api, B, { from: "ACME" })).status).toBe(202);
+  });
+
+  test("an opt-out without a sender is of all, counts within a second, and so does its end", async () => {
+    await using api = await start();
+    expect((await send(api, A)).status).toBe(202);
+    const { id } = await optOut(api, A);
+    await api.clock.advance(1_000);
+    expect((await send(api, A)).status).toBe(400);
+    await api.store.records.remove("optOuts", id);
+    await api.clock.advance(1_000);
+    expect((await send(api, A)).status).toBe(202);
+  });
+
+  test("a long list is honoured like a short one", async () => {
+    await using api = await start();
+    for (let count = 0; count < 210; count++) await optOut(api, `+9198000${10_000 + count}`, { sender: "X" });
+    await optOut(api, A, { sender: "ACME" });
+    expect((await send(api, A, { from: "ACME" })).status).toBe(400);
+    expect((await send(api, A, { from: "X" })).status).toBe(202);
+    expect((await send(api, ["+919800010209", B], { from: "X" })).json.details["to.0"]).toContain(
+      "opted out",
+    );
+  });
+
+  test("of a live account the sender that is resolved counts", async () => {
+    await using api = await start();
+    const live = await liveAccount(api);
+    await api.add("optOuts", { accountId: live.accountId, sender: "ACMECO", recipient: A, reason: "asked" });
+    const over = { template_id: live.templateId, variables: { "1": "1", "2": "2" } };
+    expect((await send(api, A, over, live)).json.details.to).toContain("opted out");
+    expect((await send(api, B, over, live)).status).toBe(202);
+  });
+
+  test("an account goes to its allowed destinations only", async () => {
+    await using api = await start();
+    await set(api, "allowed_destinations", "91, +4420");
+    for (const to of [A, "+442071838750"]) expect((await send(api, to)).status).toBe(202);
+    const refused = await send(api, "+14155550123");
+    expect(refused.status).toBe(400);
+    expect(refused.json.details.to).toBe(
+      "the account may only send to numbers that begin with +91, +4420 (allowed_destinations)",
+    );
+    const batch = await send(api, [A, "+14155550123", "+447911123456"]);
+    expect(Object.keys(batch.json.details)).toEqual(["to", "to.1", "to.2"]);
+    expect(batch.json.details.to).toBe("2 of 3 numbers are not among those the account may send to");
+  });
+
+  test("beyond its messages a day an account is told to wait for the next, and a batch is taken whole or not", async () => {
+    await using api = await start();
+    await set(api, "daily_message_limit", "3");
+    expect((await send(api, [A, B])).status).toBe(202);
+    const over = await send(api, [A, B]);
+    expect([over.status, over.json.message]).toEqual([429, "too many requests"]);
+    expect(over.json.details).toEqual({
+      to: "the account is limited to 3 messages a day, 2 of them taken today (daily_message_limit)",
+    });
+    expect((await send(api, A)).status).toBe(202);
+    const waitSeconds = Number((await send(api, A)).headers.get("Retry-After"));
+    await api.clock.advance(waitSeconds * 1_000 - 2_000);
+    expect((await send(api, A)).status).toBe(429);
+    await api.clock.advance(2_000);
+    expect((await send(api, A)).status).toBe(202);
+  });
+
+  test("a day's segments are those of the text that goes out", async () => {
+    await using api = await start();
+    const { accountId } = api.caller;
+    const template = await api.add("smsTemplates", {
+      accountId,
+      name: "t",
+      body: `${"long ".repeat(40)}{#var#}`,
+    });
+    await set(api, "daily_segment_limit", "3");
+    const over = { template_id: template.id, variables: { "1": "x" } };
+    expect((await send(api, A, over)).status).toBe(202);
+    expect((await send(api, A, over)).json.details.to).toContain("3 segments a day, 2 of them");
+    expect((await send(api, A)).status).toBe(202);
+  });
+
+  test("one number gets no more than its limit, which a batch counts too", async () => {
+    await using api = await start();
+    await set(api, "recipient_hourly_limit", "2");
+    const batch = await send(api, [B, A, A, A]);
+    expect(batch.status).toBe(429);
+    const reason = "the account is limited to 2 messages to one number an hour (recipient_hourly_limit)";
+    expect(batch.json.details).toEqual({
+      to: `3 of 4 numbers: ${reason}`,
+      "to.1": reason,
+      "to.2": reason,
+      "to.3": reason,
+    });
+    expect((await send(api, [B, A, A])).status).toBe(202);
+    expect((await send(api, A)).json.details).toEqual({ to: reason });
+    expect((await send(api, B)).status).toBe(202);
+    await api.clock.advance(HOUR);
+    expect((await send(api, A)).status).toBe(202);
+  });
+
+  test("a repeat of a request that was taken is answered as before, at the limit too", async () => {
+    await using api = await start();
+    await set(api, "daily_message_limit", "1");
+    const headers = { "Idempotency-Key": "k-1" };
+    const request = () => api.post("/v1/sms/messages", sms({ to: A }), { headers });
+    const first = await request();
+    const again = await request();
+    expect([again.status, again.text]).toEqual([202, first.text]);
+    expect(again.headers.get("Idempotent-Replayed")).toBe("true");
+    expect((await send(api, A)).status).toBe(429);
+  });
+});
