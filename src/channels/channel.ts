@@ -11,6 +11,7 @@ import type { ReceivedSms } from "../core/inbound.ts";
 import type { LateAnswer } from "../core/late-answer.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
+import type { ReturnPaths } from "./email/return-path.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -117,6 +118,8 @@ export interface ChannelDeps {
   readonly onStatus: (status: ChannelStatus) => void;
   /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
   readonly onLateAnswer?: (answer: LateAnswer) => void;
+  /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
+  readonly returnPaths?: ReturnPaths;
   /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
 }

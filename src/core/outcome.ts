@@ -9,6 +9,8 @@ export type PartOutcome =
       readonly providerMessageIds: readonly string[];
       /** True where acceptance is delivery: the recipient's own MX took the email. */
       readonly delivered?: boolean;
+      /** False where the provider will say nothing more of it: then no receipt is missed. */
+      readonly expectsReceipt?: false;
     }
   /** Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. */
   | { readonly kind: "deferred"; readonly error: MessageError; readonly retryAfterMs?: number }

@@ -1,14 +1,9 @@
 /** An SMPP channel on a held clock, and a fake SMSC for it. */
 import { randomUUID } from "node:crypto";
-import type {
-  Channel,
-  ChannelDeps,
-  ChannelStatus,
-  LateAnswer,
-  OutgoingSms,
-} from "../../src/channels/channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms } from "../../src/channels/channel.ts";
 import { openSmppChannel } from "../../src/channels/sms/smpp/smpp-channel.ts";
 import type { Connector } from "../../src/core/accounts.ts";
+import type { LateAnswer } from "../../src/core/late-answer.ts";
 import type { SmsContent } from "../../src/core/message.ts";
 import type { Receipt } from "../../src/core/outcome.ts";
 import { type FakeSmsc, startFakeSmsc } from "./fake-smsc.ts";

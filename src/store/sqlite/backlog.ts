@@ -15,7 +15,7 @@ export function createBacklog(
     `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ${MAX_COUNTED})`,
   );
   const parked = db.prepare<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM provider_ids WHERE message_id IS NULL LIMIT ${MAX_COUNTED})`,
+    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED})`,
   );
   const oldest = createOldest(db);
   const backlogOf = ({ number, name }: { number: number; name: string }): QueueBacklog => {

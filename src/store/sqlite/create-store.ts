@@ -16,15 +16,12 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
-import { createKnownIds } from "./known-ids.ts";
-import { createLateAnswers } from "./late-answers.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
 import { createOptOutBook } from "./opt-outs.ts";
 import { createOutbox } from "./outbox.ts";
 import { type PackedAccept, packAccept } from "./packed-accept.ts";
-import { createParkedReceipts } from "./parked-receipts.ts";
 import { createProviderIds } from "./provider-ids.ts";
 import { createPrune } from "./prune.ts";
 import { createPush } from "./push.ts";
@@ -33,13 +30,13 @@ import { createReceiptStore } from "./receipt-store.ts";
 import { createRecordReceipts } from "./receipts.ts";
 import { createRecordValues } from "./record-values.ts";
 import { createRecords } from "./records.ts";
+import { createRowNumbers, type NumberShare } from "./row-numbers.ts";
 import { createSandboxLedger } from "./sandbox.ts";
 import { createSettle } from "./settle.ts";
 import { createSmsUsage } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
 import { createSuppressionBook } from "./suppression-book.ts";
 import { createSuppressions } from "./suppressions.ts";
-import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 import { createWebhookLog } from "./webhook-log.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
@@ -52,9 +49,11 @@ export interface SqliteStore extends Store {
 export interface StoreParts {
   readonly vault: Vault;
   readonly accounts: AccountBook;
+  /** Absent: this connection is the only one that numbers rows. */
+  readonly share?: NumberShare;
 }
 
-export function createStore(db: Database, { vault, accounts }: StoreParts): SqliteStore {
+export function createStore(db: Database, { vault, accounts, share }: StoreParts): SqliteStore {
   const meta = createMeta(db);
   const queues = createQueueBook(db);
   const keys = createIdempotencyKeys(db);
@@ -64,14 +63,7 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
   const messages = createMessageLog(db, events, webhooks);
   const contents = createContentShelf(db);
   const suppressions = createSuppressionBook(db, accounts);
-  const providerIds = createProviderIds({
-    messages,
-    suppressions,
-    knownIds: createKnownIds(db),
-    parked: createParkedReceipts(db),
-    unconfirmed: createUnconfirmedParts(db),
-    applyLateAnswer: createLateAnswers(db, { accounts, contents, messages }),
-  });
+  const providerIds = createProviderIds(db, { accounts, contents, messages, suppressions });
   const optOuts = createOptOutBook(db);
   const { inbound, completeInbound } = createInbound(db, { accounts, optOuts });
   const records = {
@@ -81,7 +73,13 @@ export function createStore(db: Database, { vault, accounts }: StoreParts): Sqli
     values: createRecordValues(vault),
     webhookSecrets: createWebhookSecrets(db, vault),
   };
-  const acceptPacked = createAccept(db, { accounts, queues, keys, usage: createSmsUsage(db) });
+  const acceptPacked = createAccept(db, {
+    accounts,
+    queues,
+    keys,
+    usage: createSmsUsage(db),
+    numbers: createRowNumbers(db, share),
+  });
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,

@@ -1,140 +1,130 @@
 import type { ReceiptResult, Settlement } from "../../core/claimed-job.ts";
-import type { Part } from "../../core/message.ts";
-import type { Receipt } from "../../core/outcome.ts";
-import { applyReceipt } from "../../core/progress.ts";
+import type { LateAnswer } from "../../core/late-answer.ts";
+import type { PartOutcome, PartRef, Receipt } from "../../core/outcome.ts";
+import { isOpen } from "../../core/part.ts";
+import { partReference } from "../../core/short-reference.ts";
+import { applyToMatch, applyToTarget, type Books } from "./apply-receipt.ts";
 import type { Database } from "./database.ts";
-import type { MessageLog } from "./message-log.ts";
+import type { EndingParts } from "./ending.ts";
+import { createKnownIds } from "./known-ids.ts";
+import { createLateAnswers } from "./late-answers.ts";
+import { createMatchReceipt, type Match, type MatchParts } from "./match-receipt.ts";
+import { createParkedReceipts, type ParkedReceipts } from "./parked-receipts.ts";
 import { type MessageRow, toProgress } from "./rows.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
-
-/** Parked for one id at the most; a provider that repeats itself must not fill the disk. */
-const MAX_PARKED = 8;
+import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 
 /**
- * Which message a provider's id stands for. Settlement and receipt upsert the same row: whichever comes second
- * finds what the first left there, and applies the receipt. Inside a transaction.
+ * Which part of which message a provider's word is about. A settlement looks for the receipts that came before it, and
+ * a receipt for the settlement: whichever is second finds the first, since both are transactions of one writer.
  */
 export interface ProviderIds {
-  /** Records the ids an attempt brought home, and applies the receipts that were parked under them. */
-  claimAll(settlement: Settlement): void;
+  /** Records the ids an attempt at the message brought home, and applies the receipts that were parked for it. */
+  claimAll(settlement: Settlement, message: MessageRow): void;
+  /** Records what came too late for its attempt. */
+  answerLate(answer: LateAnswer, at: number): void;
   /** Applies a receipt, or parks it. */
   receive(receipt: Receipt): ReceiptResult;
 }
 
-export function createProviderIds(
-  db: Database,
-  parts: { readonly messages: MessageLog; readonly suppressions: SuppressionBook },
-): ProviderIds {
-  const find = db.prepare<ProviderRow>(
-    "SELECT message_id, part, receipts FROM provider_ids WHERE connector_id = ? AND provider_id = ?",
-  );
-  // An id that is given out again stands for the newer message.
-  const upsert = db.prepare<{ receipts: string | null }>(
-    `INSERT INTO provider_ids (connector_id, provider_id, message_id, part, at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (connector_id, provider_id) DO UPDATE
-       SET message_id = excluded.message_id, part = excluded.part, at = excluded.at
-       WHERE message_id IS NULL OR message_id < excluded.message_id
-     RETURNING receipts`,
-  );
-  const unpark = db.prepare(
-    "UPDATE provider_ids SET receipts = NULL WHERE connector_id = ? AND provider_id = ?",
-  );
-  const park = db.prepare(
-    `INSERT INTO provider_ids (connector_id, provider_id, receipts, at) VALUES (?, ?, ?, ?)
-     ON CONFLICT (connector_id, provider_id) DO UPDATE SET receipts = excluded.receipts, at = excluded.at`,
-  );
-
-  return {
-    claimAll({ connectorId, outcomes, messageId, at }) {
-      if (connectorId === undefined) return;
-      outcomes.forEach((outcome, part) => {
-        if (outcome?.kind !== "sent") return;
-        for (const providerId of outcome.providerMessageIds) {
-          const parked = upsert.get(connectorId, providerId, messageId, part, at)?.receipts ?? null;
-          if (parked === null) continue;
-          unpark.run(connectorId, providerId);
-          for (const receipt of toReceipts(parked)) apply(parts, receipt, { messageId, part });
-        }
-      });
-    },
-    receive(receipt) {
-      const { connectorId, providerMessageId, receivedAt, target } = receipt;
-      if (target) return apply(parts, receipt, target);
-      const row = find.get(connectorId, providerMessageId);
-      if (row && row.message_id !== null) {
-        return apply(parts, receipt, { messageId: row.message_id, part: row.part ?? 0 });
-      }
-      const parked = [...toReceipts(row?.receipts ?? null), receipt].slice(-MAX_PARKED);
-      park.run(connectorId, providerMessageId, JSON.stringify(parked), receivedAt);
-      return { kind: "parked" };
-    },
-  };
-}
-
-interface ProviderRow {
-  readonly message_id: string | null;
-  readonly part: number | null;
-  readonly receipts: string | null;
-}
-
-function toReceipts(text: string | null): readonly Receipt[] {
-  return text === null ? [] : (JSON.parse(text) as Receipt[]);
-}
-
-interface Books {
-  readonly messages: MessageLog;
+export interface ProviderIdsParts extends EndingParts {
   readonly suppressions: SuppressionBook;
 }
 
-function apply(
-  { messages, suppressions }: Books,
-  receipt: Receipt,
-  at: { readonly messageId: string; readonly part?: number },
-): ReceiptResult {
-  const row = messages.find(at.messageId);
-  if (!row) return { kind: receipt.target ? "unknown" : "late", messageId: at.messageId };
-  let progress = toProgress(row);
-  let isLate = true;
-  const indexes = receipt.target
-    ? partsNamed(progress.parts, receipt)
-    : partsOf(progress.parts, receipt, at.part ?? 0);
-  if (receipt.target && indexes.length === 0) return { kind: "unknown", messageId: at.messageId };
-  for (const index of indexes) {
-    const step = applyReceipt(progress, index, receipt);
-    progress = step.progress;
-    isLate &&= step.isLate;
-    if (step.entries.length > 0) messages.save(at.messageId, step);
-    learn(suppressions, row, { receipt, email: progress.parts[index]?.address });
-  }
-  return { kind: isLate ? "late" : "applied", messageId: at.messageId, status: progress.status };
+export function createProviderIds(db: Database, books: ProviderIdsParts): ProviderIds {
+  const parts: Parts = {
+    ...books,
+    knownIds: createKnownIds(db),
+    parked: createParkedReceipts(db),
+    unconfirmed: createUnconfirmedParts(db),
+    applyLateAnswer: createLateAnswers(db, books),
+  };
+  const { messages } = parts;
+  const match = createMatchReceipt(parts);
+  const receive = (receipt: Receipt): ReceiptResult => {
+    if (receipt.target) return applyToTarget(parts, receipt, receipt.target);
+    const found = match(receipt);
+    if (found)
+      return applyToMatch(parts, receipt, found.by === "reference" ? prove(parts, found, receipt) : found);
+    parts.parked.park(receipt);
+    return { kind: "parked" };
+  };
+  const claimIds = createClaimIds(parts, receive);
+
+  return {
+    claimAll({ connectorId, outcomes, messageId, at }, message) {
+      outcomes.forEach((outcome, part) => {
+        if (outcome?.kind === "sent" && connectorId !== undefined)
+          claimIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
+        if (outcome?.kind === "unconfirmed" && message.channel === "sms")
+          expectReference(parts, { part, connectorId, message }, receive);
+      });
+    },
+    answerLate(answer, at) {
+      parts.applyLateAnswer(answer, at);
+      const message = messages.find(answer.messageId);
+      if (message) claimIds({ ...answer, ...idsOf(answer, { at, message }) });
+    },
+    receive,
+  };
 }
 
-/** The suppression list learns from late words as well: they are as true. */
-function learn(
-  suppressions: SuppressionBook,
-  row: MessageRow,
-  { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
+interface Parts extends Books, MatchParts {
+  readonly parked: ParkedReceipts;
+  /** Moves the message; without ids and receipts. */
+  readonly applyLateAnswer: (answer: LateAnswer, at: number) => void;
+}
+
+function idsOf(
+  taken: Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">,
+  { at, message }: { readonly at: number; readonly message: MessageRow },
+) {
+  const isAwaited = message.channel === "sms" && taken.expectsReceipt !== false;
+  const { providerMessageIds } = taken;
+  return { providerMessageIds, recipient: message.recipient, awaitedSince: isAwaited ? at : undefined };
+}
+
+interface Claimed extends PartRef {
+  readonly connectorId: string;
+  readonly providerMessageIds: readonly string[];
+  readonly recipient: string;
+  readonly awaitedSince: number | undefined;
+}
+
+function createClaimIds({ knownIds, parked }: Parts, receive: (receipt: Receipt) => unknown) {
+  return (claimed: Claimed): void => {
+    knownIds.note(claimed);
+    const { connectorId, providerMessageIds: ids, recipient } = claimed;
+    for (const receipt of parked.takeByIds({ connectorId, ids, recipient })) receive(receipt);
+  };
+}
+
+interface Unanswered {
+  readonly part: number;
+  readonly connectorId: string | undefined;
+  readonly message: MessageRow;
+}
+
+/** A receipt may prove by its reference that the part was sent; it may have come before the attempt was given up. */
+function expectReference(
+  { unconfirmed, parked }: Parts,
+  { part, connectorId, message: { id: messageId, recipient } }: Unanswered,
+  receive: (receipt: Receipt) => unknown,
 ): void {
-  const { suppress: reason, status, receivedAt: at } = receipt;
-  if (email === undefined) return;
-  if (reason) suppressions.learn(row, { email, reason, at });
-  else if (status === "delivered") suppressions.forgive(row, email);
+  unconfirmed.note({ messageId, part }, connectorId);
+  const reference = partReference(messageId, part);
+  for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
 }
 
-/** The part that the receipt names itself, by its index or by the address. */
-function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
-  const wanted = recipient.toLowerCase();
-  return [...parts.keys()].filter((index) =>
-    target?.part === undefined ? parts[index]?.address?.toLowerCase() === wanted : index === target.part,
-  );
-}
-
-/** One id may stand for several recipients of one envelope; the part that was noted counts where none says so. */
-function partsOf(parts: readonly Part[], receipt: Receipt, noted: number): readonly number[] {
-  const named = parts.flatMap((part, index) =>
-    part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId
-      ? [index]
-      : [],
-  );
-  return named.length > 0 ? named : [noted];
+/** The provider speaks of a part by its reference: it has it, and this is its id. */
+function prove(parts: Parts, found: Match, receipt: Receipt): Match {
+  const { id: messageId } = found.message;
+  const { connectorId, providerMessageId, receivedAt } = receipt;
+  const before = toProgress(found.message).parts;
+  const answer = { messageId, part: found.part, connectorId, providerMessageIds: [providerMessageId] };
+  const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
+  parts.knownIds.note({ ...answer, awaitedSince });
+  const part = before[found.part];
+  if (part && isOpen(part)) parts.applyLateAnswer({ ...answer, parts: before.length }, receivedAt);
+  return { ...found, message: parts.messages.find(messageId) ?? found.message };
 }

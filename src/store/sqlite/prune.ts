@@ -20,8 +20,9 @@ export function createPrune(db: Database, { contents, keys }: PruneParts): Pruni
   const prune = createMessagePrune(db);
   const wipe = createWipe(db, contents);
   const parked = db.prepare(
-    `DELETE FROM provider_ids WHERE (connector_id, provider_id) IN
-       (SELECT connector_id, provider_id FROM provider_ids WHERE message_id IS NULL AND at < ? LIMIT ?)`,
+    // Ids rise with the time: the oldest come first.
+    `DELETE FROM parked_receipts WHERE id IN
+       (SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT ?2) WHERE at < ?1)`,
   );
   const usage = db.prepare(
     `DELETE FROM sms_usage WHERE (account, recipient, hour) IN

@@ -31,9 +31,9 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
   const settleOne = (settlement: Settlement): boolean => {
     const job = find.get(settlement.jobId, settlement.claim, settlement.messageId);
     const message = parts.messages.find(settlement.messageId);
-    if (message) record(parts, message, { settlement, job });
+    const isOver = message !== undefined && record(parts, message, { settlement, job });
     if (!job) return false;
-    if (settlement.next.kind === "done") remove.run(settlement.jobId);
+    if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
     else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
     return true;
   };
@@ -47,20 +47,29 @@ interface Verdict {
   readonly job: { readonly parts: string | null } | undefined;
 }
 
+/** True if there is nothing left to do for the message. */
 function record(
   { messages, contents, providerIds, suppressions }: SettleParts,
   row: MessageRow,
   { settlement, job }: Verdict,
-): void {
+): boolean {
   const before = toProgress(row);
   const attempt = toAttempt(settlement, job);
   const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row.id, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  providerIds.claimAll(settlement);
-  if (!job) return;
+  providerIds.claimAll(settlement, row);
+  if (!job) return false;
+  const isOver = settlement.next.kind === "done" ? isSettled(step.progress) : isNowSettled(messages, row.id);
   if (settlement.keepsContent) contents.keepBatch(row.content);
-  else if (settlement.next.kind === "done" && isSettled(step.progress)) contents.wipeSingle(row.content);
+  else if (isOver) contents.wipeSingle(row.content);
+  return isOver;
+}
+
+/** A retry is not needed where a receipt, or a late answer, has told of what the attempt left open. */
+function isNowSettled(messages: MessageLog, messageId: string): boolean {
+  const row = messages.find(messageId);
+  return row !== undefined && isSettled(toProgress(row));
 }
 
 function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {

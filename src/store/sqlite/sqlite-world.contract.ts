@@ -41,7 +41,9 @@ const ROWS_OF_MESSAGE = [
   "SELECT id FROM jobs WHERE message_id = ?1",
   "SELECT position FROM timeline WHERE message_id = ?1",
   "SELECT number FROM events WHERE message_id = ?1",
-  "SELECT at FROM provider_ids WHERE message_id = ?1",
+  "SELECT part FROM provider_ids WHERE message_id = ?1",
+  "SELECT part FROM unconfirmed_parts WHERE message_id = ?1",
+  "SELECT part FROM overdue_receipts WHERE message_id = ?1",
   "SELECT id FROM webhooks WHERE message_id = ?1",
   "SELECT id FROM contents WHERE first_message_id <= ?1 AND last_message_id >= ?1",
 ];

@@ -116,10 +116,15 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     binds,
     line,
     pace,
-    reading: { statusClasses, idFormat: config.id_format },
+    reading: { statusClasses, idFormat: config.id_format, hasReceipts: hasReceipts(config) },
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;
+}
+
+/** registered_delivery (SMPP 3.4 §5.2.17): 1 in the lowest two bits asks for success and failure. */
+function hasReceipts({ registered_delivery }: SmppConfig): boolean {
+  return (registered_delivery & 0b11) === 1;
 }
 
 function createQuery(

@@ -1,7 +1,8 @@
 /** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
 import type { Clock } from "../../../core/clock.ts";
+import type { LateAnswer } from "../../../core/late-answer.ts";
 import type { Part } from "../../../core/message.ts";
-import type { LateAnswer, OutgoingMessage, OutgoingSms } from "../../channel.ts";
+import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { Binds } from "./binds.ts";
 import type { Pace } from "./pace.ts";
 import type { Session } from "./session.ts";
@@ -105,8 +106,16 @@ async function submitSegment(
   let isReported = false;
   const tellLate = ({ outcome }: SubmitResult) => {
     if (outcome.kind !== "sent") return;
-    const { providerMessageIds } = outcome;
-    submitter.onLateAnswer({ messageId: progress.message.messageId, part: segment, providerMessageIds });
+    const { kind: _, ...taken } = outcome;
+    const { message, plan } = progress;
+    const detail = { encoding: plan.encoding, segments: plan.segments };
+    submitter.onLateAnswer({
+      messageId: message.messageId,
+      part: segment,
+      parts: plan.submits,
+      detail,
+      ...taken,
+    });
   };
   const onLate = (answer: SubmitAnswer) => tellLate(toSubmitResult(answer, submitter.reading));
   const answered = session.submit(progress.plan.body(segment, remainingMs), onLate).then((answer) => {

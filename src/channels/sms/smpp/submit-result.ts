@@ -20,6 +20,8 @@ export interface AnswerReading {
   /** Its own classes of command_status. */
   readonly statusClasses: ReadonlyMap<number, StatusClass>;
   readonly idFormat: IdFormat;
+  /** Every message gets a final receipt, whatever became of it. */
+  readonly hasReceipts: boolean;
 }
 
 /** Reads the answer to a submit_sm. */
@@ -36,7 +38,7 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): Su
       return fromNack(answer.status, overrides);
     case "answered":
       return answer.status === STATUS_OK
-        ? sent(responseIds(answer.messageId, reading.idFormat))
+        ? sent(responseIds(answer.messageId, reading.idFormat), reading.hasReceipts)
         : fromStatus(answer.status, overrides);
   }
 }
@@ -51,8 +53,9 @@ export function unconfirmed(code: string, message: string): SubmitResult {
   return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
 }
 
-function sent(providerMessageIds: readonly string[]): SubmitResult {
-  return { outcome: { kind: "sent", providerMessageIds }, counts: true };
+function sent(providerMessageIds: readonly string[], hasReceipts: boolean): SubmitResult {
+  const silence = hasReceipts ? {} : ({ expectsReceipt: false } as const);
+  return { outcome: { kind: "sent", providerMessageIds, ...silence }, counts: true };
 }
 
 /** A nack says that our PDU was unreadable, whatever its status, unless that says to come back later. */

@@ -1,0 +1,22 @@
+/** Fewer digits are a short code, or cut off: they prove nothing of a longer number. */
+const MIN_DIGITS = 7;
+
+/**
+ * Whether a number in a provider's words is ours: with or without `+`, prefixes and zeros in front. `undefined` where
+ * it cannot be told: nothing, letters, or masked.
+ *
+ * @param ours E.164
+ */
+export function isSameNumber(ours: string, written: string | undefined): boolean | undefined {
+  const theirs = digitsOf(written ?? "");
+  const own = digitsOf(ours);
+  if (theirs === undefined || own === undefined) return undefined;
+  if (theirs === own) return true;
+  const [shorter, longer] = theirs.length < own.length ? [theirs, own] : [own, theirs];
+  return shorter.length >= MIN_DIGITS && longer.endsWith(shorter);
+}
+
+function digitsOf(number: string): string | undefined {
+  const plain = number.replace(/[\s().+-]/g, "").replace(/^0+/, "");
+  return /^\d+$/.test(plain) ? plain : undefined;
+}

@@ -1,0 +1,91 @@
+import type { ReceiptResult } from "../../core/claimed-job.ts";
+import type { Part, TimelineEntry } from "../../core/message.ts";
+import type { Receipt } from "../../core/outcome.ts";
+import { applyReceipt } from "../../core/progress.ts";
+import type { KnownIds } from "./known-ids.ts";
+import type { Match } from "./match-receipt.ts";
+import type { MessageLog } from "./message-log.ts";
+import { type MessageRow, toProgress } from "./rows.ts";
+import type { SuppressionBook } from "./suppression-book.ts";
+
+export interface Books {
+  readonly messages: MessageLog;
+  readonly suppressions: SuppressionBook;
+  readonly knownIds: KnownIds;
+}
+
+/** Moves the part that a receipt was matched with, inside a transaction. */
+export function applyToMatch(books: Books, receipt: Receipt, { message, part, by }: Match): ReceiptResult {
+  const { parts } = toProgress(message);
+  return apply(books, receipt, { message, indexes: partsOf(parts, receipt, part), by });
+}
+
+/** Moves the part that a receipt names itself. */
+export function applyToTarget(
+  books: Books,
+  receipt: Receipt,
+  target: NonNullable<Receipt["target"]>,
+): ReceiptResult {
+  const { messageId } = target;
+  const message = books.messages.find(messageId);
+  const indexes = message ? partsNamed(toProgress(message).parts, receipt) : [];
+  if (!message || indexes.length === 0) return { kind: "unknown", messageId };
+  return apply(books, receipt, { message, indexes, by: "id" });
+}
+
+interface Application {
+  readonly message: MessageRow;
+  readonly indexes: readonly number[];
+  readonly by: Match["by"];
+}
+
+function apply(books: Books, receipt: Receipt, { message, indexes, by }: Application): ReceiptResult {
+  const { messages, suppressions, knownIds } = books;
+  let progress = toProgress(message);
+  let isLate = true;
+  for (const part of indexes) {
+    const step = applyReceipt(progress, part, receipt);
+    progress = step.progress;
+    isLate &&= step.isLate;
+    const entries = by === "id" ? step.entries : step.entries.map((entry) => explained(entry, by));
+    if (entries.length > 0) messages.save(message.id, { progress, entries });
+    if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
+    learn(suppressions, message, { receipt, email: progress.parts[part]?.address });
+  }
+  return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
+}
+
+/** For operators: the id alone did not do it. */
+function explained(entry: TimelineEntry, by: Match["by"]): TimelineEntry {
+  return { ...entry, detail: { ...entry.detail, matched_by: by } };
+}
+
+/** The suppression list learns from late words as well: they are as true. */
+function learn(
+  suppressions: SuppressionBook,
+  row: MessageRow,
+  { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
+): void {
+  const { suppress: reason, status, receivedAt: at } = receipt;
+  if (email === undefined) return;
+  if (reason) suppressions.learn(row, { email, reason, at });
+  else if (status === "delivered") suppressions.forgive(row, email);
+}
+
+/** The part that the receipt names itself, by its index or by the address. */
+function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
+  const wanted = recipient.toLowerCase();
+  return [...parts.keys()].filter((index) =>
+    target?.part === undefined ? parts[index]?.address?.toLowerCase() === wanted : index === target.part,
+  );
+}
+
+/** One id may stand for several recipients of one envelope; the part that was matched counts where none says so. */
+function partsOf(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
+  const named = parts.flatMap((part, index) =>
+    part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId
+      ? [index]
+      : [],
+  );
+  return named.length > 0 ? named : [matched];
+}

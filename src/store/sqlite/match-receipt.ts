@@ -1,0 +1,90 @@
+import type { PartRef, Receipt } from "../../core/outcome.ts";
+import { mayMove } from "../../core/part.ts";
+import { foldId, otherBases } from "../../core/provider-id.ts";
+import { isSameNumber } from "../../core/same-number.ts";
+import type { KnownIds } from "./known-ids.ts";
+import type { MessageLog } from "./message-log.ts";
+import { type MessageRow, toProgress } from "./rows.ts";
+import type { UnconfirmedParts } from "./unconfirmed-parts.ts";
+
+export interface MatchParts {
+  readonly messages: MessageLog;
+  readonly knownIds: KnownIds;
+  readonly unconfirmed: UnconfirmedParts;
+}
+
+export interface Match {
+  readonly message: MessageRow;
+  readonly part: number;
+  readonly by: "id" | "another_form" | "reference";
+}
+
+/**
+ * Which part a receipt is about. By the id as the connector's setting has it; a provider that gives an id out again
+ * means the newest message that is still open. Then by another form of the id, and by the reference of a part nobody
+ * answered for: these two only where the number agrees as well.
+ */
+export function createMatchReceipt(parts: MatchParts): (receipt: Receipt) => Match | undefined {
+  return (receipt) => byId(parts, receipt) ?? byForm(parts, receipt) ?? byReference(parts, receipt);
+}
+
+interface Candidate {
+  readonly message: MessageRow;
+  readonly part: number;
+  /** The receipt would move it. */
+  readonly isOpen: boolean;
+  /** `undefined`: it cannot be told. */
+  readonly isSameNumber: boolean | undefined;
+}
+
+function byId({ messages, knownIds }: MatchParts, receipt: Receipt): Match | undefined {
+  const { connectorId, providerMessageId } = receipt;
+  const known = knownIds.find(connectorId, foldId(providerMessageId));
+  const named = known.filter(({ providerId }) => providerId === providerMessageId);
+  const candidates = toCandidates(messages, receipt, named);
+  const open = candidates.filter(({ isOpen }) => isOpen);
+  const found =
+    open.find((each) => each.isSameNumber === true) ??
+    open[0] ??
+    // What goes to another number is about a message that has not been told its id yet.
+    candidates.find((each) => each.isSameNumber !== false);
+  return found && { ...found, by: "id" };
+}
+
+function byForm({ messages, knownIds }: MatchParts, receipt: Receipt): Match | undefined {
+  const { connectorId, providerMessageId: id, recipient } = receipt;
+  if (recipient === undefined) return undefined;
+  const forms = [foldId(id), ...otherBases(id)];
+  const known = forms.flatMap((form) => knownIds.find(connectorId, form));
+  const found = agreeing(toCandidates(messages, receipt, known));
+  return found && { ...found, by: "another_form" };
+}
+
+function byReference({ messages, unconfirmed }: MatchParts, receipt: Receipt): Match | undefined {
+  const { connectorId, reference } = receipt;
+  if (reference === undefined) return undefined;
+  const found = agreeing(toCandidates(messages, receipt, unconfirmed.find(connectorId, reference)));
+  return found && { ...found, by: "reference" };
+}
+
+function toCandidates(messages: MessageLog, receipt: Receipt, parts: readonly PartRef[]): Candidate[] {
+  return parts.flatMap(({ messageId, part }) => {
+    const message = messages.find(messageId);
+    const status = message && toProgress(message).parts[part]?.status;
+    if (!message || !status) return [];
+    return {
+      message,
+      part,
+      isOpen: receipt.status !== "complained" && mayMove(status, receipt.status),
+      isSameNumber: isSameNumber(message.recipient, receipt.recipient),
+    };
+  });
+}
+
+/** The newest that goes to the same number; an open one before those that are settled. */
+function agreeing(candidates: readonly Candidate[]): Candidate | undefined {
+  const same = candidates
+    .filter((each) => each.isSameNumber === true)
+    .sort((a, b) => (a.message.id < b.message.id ? 1 : -1));
+  return same.find(({ isOpen }) => isOpen) ?? same[0];
+}
