@@ -37,6 +37,7 @@ function toContent({ request, template, resolved }: SmsFlight): SmsContent {
   if (request.callbackUrl !== undefined) content.callbackUrl = request.callbackUrl;
   if (request.tags !== undefined) content.tags = request.tags;
   if (request.metadata !== undefined) content.metadata = request.metadata;
+  if (template?.category !== undefined) content.category = template.category;
   if (template) content.text = template.body;
   if (resolved !== undefined) content.resolved = resolved;
   return content;

@@ -43,8 +43,10 @@ export interface NewMessage {
   readonly parts: readonly Part[];
   /** End of the delivery window. */
   readonly expiresAt: number;
-  /** Scheduled messages: when the jobs become ready. */
+  /** Where they are not ready at once: when the jobs become ready. */
   readonly dueAt?: number;
+  /** Why they wait longer than was asked for: the first entry of the timeline, with the status and at its creation. */
+  readonly deferral?: Readonly<Record<string, string>>;
   /** One per envelope. */
   readonly jobs: readonly NewJob[];
 }

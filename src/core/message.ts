@@ -1,4 +1,5 @@
 /** The nouns of a message that every room shares. Statuses are exactly the words of the public interface. */
+import type { SmsCategory } from "./sms-category.ts";
 
 export type ChannelName = "sms" | "email";
 
@@ -104,6 +105,8 @@ export interface SmsContent {
   readonly callbackUrl?: string;
   readonly tags?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Of the template it was accepted with. */
+  readonly category?: SmsCategory;
   /** The sender id, entity and template that registration resolved, where they differ from what was given. */
   readonly resolved?: {
     readonly from?: string;

@@ -10,6 +10,7 @@ describe("settings", () => {
       batch_duplicates: "send",
       on_unconfirmed: "resend",
       dlt_variable_max_length: 40,
+      dlt_promotional_hours: "10:00-21:00",
       default_dlt_entity_id: undefined,
       keep_bodies: false,
       sms_default_window_seconds: 86_400,
@@ -49,6 +50,12 @@ describe("settings", () => {
     ["email_window_hours", "0", "must be an integer from 1 to 168"],
     ["email_window_hours", "1.5", "must be an integer from 1 to 168"],
     ["email_window_hours", "", "must be an integer from 1 to 168"],
+    [
+      "dlt_promotional_hours",
+      "21:00-10:00",
+      "two times of a day, the earlier first, for example 10:00-21:00",
+    ],
+    ["dlt_promotional_hours", "9-18", "two times of a day, the earlier first, for example 10:00-21:00"],
     ["default_dlt_entity_id", "ACME", "must be 8 to 30 digits"],
   ])("%s = %p is refused: %s", (name, value, problem) => {
     expect(settingProblem(name, { value, forAccount: true })).toBe(problem);

@@ -3,6 +3,7 @@ import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
 import { isOpen } from "../core/part.ts";
 import type { NextStep } from "../core/progress.ts";
+import { deferralDetail } from "../core/promotional-hours.ts";
 import { nextAttemptAt, RETRY_POLICIES } from "../core/retry-policy.ts";
 
 export interface Verdict {
@@ -45,6 +46,16 @@ export function judgeHeld(job: ClaimedJob, now: number): Settlement {
     ...settlementOf(job, now),
     outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),
     next: { kind: "held", dueAt: job.expiresAt },
+  };
+}
+
+/** It may not go out at this time of the day. */
+export function judgeDeferred(job: ClaimedJob, verdict: { now: number; mayGoAt: number }): Settlement {
+  const dueAt = Math.min(job.expiresAt, verdict.mayGoAt);
+  return {
+    ...settlementOf(job, verdict.now),
+    detail: deferralDetail(job, verdict.mayGoAt),
+    next: { kind: "again", dueAt },
   };
 }
 

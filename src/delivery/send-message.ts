@@ -5,11 +5,13 @@ import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
 import type { SendOutcome } from "../core/outcome.ts";
 import { isSettled } from "../core/progress.ts";
+import { mayGoAt } from "../core/promotional-hours.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {
   holdsUnconfirmed,
   judge,
+  judgeDeferred,
   judgeElsewhere,
   judgeExpired,
   judgeHeld,
@@ -76,6 +78,8 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
     if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
     if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
     if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
+    const opensAt = mayGoAt(job, job.recipient, clock.now());
+    if (opensAt > clock.now()) return judgeDeferred(job, { now: clock.now(), mayGoAt: opensAt });
     const right = rightOutlet(deps, job, lease);
     if ("waitMs" in right) return judgeElsewhere(job, { now: clock.now(), ...right });
     ({ outlet } = right);
