@@ -16,6 +16,8 @@ export type Behaviour =
     }
   /** The same answer, later. */
   | { readonly kind: "slow"; readonly ms: number }
+  /** Takes it, once told. */
+  | { readonly kind: "later"; readonly when: Promise<unknown> }
   /** Reads, and says nothing for ever. */
   | { readonly kind: "silent" }
   /** Closes the connection without an answer. */
@@ -148,6 +150,9 @@ function act(behaviour: Behaviour, res: ServerResponse, onWritten: (bytes: numbe
       return;
     case "slow":
       setTimeout(() => res.writeHead(200).end("ok"), behaviour.ms);
+      return;
+    case "later":
+      void behaviour.when.then(() => res.writeHead(200).end("ok"));
       return;
     case "silent":
       return;
