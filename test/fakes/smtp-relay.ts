@@ -1,6 +1,6 @@
 /** An SMTP channel that is open on a server of the test's, and emails to send over it. */
 
-import type { Channel, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
 import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
 import type { Connector } from "../../src/core/accounts.ts";
 import type { EmailContent, Part } from "../../src/core/message.ts";
@@ -25,7 +25,10 @@ export function smtpConnector(
 }
 
 /** Started, unless told otherwise; its clock is held, its chance is always a half. */
-export function openSmtpRelay(connector: Connector, { isStarted } = { isStarted: true }): SmtpRelay {
+export function openSmtpRelay(
+  connector: Connector,
+  { isStarted = true, ...more }: { isStarted?: boolean } & Partial<ChannelDeps> = {},
+): SmtpRelay {
   const clock = createHeldClock();
   const seen: ChannelStatus[] = [];
   const waiting = new Set<() => void>();
@@ -38,6 +41,7 @@ export function openSmtpRelay(connector: Connector, { isStarted } = { isStarted:
     log: { info() {}, warn() {}, debug() {} },
     onSlots: look,
     onReceipts: async () => {},
+    ...more,
     onStatus(status) {
       seen.push(status);
       look();

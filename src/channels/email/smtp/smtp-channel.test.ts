@@ -9,7 +9,7 @@ import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fa
 import type { PartOutcome } from "../../../core/outcome.ts";
 
 const NEVER = new AbortController().signal;
-const SENT: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: false };
+const SENT: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: false, expectsReceipt: false };
 const ANN = { email: "ann@example.test" };
 const BOB = { email: "bob@example.test" };
 
@@ -62,7 +62,9 @@ test("the server's queue id is the provider's id where the envelope has one reci
   const server = await fake();
   const { channel } = await relay(server.port);
   const { parts } = await channel.send(outgoingEmail(), NEVER);
-  expect(parts).toEqual([{ kind: "sent", providerMessageIds: ["Q1"], delivered: false }]);
+  expect(parts).toEqual([
+    { kind: "sent", providerMessageIds: ["Q1"], delivered: false, expectsReceipt: false },
+  ]);
 });
 
 test("lines that begin with dots arrive as they were", async () => {

@@ -1,21 +1,14 @@
 import type { Connector } from "../../../core/accounts.ts";
+import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
-import { type ComposedMail, composeMail } from "./compose-mail.ts";
+import { composeMail } from "./compose-mail.ts";
 import { openCut } from "./cut.ts";
-import { isAscii, toEnvelopeAddress } from "./mail-address.ts";
-import { type Recipients, recipientsOf } from "./recipients.ts";
+import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
+import { envelopesOf, type Recipients, recipientsOf } from "./recipients.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
 import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
-import {
-  isServiceClosing,
-  missingCredentials,
-  type TransactionReport,
-  toOneLine,
-  toPartOutcome,
-  toQueueId,
-} from "./smtp-replies.ts";
-import type { SmtpSession } from "./smtp-session.ts";
+import { toOneLine } from "./smtp-replies.ts";
 
 /** A relay, spoken to over SMTP (RFC 5321): its 250 is `sent`, never `delivered`. One message is one envelope. */
 export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channel {
@@ -34,9 +27,8 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
         return { parts: message.parts.map(() => WRONG), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, pool.cut]);
-      const { log } = deps;
-      const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, log }));
-      const outcome = await (sending ?? allAlike(recipients, NO_CONNECTION, { countsAsAttempt: false }));
+      const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, deps }));
+      const outcome = await (sending ?? deferAll(recipients, NO_CONNECTION, WAITING));
       cut.release();
       return outcome;
     },
@@ -48,117 +40,52 @@ const WRONG: PartOutcome = {
   error: { code: "smtp.wrong_channel", message: "not an email" },
 };
 
-const NO_CONNECTION: PartOutcome = {
-  kind: "deferred",
-  error: { code: "smtp.no_connection", message: "no free connection to the server" },
-};
-
-const CALLED_OFF: PartOutcome = {
-  kind: "deferred",
-  error: { code: "smtp.called_off", message: "called off before anything was sent" },
-};
+const WAITING = { countsAsAttempt: false };
 
 interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
   readonly cut: AbortSignal;
-  readonly log: ChannelDeps["log"];
+  readonly deps: ChannelDeps;
 }
 
-type Mail = ComposedMail & { readonly kind: "composed" };
-
 async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> {
-  const { recipients, message } = sending;
+  const { recipients, message, deps } = sending;
   const isNobody = recipients.addresses.length === 0;
-  if (isNobody || sending.cut.aborted) return allAlike(recipients, CALLED_OFF, { countsAsAttempt: false });
+  if (isNobody || sending.cut.aborted) return deferAll(recipients, CALLED_OFF, WAITING);
   try {
     const mail = await composeMail(message);
-    if (mail.kind === "composed") return await sendEnvelope(pool, sending, mail);
+    if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
     return allAlike(recipients, { kind: "rejected", error: mail.error });
   } catch (fault) {
     // A bug, ours or the composer's: tried again like a fault on the way, until the attempts are spent.
     const name = fault instanceof Error ? fault.name : "unknown";
     const reason = toOneLine(String(fault));
-    sending.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
-    return allAlike(recipients, { kind: "deferred", error: { code: "smtp.fault", message: name } });
+    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
+    return deferAll(recipients, { code: "smtp.fault", message: name });
   }
 }
 
-async function sendEnvelope(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const first = await tryOnce(pool, sending, { mail, isFresh: false });
-  // The connection had died in the pool, and the server saw nothing of this message.
-  const last = first === "stale" ? await tryOnce(pool, sending, { mail, isFresh: true }) : first;
-  return last === "stale" ? allAlike(sending.recipients, NO_CONNECTION) : last;
-}
-
-async function tryOnce(
-  pool: SmtpPool,
-  { message, recipients, cut }: Sending,
-  { mail, isFresh }: { readonly mail: Mail; readonly isFresh: boolean },
-): Promise<SendOutcome | "stale"> {
-  const lent = await pool.connect({ isFresh, cut });
-  if ("fault" in lent) {
-    return allAlike(recipients, { kind: "deferred", error: lent.fault }, { countsAsAttempt: false });
-  }
-  const { session, isReused } = lent;
-  if (cut.aborted) {
-    pool.giveBack(session);
-    return allAlike(recipients, CALLED_OFF, { countsAsAttempt: false });
-  }
-  const from = toEnvelopeAddress(message.content.from.email) ?? "";
-  const to = takenBy(session, { from, mail, addresses: recipients.addresses });
-  if (to.length === 0) {
-    pool.giveBack(session);
-    return allAlike(recipients, NO_SMTPUTF8);
-  }
-  const report = await session.transact({ from, to, raw: mail.raw }, cut);
-  pool.giveBack(session);
-  if (isReused && isUntouched(report) && !cut.aborted) return "stale";
-  return toSendOutcome(pool, report, { recipients, session, mail });
-}
-
-/** The addresses that this server's extensions allow. A header that needs SMTPUTF8 goes to none without it. */
-function takenBy(
-  { takesSmtpUtf8 }: SmtpSession,
-  { from, mail, addresses }: { from: string; mail: Mail; addresses: readonly string[] },
-): readonly string[] {
-  if (takesSmtpUtf8) return addresses;
-  return mail.needsSmtpUtf8 || !isAscii(from) ? [] : addresses.filter(isAscii);
-}
-
-const NO_SMTPUTF8: PartOutcome = {
-  kind: "rejected",
-  error: { code: "smtp.smtputf8", message: "the server does not take international addresses (SMTPUTF8)" },
-};
-
-function isUntouched({ end, recipients }: TransactionReport): boolean {
-  if (end.kind === "sender_refused") return isServiceClosing(end.reply);
-  return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent && recipients.size === 0;
-}
-
-function toSendOutcome(
-  pool: SmtpPool,
-  report: TransactionReport,
-  { recipients, session, mail }: { recipients: Recipients; session: SmtpSession; mail: Mail },
-): SendOutcome {
-  const wanted = missingCredentials(report);
-  if (wanted) pool.markDown(wanted);
-  const queueId = report.end.kind === "taken" ? toQueueId(report.end.reply) : undefined;
-  // The id names the whole envelope: it stands for a recipient only where there is one.
-  const ids = queueId !== undefined && recipients.addresses.length === 1 ? [queueId] : [];
-  const isTaken = (address: string) => session.takesSmtpUtf8 || isAscii(address);
+async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
+  const { message, recipients, cut, deps } = sending;
+  const envelopes = envelopesOf(message, recipients, deps.returnPaths);
+  const handed = await handOver(pool, { mail, envelopes, cut });
+  if (handed.wanted) pool.markDown(handed.wanted);
+  const untried: PartOutcome = { kind: "deferred", error: handed.fault ?? NO_CONNECTION };
+  if (handed.outcomes.size === 0) return allAlike(recipients, untried, WAITING);
   return {
-    parts: recipients.outcomes((address) =>
-      isTaken(address) ? toPartOutcome(report, address, ids) : NO_SMTPUTF8,
-    ),
-    countsAsAttempt: wanted === undefined,
-    detail: {
-      recipients: recipients.addresses.length,
-      octets: mail.raw.length,
-      tls: session.isSecure,
-      ...(queueId !== undefined && { queueId }),
-    },
+    parts: recipients.outcomes((address) => handed.outcomes.get(address) ?? untried),
+    countsAsAttempt: handed.wanted === undefined,
+    detail: { recipients: recipients.addresses.length, octets: mail.raw.length, ...handed.detail },
   };
+}
+
+function deferAll(
+  recipients: Recipients,
+  error: MessageError,
+  counting = { countsAsAttempt: true },
+): SendOutcome {
+  return allAlike(recipients, { kind: "deferred", error }, counting);
 }
 
 function allAlike(

@@ -1,13 +1,14 @@
 import type { MessageError } from "../../../core/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import { openCut } from "./cut.ts";
+import type { Line } from "./hand-over.ts";
 import { createHostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
-import { type OpenedSession, openSmtpSession, type SmtpSession } from "./smtp-session.ts";
+import { type OpenedSession, openSmtpSession } from "./smtp-session.ts";
 
-/** Connections to one host: opened when needed, used again, and none asked for while the host is down. */
-export interface SmtpPool {
+/** Connections to one host (a fault is the host's, and begins a pause): opened when needed, used again, and none asked for while the host is down. */
+export interface SmtpPool extends Line {
   readonly start: () => void;
   readonly status: () => ChannelStatus;
   /** 0 while the host is not known to be up. */
@@ -16,22 +17,11 @@ export interface SmtpPool {
   readonly cut: AbortSignal;
   /** Takes a slot, if there is one, for as long as `work` runs. */
   readonly withSlot: <T>(work: () => Promise<T>) => Promise<T> | undefined;
-  /** A connection that waits, else a new one. A fault is the host's, and begins a pause. */
-  readonly connect: (options: {
-    readonly isFresh: boolean;
-    readonly cut: AbortSignal;
-  }) => Promise<LentSession>;
-  /** Takes a connection back, if it is still open; closes it if it has carried enough. */
-  readonly giveBack: (session: SmtpSession) => void;
   /** The server refuses our session: begins a pause. */
   readonly markDown: (fault: MessageError) => void;
   /** Takes no more, waits up to 10 s for messages under way, then cuts them; says goodbye to the host. */
   readonly stop: () => Promise<void>;
 }
-
-export type LentSession =
-  | { readonly session: SmtpSession; readonly isReused: boolean }
-  | { readonly fault: MessageError };
 
 type PoolDeps = Pick<ChannelDeps, "clock" | "random" | "onSlots" | "onStatus">;
 

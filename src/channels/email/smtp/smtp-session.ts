@@ -3,17 +3,19 @@ import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
-import { type Envelope, runTransaction } from "./smtp-transaction.ts";
+import { type FilledEnvelope, runTransaction } from "./smtp-transaction.ts";
 
 /** One connection that is greeted, secured and authenticated. */
 export interface SmtpSession {
   readonly isSecure: boolean;
   readonly takesSmtpUtf8: boolean;
+  /** It tells on request what becomes of a message (RFC 3461). */
+  readonly takesDsn: boolean;
   /** Messages handed over so far. */
   readonly messages: () => number;
   readonly isOpen: () => boolean;
   /** Reports how far the envelope came; afterwards the session is open only if it can take another. */
-  readonly transact: (envelope: Envelope, cut: AbortSignal) => Promise<TransactionReport>;
+  readonly transact: (envelope: FilledEnvelope, cut: AbortSignal) => Promise<TransactionReport>;
   /** QUIT; resolves when the connection has ended, after at most 2 s. */
   readonly quit: () => Promise<void>;
 }
@@ -47,7 +49,7 @@ async function openOnce(settings: SmtpSettings, clock: Clock, cut: AbortSignal):
     connection.close();
     return { fault: loginFault };
   }
-  return { session: toSession(connection, clock, /^250[ -]SMTPUTF8\b/im.test(ehlo)) };
+  return { session: toSession(connection, clock, ehlo) };
 }
 
 function connectionOptions(settings: SmtpSettings): SMTPConnectionOptions {
@@ -139,11 +141,12 @@ const FAULT_CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "smtp.timeout",
 };
 
-function toSession(connection: SmtpConnection, clock: Clock, takesSmtpUtf8: boolean): SmtpSession {
+function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): SmtpSession {
   let messages = 0;
   return {
     isSecure: connection.secure,
-    takesSmtpUtf8,
+    takesSmtpUtf8: /^250[ -]SMTPUTF8\b/im.test(ehlo),
+    takesDsn: /^250[ -]DSN\b/im.test(ehlo),
     messages: () => messages,
     isOpen: () => !connection.destroyed,
     async transact(envelope, cut) {

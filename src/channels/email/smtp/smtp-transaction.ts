@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 import type { SMTPEnvelope } from "nodemailer/lib/smtp-connection";
+import { isAscii } from "./mail-address.ts";
 import { octetPieces } from "./mail-body.ts";
 import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLine } from "./smtp-replies.ts";
 
@@ -8,6 +9,18 @@ export interface Envelope {
   readonly from: string;
   /** At least one, each once. */
   readonly to: readonly string[];
+  /** What a server with the DSN extension is asked to tell us (RFC 3461); for an envelope with one recipient. */
+  readonly dsn?: DsnRequest;
+}
+
+export interface DsnRequest {
+  /** Comes back as `Original-Envelope-Id`. */
+  readonly envid: string;
+  /** Comes back as `Original-Recipient`. */
+  readonly orcpt: string;
+}
+
+export interface FilledEnvelope extends Envelope {
   readonly raw: Buffer;
 }
 
@@ -17,10 +30,10 @@ export interface Envelope {
  */
 export function runTransaction(
   connection: SmtpConnection,
-  { from, to, raw }: Envelope,
+  { from, to, dsn, raw }: FilledEnvelope,
   cut: AbortSignal,
 ): Promise<TransactionReport> {
-  const envelope: KeptEnvelope = { from, to: [...to], size: raw.length };
+  const envelope: KeptEnvelope = { from, to: [...to], size: raw.length, ...(dsn && toDsnOptions(dsn)) };
   const content = openContent(raw);
   return new Promise((resolve) => {
     let isSettled = false;
@@ -55,6 +68,14 @@ export function runTransaction(
       else lose(describe(error));
     });
   });
+}
+
+/** Headers suffice: the message is ours. A non-ASCII address is left out rather than disguised (RFC 6533 §3). */
+function toDsnOptions({ envid, orcpt }: DsnRequest): Pick<SMTPEnvelope, "dsn"> {
+  const notify = ["SUCCESS", "FAILURE"] as const;
+  return {
+    dsn: { ret: "HDRS", envid, notify: [...notify], ...(isAscii(orcpt) && { orcpt: `rfc822;${orcpt}` }) },
+  };
 }
 
 /** `send` keeps its books on the envelope it is given, where they outlive an error. */

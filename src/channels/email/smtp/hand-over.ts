@@ -1,0 +1,153 @@
+import type { MessageError } from "../../../core/message.ts";
+import type { PartOutcome } from "../../../core/outcome.ts";
+import type { ComposedMail } from "./compose-mail.ts";
+import { isAscii } from "./mail-address.ts";
+import {
+  isServiceClosing,
+  missingCredentials,
+  type TransactionReport,
+  toPartOutcome,
+  toQueueId,
+} from "./smtp-replies.ts";
+import type { SmtpSession } from "./smtp-session.ts";
+import type { Envelope } from "./smtp-transaction.ts";
+
+export type Mail = ComposedMail & { readonly kind: "composed" };
+
+/** Where connections come from. */
+export interface Line {
+  /** A connection that waits, else a new one. */
+  readonly connect: (options: {
+    readonly isFresh: boolean;
+    readonly cut: AbortSignal;
+  }) => Promise<LentSession>;
+  readonly giveBack: (session: SmtpSession) => void;
+}
+
+export type LentSession =
+  | { readonly session: SmtpSession; readonly isReused: boolean }
+  | { readonly fault: MessageError };
+
+export interface Handover {
+  readonly mail: Mail;
+  readonly envelopes: readonly Envelope[];
+  /** Aborts with a reason (a string). */
+  readonly cut: AbortSignal;
+}
+
+/** How far the envelopes came. */
+export interface HandedOver {
+  /** By address, of every envelope a server was asked about. */
+  readonly outcomes: ReadonlyMap<string, PartOutcome>;
+  /** Those that no server was asked about. */
+  readonly left: readonly Envelope[];
+  /** Why some were left: no connection, or time was up. */
+  readonly fault?: MessageError;
+  /** What the server wants of us before it takes anything. */
+  readonly wanted?: MessageError;
+  readonly detail: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Hands the envelopes over, one after the other, each over one connection of the line. Never rejects. */
+export async function handOver(line: Line, { mail, envelopes, cut }: Handover): Promise<HandedOver> {
+  const outcomes = new Map<string, PartOutcome>();
+  let detail: HandedOver["detail"] = {};
+  for (const [index, envelope] of envelopes.entries()) {
+    const tried = await tryEnvelope(line, { mail, envelope, cut });
+    if ("fault" in tried) return { outcomes, left: envelopes.slice(index), fault: tried.fault, detail };
+    const { report, session } = tried;
+    for (const address of envelope.to) outcomes.set(address, outcomeFor(address, tried));
+    detail = { ...detail, ...detailOf(report, session, envelopes.length) };
+    const wanted = missingCredentials(report);
+    if (wanted) return { outcomes, left: envelopes.slice(index + 1), fault: wanted, wanted, detail };
+  }
+  return { outcomes, left: [], detail };
+}
+
+interface Tried {
+  readonly envelope: Envelope;
+  readonly mail: Mail;
+  readonly session: SmtpSession;
+  readonly report: TransactionReport;
+}
+
+interface Trial {
+  readonly mail: Mail;
+  readonly envelope: Envelope;
+  readonly cut: AbortSignal;
+}
+
+async function tryEnvelope(line: Line, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
+  const first = await tryOnce(line, trial, { isFresh: false });
+  // The connection had died while it waited, and the server saw nothing of this message.
+  const last = first === "stale" ? await tryOnce(line, trial, { isFresh: true }) : first;
+  return last === "stale" ? { fault: NO_CONNECTION } : last;
+}
+
+export const NO_CONNECTION: MessageError = {
+  code: "smtp.no_connection",
+  message: "no free connection to the server",
+};
+
+export const CALLED_OFF: MessageError = {
+  code: "smtp.called_off",
+  message: "called off before anything was sent",
+};
+
+async function tryOnce(
+  line: Line,
+  { mail, envelope, cut }: Trial,
+  { isFresh }: { readonly isFresh: boolean },
+): Promise<Tried | { readonly fault: MessageError } | "stale"> {
+  if (cut.aborted) return { fault: CALLED_OFF };
+  const lent = await line.connect({ isFresh, cut });
+  if ("fault" in lent) return lent;
+  const { session, isReused } = lent;
+  const to = takenBy(session, envelope, mail);
+  if (cut.aborted || to.length === 0) {
+    line.giveBack(session);
+    return cut.aborted ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
+  }
+  const report = await session.transact({ ...envelope, to, raw: mail.raw }, cut);
+  line.giveBack(session);
+  if (isReused && isUntouched(report) && !cut.aborted) return "stale";
+  return { envelope, mail, session, report };
+}
+
+/** No address of the envelope is one the server takes: it was not asked. */
+const NOTHING_SAID: TransactionReport = { recipients: new Map(), end: { kind: "recipients_refused" } };
+
+/** The addresses that this server's extensions allow. A header that needs SMTPUTF8 goes to none without it. */
+function takenBy({ takesSmtpUtf8 }: SmtpSession, { from, to }: Envelope, mail: Mail): readonly string[] {
+  if (takesSmtpUtf8) return to;
+  return mail.needsSmtpUtf8 || !isAscii(from) ? [] : to.filter(isAscii);
+}
+
+const NO_SMTPUTF8: PartOutcome = {
+  kind: "rejected",
+  error: { code: "smtp.smtputf8", message: "the server does not take international addresses (SMTPUTF8)" },
+};
+
+function isUntouched({ end, recipients }: TransactionReport): boolean {
+  if (end.kind === "sender_refused") return isServiceClosing(end.reply);
+  return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent && recipients.size === 0;
+}
+
+function outcomeFor(address: string, { report, session, envelope, mail }: Tried): PartOutcome {
+  if (!takenBy(session, envelope, mail).includes(address)) return NO_SMTPUTF8;
+  const queueId = queueIdOf(report);
+  // The id names the whole envelope: it stands for a recipient only where there is one.
+  const ids = queueId !== undefined && envelope.to.length === 1 ? [queueId] : [];
+  const outcome = toPartOutcome(report, address, ids);
+  const isAsked = envelope.dsn !== undefined && session.takesDsn;
+  return outcome.kind === "sent" && !isAsked ? { ...outcome, expectsReceipt: false } : outcome;
+}
+
+function queueIdOf({ end }: TransactionReport): string | undefined {
+  return end.kind === "taken" ? toQueueId(end.reply) : undefined;
+}
+
+function detailOf(report: TransactionReport, session: SmtpSession, envelopes: number): HandedOver["detail"] {
+  const queueId = envelopes === 1 ? queueIdOf(report) : undefined;
+  return { tls: session.isSecure, ...(queueId !== undefined && { queueId }) };
+}

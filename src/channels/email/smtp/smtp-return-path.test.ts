@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from "bun:test";
+import { type RawScript, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { createReturnPaths } from "../return-path.ts";
+
+const NEVER = new AbortController().signal;
+const ANN = { email: "ann+news@example.test" };
+const BOB = { email: "bob@example.test" };
+const HOST = "bounce.acme.test";
+
+const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function relay(extensions: string, script: RawScript = () => undefined) {
+  const server = await startRawSmtp((verb, line, connection) =>
+    verb === "EHLO" ? `250-raw.test\r\n${extensions}` : script(verb, line, connection),
+  );
+  cleanups.push(server.close);
+  const opened = openSmtpRelay(smtpConnector(server.port), { returnPaths });
+  cleanups.push(opened.channel.stop);
+  await opened.became("up");
+  const said = () => server.lines.filter((line) => /^(MAIL|RCPT)/.test(line));
+  return { ...opened, server, said };
+}
+
+test("where bounces can come back, every recipient has an envelope of their own, and a relay with DSN is asked what becomes of each", async () => {
+  const { channel, said } = await relay("250 DSN");
+  const message = outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST });
+  const { parts } = await channel.send(message, NEVER);
+  expect(parts.map((part) => part?.kind)).toEqual(["sent", "sent"]);
+  expect(parts[0]).not.toHaveProperty("expectsReceipt");
+  const from = (part: number) => returnPaths.address({ messageId: message.messageId, part, host: HOST });
+  expect(said()).toEqual([
+    `MAIL FROM:<${from(0)}> RET=HDRS ENVID=${message.messageId}`,
+    `RCPT TO:<${ANN.email}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;ann+2Bnews@example.test`,
+    `MAIL FROM:<${from(1)}> RET=HDRS ENVID=${message.messageId}`,
+    `RCPT TO:<${BOB.email}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;bob@example.test`,
+  ]);
+});
+
+test("a relay without DSN is asked nothing, and no receipt is expected of it", async () => {
+  const { channel, said } = await relay("250 8BITMIME");
+  const { parts } = await channel.send(outgoingEmail({}, { returnPathHost: HOST }), NEVER);
+  expect(parts[0]).toMatchObject({ kind: "sent", expectsReceipt: false });
+  expect(said().join("\n")).not.toMatch(/ENVID|NOTIFY/);
+});
+
+test("without a return path of ours bounces go to the sender, who is asked for none", async () => {
+  const { channel, said } = await relay("250 DSN");
+  await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  expect(said()).toEqual(["MAIL FROM:<shop@acme.test>", `RCPT TO:<${ANN.email}>`, `RCPT TO:<${BOB.email}>`]);
+});
+
+test("one recipient refused leaves the others their own way", async () => {
+  const { channel } = await relay("250 DSN", (verb, line) =>
+    verb === "RCPT" && line.includes("ann") ? "550 5.1.1 unknown" : undefined,
+  );
+  const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST }), NEVER);
+  expect(parts).toMatchObject([{ kind: "rejected", bounced: true }, { kind: "sent" }]);
+});
+
+test("a server that goes away between two recipients has taken the first and not the second", async () => {
+  let mails = 0;
+  const { channel, server } = await relay("250 DSN", (verb) => {
+    if (verb === "MAIL") mails++;
+    return verb === "MAIL" && mails > 1 ? "drop" : undefined;
+  });
+  const outcome = await channel.send(outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST }), NEVER);
+  expect(outcome).toMatchObject({ parts: [{ kind: "sent" }, { kind: "deferred" }], countsAsAttempt: true });
+  expect(server.lines.filter((line) => line.startsWith(`RCPT TO:<${ANN.email}`))).toHaveLength(1);
+});
