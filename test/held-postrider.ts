@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
 import { startPostrider } from "../src/cli/compose.ts";
-import { readConfig } from "../src/cli/config.ts";
+import { type Environment, readConfig } from "../src/cli/config.ts";
 import type { Sandbox } from "../src/cli/first-start.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
@@ -20,6 +20,8 @@ export interface MessageAt {
 
 export interface HeldPostrider extends Peer {
   readonly dataFolder: string;
+  /** Of the bounce listener, where `BOUNCE_PORT` was given. */
+  readonly bouncePort?: number;
   /** Its log, parsed. */
   readonly logged: readonly Readonly<Record<string, unknown>>[];
   now(): number;
@@ -37,7 +39,10 @@ export interface HeldPostrider extends Peer {
   close(): Promise<void>;
 }
 
-export async function startHeldPostrider(roles?: string): Promise<HeldPostrider> {
+export async function startHeldPostrider(
+  roles?: string,
+  environment: Environment = {},
+): Promise<HeldPostrider> {
   const folder = makeDataFolder();
   const held = createHeldClock();
   let leaptMs = 0;
@@ -48,7 +53,10 @@ export async function startHeldPostrider(roles?: string): Promise<HeldPostrider>
   };
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
-  const read = readConfig({ PORT: "0", POSTRIDER_DATA: folder.path }, roles === undefined ? {} : { roles });
+  const read = readConfig(
+    { PORT: "0", POSTRIDER_DATA: folder.path, ...environment },
+    roles === undefined ? {} : { roles },
+  );
   if ("problems" in read) throw new Error(read.problems.join("; "));
   const postrider = await startPostrider({ config: read.config, clock, log });
 
@@ -69,6 +77,7 @@ export async function startHeldPostrider(roles?: string): Promise<HeldPostrider>
   return {
     url: postrider.url,
     dataFolder: folder.path,
+    ...(postrider.bouncePort !== undefined && { bouncePort: postrider.bouncePort }),
     sandbox: JSON.parse(readFileSync(join(folder.path, "sandbox.json"), "utf8")) as Sandbox,
     logged,
     now: clock.now,

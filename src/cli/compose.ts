@@ -10,10 +10,13 @@ import type { Dns } from "../core/dns.ts";
 import { createIds } from "../core/uuid.ts";
 import { createDomainWatch, type DomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
+import { createLateAnswers } from "../delivery/late-answers.ts";
+import { overdueChore } from "../delivery/overdue-receipts.ts";
 import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhookEngine, type WebhookEngine } from "../webhooks/webhook-engine.ts";
+import { openBounces } from "./bounces.ts";
 import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
@@ -21,6 +24,7 @@ import { createDns, openResolver } from "./dns.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
+import { createMailKeys, type MailKeys } from "./mail-keys.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { createSenderDomains } from "./sender-domains.ts";
@@ -33,6 +37,8 @@ const STALLED_MS = 10_000;
 export interface Postrider {
   /** Where it listens. */
   readonly url: string;
+  /** Where mail that comes back is taken, if it is. */
+  readonly bouncePort?: number;
   /** Set on the first start on an empty database. */
   readonly sandbox?: Sandbox;
   /** Stops accepting, finishes what is in flight, closes the database; within 20 s. */
@@ -61,6 +67,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     metrics,
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records),
+    mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret)),
   };
   const gate = createGate();
   try {
@@ -78,21 +85,23 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
       store: store.upkeep,
       clock,
       log: deliveryLog(log),
-      chores: [domains.chore],
+      chores: [domains.chore, overdueChore(store)],
     });
     const webhooks = createWebhooks(parts);
     const { isDraining } = gate;
     const seen = { ...parts, store: watchReceipts(parts.store, engine.noteReceipts) };
     gate.open(createHttp(seen, { engine, upkeep, domains, webhooks, baseUrl: listener.url, isDraining }));
+    const bounces = await openBounces(seen);
     if (config.roles.has("delivery")) await engine.start();
     if (config.roles.has("upkeep")) upkeep.start();
     if (config.roles.has("webhooks")) webhooks.start();
     const stop = async () => {
       gate.drain();
-      await Promise.all([listener.stop(), engine.stop(), upkeep.stop(), webhooks.stop()]);
+      await Promise.all([listener.stop(), bounces?.stop(), engine.stop(), upkeep.stop(), webhooks.stop()]);
       await store.close();
     };
-    return { url: listener.url, ...(sandbox && { sandbox }), stop };
+    const bouncePort = bounces && { bouncePort: bounces.port };
+    return { url: listener.url, ...bouncePort, ...(sandbox && { sandbox }), stop };
   } catch (error) {
     await store.close();
     throw error;
@@ -130,12 +139,14 @@ interface Parts {
   readonly metrics: Metrics;
   readonly ids: () => string;
   readonly dns: Dns;
+  readonly mailKeys: MailKeys;
 }
 
 function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
     queue: store.queue,
+    receipts: store.receipts,
     records: store.records,
     open: (connector, listeners) =>
       openChannel(
@@ -148,6 +159,7 @@ function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
           onReceipts: async (receipts) => void (await watched.queue.recordReceipts(receipts)),
           onInbound: async (messages) =>
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
+          onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
           publicUrl: createPublicUrl(store.records, clock),
         },
         store.sandbox,
@@ -221,6 +233,7 @@ function createHttp(
     metrics: () =>
       metrics.text({
         upkeep: store.upkeep,
+        receipts: store.receipts,
         inbound: store.inbound,
         connectors: engine.connectors,
         domains: domains.counts,
@@ -237,6 +250,7 @@ function createHttp(
     baseUrl,
     isDraining,
     connectorKinds: CONNECTOR_KINDS,
+    connectorStatus: engine.connectorStatus,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

@@ -21,6 +21,8 @@ export interface Config {
   /** Whose `X-Forwarded-For` counts. */
   readonly trustedProxies: readonly Cidr[];
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Where mail that comes back is taken; absent: it is not. Port 0: any free port. */
+  readonly bounce?: { readonly host: string; readonly port: number };
   readonly roles: ReadonlySet<Role>;
   /** Writes to SQLite on a thread of their own: for disks whose commit takes milliseconds (ADR 10). */
   readonly hasStoreThread: boolean;
@@ -43,14 +45,16 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
   const tls = readTls(env, report);
+  const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
   const config: Config = {
     host: env.HOST || "127.0.0.1",
-    port: readPort(env.PORT, report),
+    port: readPort("PORT", env.PORT || "8080", report),
     dataFolder: readDataFolder(env),
     ...(env.POSTRIDER_SECRET && { secret: readSecret(env.POSTRIDER_SECRET, report) }),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
     ...(tls && { tls }),
+    ...(bounce && { bounce }),
     roles: readRoles(options.roles, report),
     hasStoreThread: options.storeThread ?? false,
   };
@@ -79,11 +83,17 @@ export function readAdminTarget(env: Environment): {
 
 type Report = (problem: string) => void;
 
-function readPort(text: string | undefined, report: Report): number {
-  if (!text) return 8080;
+function readBounce(env: Environment, report: Report): Config["bounce"] {
+  return {
+    host: env.BOUNCE_HOST || "127.0.0.1",
+    port: readPort("BOUNCE_PORT", env.BOUNCE_PORT ?? "", report),
+  };
+}
+
+function readPort(name: string, text: string, report: Report): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
-    report(`PORT: expected a number from 0 to 65535, got "${text}"`);
+    report(`${name}: expected a number from 0 to 65535, got "${text}"`);
   return port;
 }
 

@@ -2,9 +2,10 @@ import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { ConnectorStatus } from "../channels/channel.ts";
 import type { DomainState } from "../core/domain.ts";
 import type { Observe } from "../delivery/engine.ts";
-import type { InboundStore, UpkeepStore } from "../store/store.ts";
+import type { InboundStore, ReceiptStore, UpkeepStore } from "../store/store.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
+import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
 import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webhook-metrics.ts";
 
 /** Milliseconds. Fine where an accept lives, coarse where something is wrong. */
@@ -16,13 +17,14 @@ const ATTEMPT_BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 1
 export interface MetricsSources {
   readonly upkeep: Pick<UpkeepStore, "backlog" | "parkedReceipts">;
   readonly connectors: () => readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  readonly receipts: Pick<ReceiptStore, "overdue">;
   readonly domains: () => Readonly<Record<DomainState, number>>;
   readonly inbound: Pick<InboundStore, "unassigned">;
   readonly webhooks: WebhookSources;
   readonly now: () => number;
 }
 
-export interface Metrics {
+export interface Metrics extends ReturnMailMetrics {
   readonly observe: Observe;
   readonly inbound: InboundMetrics;
   readonly webhooks: Pick<WebhookMetrics, "observe">;
@@ -59,6 +61,7 @@ export function createMetrics(): Metrics {
     observe,
     inbound,
     webhooks,
+    ...createReturnMailMetrics(registers),
     request: requestMetrics(registers, requestSeconds),
     async text(sources) {
       await inbound.refresh(sources.inbound);
@@ -144,6 +147,7 @@ function stateMetrics(registers: Registry[]) {
       "queue",
     ]),
     parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
+    overdue: gauge("postrider_receipts_overdue", "Segments whose receipt has not come in time", ["connector"]),
     domains: gauge(
       "postrider_domains",
       "Domains of all accounts; failing ones stop sending when they lapse",
@@ -181,13 +185,16 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
 }
 
 function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Metrics["text"] {
-  return async ({ upkeep, connectors, domains, now }) => {
+  return async ({ upkeep, receipts, connectors, domains, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
     for (const { queue, ready, oldestReadySince } of await upkeep.backlog()) {
       gauges.ready.labels(queue).set(ready);
       gauges.oldest.labels(queue).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }
     gauges.parked.set(await upkeep.parkedReceipts());
+    for (const { connectorId, parts } of await receipts.overdue()) {
+      gauges.overdue.labels(connectorId).set(parts);
+    }
     for (const [state, count] of Object.entries(domains())) gauges.domains.labels(state).set(count);
     for (const { id, status } of connectors()) setConnector(gauges, id, status);
     return registry.metrics();

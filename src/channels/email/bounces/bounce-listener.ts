@@ -1,0 +1,164 @@
+import type { AddressInfo, Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import type { Clock } from "../../../core/clock.ts";
+import type { ChannelLog } from "../../channel.ts";
+import type { ReturnDesk, Returned } from "./return-desk.ts";
+
+/** What is read of a mail: a report says what it has to say before it quotes the mail. */
+const MAX_KEPT_OCTETS = 512 * 1024;
+/** What is taken, since some servers quote the whole mail. */
+const MAX_OCTETS = 32 * 1024 * 1024;
+const MAX_CONNECTIONS = 100;
+const MAX_OF_ADDRESS = 20;
+const MAX_RECIPIENTS = 100;
+const IDLE_MS = 60_000;
+const MAX_SESSION_MS = 10 * 60_000;
+const CLOSE_MS = 5_000;
+
+export interface BounceListenerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** PEM; absent: no STARTTLS. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly desk: ReturnDesk;
+  readonly clock: Clock;
+  readonly log: ChannelLog;
+  /** Called for every mail that was taken or refused after DATA. */
+  readonly onMail: (kind: Returned["kind"] | "unknown_message" | "failed") => void;
+}
+
+export interface BounceListener {
+  readonly port: number;
+  /** Takes no new connections; within 10 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * An SMTP server that takes what comes back, and nothing else: every recipient must be an address made here, so it
+ * relays for nobody. It answers DATA once the receipt is stored, and sends nothing of its own, so that no loop of
+ * notifications about notifications can begin.
+ */
+export async function openBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
+  const server = new SMTPServer({ ...limits(options), ...handlers(options) });
+  const lines = limitSessions(server, options.clock);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause) =>
+      reject(
+        new Error(`BOUNCE_PORT: cannot listen on ${options.host}, port ${options.port}: ${cause.message}`),
+      ),
+    );
+    server.listen(options.port, options.host, resolve);
+  });
+  server.on("error", (error) =>
+    options.log.debug({ reason: error.message }, "a connection of the bounce listener failed"),
+  );
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    async stop() {
+      await new Promise<void>((resolve) => server.close(resolve));
+      lines.end();
+    },
+  };
+}
+
+function limits({ tls }: BounceListenerOptions): SMTPServerOptions {
+  return {
+    banner: "Postrider takes what comes back",
+    size: MAX_OCTETS,
+    maxClients: MAX_CONNECTIONS,
+    maxRecipients: MAX_RECIPIENTS,
+    socketTimeout: IDLE_MS,
+    closeTimeout: CLOSE_MS,
+    disableReverseLookup: true,
+    authOptional: true,
+    disabledCommands: tls ? ["AUTH"] : ["AUTH", "STARTTLS"],
+    ...(tls && { cert: tls.cert, key: tls.key }),
+    logger: false,
+  };
+}
+
+function handlers(options: BounceListenerOptions): SMTPServerOptions {
+  const { desk } = options;
+  return {
+    onRcptTo({ address }, _session, done) {
+      done(
+        desk.isTaken(address) ? null : reply(550, "5.7.1 this address takes no mail, and nothing is relayed"),
+      );
+    },
+    onData(stream, session, done) {
+      keep(stream)
+        .then((raw) => take(options, raw, session))
+        .then(
+          (answer) => (typeof answer === "string" ? done(null, answer) : done(answer)),
+          () => done(reply(451, "4.3.0 it could not be stored; try again later")),
+        );
+    },
+  };
+}
+
+/** The mail's beginning; the rest is read and forgotten. */
+async function keep(stream: Readable & { readonly sizeExceeded?: boolean }): Promise<Buffer | "too_large"> {
+  const chunks: Buffer[] = [];
+  let kept = 0;
+  for await (const chunk of stream) {
+    const piece = (chunk as Buffer).subarray(0, MAX_KEPT_OCTETS - kept);
+    kept += piece.length;
+    if (piece.length > 0) chunks.push(piece);
+  }
+  return stream.sizeExceeded ? "too_large" : Buffer.concat(chunks);
+}
+
+async function take(
+  { desk, clock, log, onMail }: BounceListenerOptions,
+  raw: Buffer | "too_large",
+  session: SMTPServerSession,
+): Promise<string | Error> {
+  if (raw === "too_large") return reply(552, "5.3.4 too large");
+  const to = session.envelope.rcptTo.map(({ address }) => address);
+  try {
+    const returned = await desk.take({ raw, to, at: clock.now() });
+    onMail(returned.results.includes("unknown") ? "unknown_message" : returned.kind);
+    note(log, returned);
+    if (returned.kind === "no_mailbox")
+      return reply(550, "5.6.0 only delivery and feedback reports are read here");
+    return "2.0.0 Ok";
+  } catch (error) {
+    onMail("failed");
+    log.warn({ err: error }, "a mail that came back could not be stored");
+    throw error;
+  }
+}
+
+function note(log: ChannelLog, { kind, results, messageIds, code }: Returned): void {
+  const fields = { kind, results, message_ids: messageIds.slice(0, 10), ...(code !== undefined && { code }) };
+  if (results.length > 0 || kind === "unsubscribe") log.info(fields, "a mail came back");
+  else log.debug(fields, "a mail came back that moves nothing");
+}
+
+/** No session lasts for ever, and none of an address may take the room of all. */
+function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => void } {
+  const open = new Map<Socket, string>();
+  server.server.on("connection", (socket: Socket) => {
+    const address = socket.remoteAddress ?? "";
+    const ofAddress = [...open.values()].filter((each) => each === address).length;
+    socket.on("error", () => {});
+    if (ofAddress >= MAX_OF_ADDRESS) return void socket.destroy();
+    const cancel = clock.after(MAX_SESSION_MS, () => socket.destroy());
+    open.set(socket, address);
+    socket.once("close", () => {
+      cancel();
+      open.delete(socket);
+    });
+  });
+  return {
+    end: () => {
+      for (const socket of open.keys()) socket.destroy();
+    },
+  };
+}
+
+function reply(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode });
+}

@@ -1,0 +1,88 @@
+import type { ReceiptResult } from "../../../core/claimed-job.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import type { ReturnPaths } from "../return-path.ts";
+import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
+import { toBounceReceipt } from "./bounce-receipts.ts";
+import { findTarget } from "./find-target.ts";
+import { type ReturnMail, readReturnMail } from "./return-mail.ts";
+
+/** What came of one mail that came back, for the log and the metrics. No addresses. */
+export interface Returned {
+  readonly kind: ReturnMail["kind"] | "unsubscribe" | "no_mailbox";
+  /** What became of its receipts; empty where it moves nothing. */
+  readonly results: readonly ReceiptResult["kind"][];
+  readonly messageIds: readonly string[];
+  readonly code?: string;
+}
+
+export interface ReturnDeskDeps {
+  readonly returnPaths: ReturnPaths;
+  readonly unsubscribes: UnsubscribeTokens;
+  /** Resolves when they are durable. */
+  readonly receive: (receipts: readonly Receipt[]) => Promise<readonly ReceiptResult[]>;
+  readonly suppress: (wish: Unsubscription) => Promise<void>;
+}
+
+/** Takes the mail of return paths, of wishes to unsubscribe, and of the two addresses every host has (RFC 2142). */
+export interface ReturnDesk {
+  isTaken(address: string): boolean;
+  /** Resolves when everything it tells of is stored; rejects where the store does not take it. */
+  take(mail: {
+    readonly raw: Uint8Array;
+    readonly to: readonly string[];
+    readonly at: number;
+  }): Promise<Returned>;
+}
+
+export function createReturnDesk(deps: ReturnDeskDeps): ReturnDesk {
+  const { returnPaths } = deps;
+  return {
+    isTaken: (address) =>
+      returnPaths.read(address) !== undefined || returnPaths.isUnsubscribe(address) || ROLE.test(address),
+    async take({ raw, to, at }) {
+      const mail = readReturnMail(raw);
+      const wish = to.some(returnPaths.isUnsubscribe) ? wishOf(deps, mail) : undefined;
+      if (wish) await deps.suppress(wish);
+      const receipts = targetsOf(deps, { raw, to, mail }).flatMap(
+        (target) => toBounceReceipt(mail, target, at) ?? [],
+      );
+      const results = receipts.length > 0 ? await deps.receive(receipts) : [];
+      const code = receipts[0]?.error?.code;
+      return {
+        kind: wish ? "unsubscribe" : isUnreadable(mail, to) ? "no_mailbox" : mail.kind,
+        results: results.map((result) => result.kind),
+        messageIds: wish ? [wish.messageId] : receipts.flatMap(({ target }) => target?.messageId ?? []),
+        ...(code !== undefined && { code }),
+      };
+    },
+  };
+}
+
+/** Feedback loops write to these, and so do people. Only reports are read. */
+const ROLE = /^(?:postmaster|abuse)(?:@|$)/i;
+
+function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
+  return kind === "other" && to.every((address) => ROLE.test(address));
+}
+
+/** Mail clients write the subject that the link gives them. A bounce of such a mail is no wish. */
+function wishOf(
+  { unsubscribes }: ReturnDeskDeps,
+  mail: ReturnType<typeof readReturnMail>,
+): Unsubscription | undefined {
+  return mail.kind === "other" ? unsubscribes.open(mail.subject.trim()) : undefined;
+}
+
+interface Arrived {
+  readonly raw: Uint8Array;
+  readonly to: readonly string[];
+  readonly mail: ReturnMail;
+}
+
+/** Who the mail is about: the return paths it came to, or else the one that it quotes. */
+function targetsOf({ returnPaths }: ReturnDeskDeps, { raw, to, mail }: Arrived) {
+  const named = to.flatMap((address) => returnPaths.read(address) ?? []);
+  const isReport = mail.kind === "dsn" || mail.kind === "feedback";
+  if (named.length > 0 || !isReport || !to.some((address) => ROLE.test(address))) return named;
+  return [findTarget(raw, returnPaths) ?? []].flat();
+}

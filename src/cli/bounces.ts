@@ -1,0 +1,45 @@
+import type { ChannelLog } from "../channels/channel.ts";
+import { type BounceListener, openBounceListener } from "../channels/email/bounces/bounce-listener.ts";
+import { createReturnDesk } from "../channels/email/bounces/return-desk.ts";
+import type { Unsubscription } from "../channels/email/unsubscribe-token.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import type { Config } from "./config.ts";
+import type { MailKeys } from "./mail-keys.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface BounceParts {
+  readonly config: Config;
+  readonly store: Pick<Store, "queue" | "suppressions">;
+  readonly mailKeys: MailKeys;
+  readonly clock: Clock;
+  readonly log: ChannelLog;
+  readonly metrics: Pick<Metrics, "returnMail">;
+  readonly ids: () => string;
+}
+
+/** Where mail that comes back is taken; `undefined` where `BOUNCE_PORT` is not set. */
+export async function openBounces(parts: BounceParts): Promise<BounceListener | undefined> {
+  const { config, store, mailKeys, clock, log, metrics } = parts;
+  if (!config.bounce || !config.roles.has("api")) return undefined;
+  const desk = createReturnDesk({
+    ...mailKeys,
+    receive: store.queue.recordReceipts,
+    suppress: createUnsubscribe(parts),
+  });
+  const { tls } = config;
+  const shared = { desk, clock, log, onMail: metrics.returnMail };
+  return openBounceListener({ ...config.bounce, ...shared, ...(tls && { tls }) });
+}
+
+/** Puts a recipient's wish on the account's list. */
+export function createUnsubscribe({
+  store,
+  clock,
+  ids,
+}: Pick<BounceParts, "clock" | "ids"> & { readonly store: Pick<Store, "suppressions"> }) {
+  return async ({ accountId, email, messageId }: Unsubscription): Promise<void> => {
+    const shared = { id: ids(), createdAt: clock.now(), reason: "unsubscribe" } as const;
+    await store.suppressions.add([{ ...shared, accountId, email, source: messageId }]);
+  };
+}
