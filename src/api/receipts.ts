@@ -45,6 +45,8 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
     }
     // Answered only after they are stored: then the provider forgets them.
     if (reading.receipts.length > 0) await deps.store.queue.recordReceipts(reading.receipts);
+    const inbound = reading.inbound?.map((one) => ({ ...one, id: deps.ids() })) ?? [];
+    if (inbound.length > 0) await deps.store.inbound.receive(inbound);
     const { status, body, contentType } = reading.answer;
     if (body === "") return new Response(null, { status });
     return new Response(body, { status, headers: { "Content-Type": contentType } });

@@ -80,6 +80,7 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
     ...callback.status.flatMap((source, index) => sourceAt(`${at}.status.${index}`, source)),
     ...sourceAt(`${at}.error_code`, callback.error_code),
     ...sourceAt(`${at}.error_text`, callback.error_text),
+    ...inboundProblems(callback.inbound),
     ...(reports !== undefined && !/^(\/|$)/.test(reports)
       ? [[`${at}.reports`, "must begin with /"] as const]
       : []),
@@ -98,6 +99,15 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
           ] as const,
         ]),
   ];
+}
+
+function inboundProblems(inbound: CallbackDescription["inbound"]): readonly Problem[] {
+  if (!inbound) return [];
+  const { when, id, from, to, text, segments, part } = inbound;
+  const sources = { when, id, from, to, text, segments, ...part };
+  return Object.entries(sources).flatMap(([name, source]) =>
+    sourceAt(`gateway.callback.inbound.${name}`, source),
+  );
 }
 
 function templateAt(field: string, template: string): readonly Problem[] {

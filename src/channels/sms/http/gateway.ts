@@ -98,6 +98,36 @@ const verifySchema = Type.Object({
   prefix: Type.Optional(Type.String({ description: "For hmac: stands before the signature, like sha256=" })),
 });
 
+const callbackAnswer = Type.Optional(
+  Type.Object({
+    status: Type.Integer({ minimum: 200, maximum: 299 }),
+    body: Type.String(),
+    content_type: Type.Optional(text("text/plain where it is absent")),
+  }),
+);
+
+const inboundSchema = Type.Object(
+  {
+    when: sourceSchema,
+    is: Type.Optional(
+      Type.Array(Type.String(), { description: "Values of `when` that say so; absent: any at all" }),
+    ),
+    id: sourceSchema,
+    from: sourceSchema,
+    to: sourceSchema,
+    text: sourceSchema,
+    segments: Type.Optional(sourceSchema),
+    part: Type.Optional(
+      Type.Object(
+        { reference: sourceSchema, total: sourceSchema, number: sourceSchema },
+        { description: "Where the provider hands on long messages in parts" },
+      ),
+    ),
+    answer: callbackAnswer,
+  },
+  { description: "Where callbacks also bring what handsets write: which are those, and what they say" },
+);
+
 const callbackSchema = Type.Object({
   verify: Type.Optional(verifySchema),
   json_field: Type.Optional(text("The form field that holds the reports as JSON")),
@@ -118,9 +148,8 @@ const callbackSchema = Type.Object({
     }),
   ),
   dlt_codes: Type.Optional(Type.Boolean({ description: "Error codes are those of Indian DLT scrubbing" })),
-  answer: Type.Optional(
-    Type.Object({ status: Type.Integer({ minimum: 200, maximum: 299 }), body: Type.String() }),
-  ),
+  answer: callbackAnswer,
+  inbound: Type.Optional(inboundSchema),
 });
 
 export const gatewaySchema = Type.Object(
@@ -142,4 +171,5 @@ export type Gateway = Static<typeof gatewaySchema>;
 export type SendDescription = Gateway["send"];
 export type AnswerDescription = Gateway["answer"];
 export type CallbackDescription = NonNullable<Gateway["callback"]>;
+export type InboundDescription = NonNullable<CallbackDescription["inbound"]>;
 export type VerifyDescription = NonNullable<CallbackDescription["verify"]>;

@@ -5,6 +5,7 @@ import type { CallbackReading, CallbackRequest } from "../../channel.ts";
 import { documentOf } from "./callback-document.ts";
 import { dltError, providerError, tidyText } from "./error-words.ts";
 import type { CallbackDescription, ReceiptWord } from "./gateway.ts";
+import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
@@ -28,12 +29,40 @@ export function readCallback(reader: CallbackReader, request: CallbackRequest): 
   }
   const document = documentOf(request, description.json_field);
   if (document === undefined) return { kind: "refused", status: 400, reason: "cannot be read" };
-  const receipts = reportsIn(document, description)
+  const reports = reportsIn(document, description)
     .slice(0, MAX_REPORTS)
+    .map((report) => readableOf(report, request));
+  const { inbound } = description;
+  const fromHandsets = inbound ? reports.filter((report) => isInbound(inbound, report)) : [];
+  const receipts = reports
+    .filter((report) => !fromHandsets.includes(report))
     .flatMap((report) => toReceipt(reader, { report, request }) ?? []);
-  const { status = 200, body = "ok" } = description.answer ?? {};
-  return { kind: "receipts", receipts, answer: { status, body, contentType: "text/plain; charset=utf-8" } };
+  if (!inbound || fromHandsets.length === 0) {
+    return { kind: "receipts", receipts, answer: answerOf(description) };
+  }
+  const origin = { connectorId: connector.id, receivedAt: request.receivedAt };
+  return {
+    kind: "receipts",
+    receipts,
+    inbound: fromHandsets.flatMap((report) => toReceivedSms(inbound, report, origin) ?? []),
+    answer: answerOf(inbound.answer ? inbound : description),
+  };
 }
+
+function readableOf(report: unknown, request: CallbackRequest): Readable {
+  return {
+    json: report,
+    text: request.body,
+    header: (name) => request.headers.get(name) ?? undefined,
+  };
+}
+
+function answerOf({ answer }: Pick<CallbackDescription, "answer">) {
+  const { status = 200, body = "ok", content_type: contentType = PLAIN } = answer ?? {};
+  return { status, body, contentType };
+}
+
+const PLAIN = "text/plain; charset=utf-8";
 
 function reportsIn(document: unknown, { reports }: CallbackDescription): readonly unknown[] {
   const found = reports === undefined ? [document] : resolvePointer(reports, document);
@@ -43,13 +72,8 @@ function reportsIn(document: unknown, { reports }: CallbackDescription): readonl
 /** `undefined` for a report that names no message. */
 function toReceipt(
   { connector, provider, description }: CallbackReader,
-  { report, request }: { report: unknown; request: CallbackRequest },
+  { report: readable, request }: { report: Readable; request: CallbackRequest },
 ): Receipt | undefined {
-  const readable: Readable = {
-    json: report,
-    text: request.body,
-    header: (name) => request.headers.get(name) ?? undefined,
-  };
   const id = readFirst(description.id, readable);
   if (!id) return undefined;
   const words = description.status.flatMap((source) => readFirst(source, readable) ?? []);

@@ -2,6 +2,7 @@
  * Plivo, Message API.
  * https://www.plivo.com/docs/messaging/api/messages/ (request, message_uuid, message_expiry, dlt_ parameters)
  * https://docs.plivo.com/docs/messaging/api/message/message-status-callbacks (callback)
+ * https://www.plivo.com/docs/messaging/xml/request (what handsets write; answered in XML)
  * https://docs.plivo.com/docs/messaging/concepts/signature-validation (X-Plivo-Signature-V2; V3 is taken too, as in
  * github.com/plivo/plivo-node)
  * Not verified: the dlt_ parameters are documented as deprecated in places; they are sent where a message has them.
@@ -46,6 +47,15 @@ export const plivo: Provider = {
         failed: "failed",
       },
       error_code: { json: "/ErrorCode" },
+      inbound: {
+        when: { json: "/Text" },
+        id: { json: "/MessageUUID" },
+        from: { json: "/From" },
+        to: { json: "/To" },
+        text: { json: "/Text" },
+        segments: { json: "/Units" },
+        answer: { status: 200, body: "<Response></Response>", content_type: "text/xml" },
+      },
     },
     check: { url: `${baseUrl}${ACCOUNT}` },
   }),

@@ -2,6 +2,7 @@
  * Twilio, Programmable Messaging.
  * https://www.twilio.com/docs/messaging/api/message-resource (send, statuses)
  * https://www.twilio.com/docs/messaging/guides/track-outbound-message-status (callback)
+ * https://www.twilio.com/docs/messaging/guides/webhook-request (what handsets write; answered in TwiML)
  * https://www.twilio.com/docs/usage/security#validating-requests (X-Twilio-Signature)
  * https://www.twilio.com/docs/api/errors (21611, 30036, 90007: ValidityPeriod is 1 to 36,000 s)
  * Not verified: that 20003 and 20005 come only where the account is at fault.
@@ -60,6 +61,16 @@ export const twilio: Provider = {
       // Longer in the queue than its ValidityPeriod.
       error_statuses: { 30036: "expired" },
       answer: { status: 204, body: "" },
+      inbound: {
+        when: { json: "/SmsStatus" },
+        is: ["received"],
+        id: { json: "/MessageSid" },
+        from: { json: "/From" },
+        to: { json: "/To" },
+        text: { json: "/Body" },
+        segments: { json: "/NumSegments" },
+        answer: { status: 200, body: "<Response></Response>", content_type: "text/xml" },
+      },
     },
     check: { url: `${baseUrl}${ACCOUNT}.json` },
   }),

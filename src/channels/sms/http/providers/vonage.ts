@@ -3,6 +3,7 @@
  * https://developer.vonage.com/en/api/sms (request, ttl 20,000 to 604,800,000 ms)
  * https://developer.vonage.com/api-errors/sms (status of each message; 1 is throttled, 4, 8, 9 about the account)
  * https://developer.vonage.com/messaging/sms/guides/delivery-receipts (DLR: status, err-code, messageId)
+ * https://developer.vonage.com/messaging/sms/guides/inbound-sms (what handsets write, long messages in parts)
  * https://developer.vonage.com/en/getting-started/concepts/signing-messages (sig)
  * Callbacks are signed where Vonage's support has turned that on: then set signature_secret and signature_method.
  * The JWT of its newer APIs does not come with these callbacks.
@@ -54,6 +55,18 @@ export const vonage: Provider = {
       status: [{ json: "/status" }],
       statuses: STATUSES,
       error_code: { json: "/err-code" },
+      inbound: {
+        when: { json: "/text" },
+        id: { json: "/messageId" },
+        from: { json: "/msisdn" },
+        to: { json: "/to" },
+        text: { json: "/text" },
+        part: {
+          reference: { json: "/concat-ref" },
+          total: { json: "/concat-total" },
+          number: { json: "/concat-part" },
+        },
+      },
     },
     check: {
       url: `${baseUrl}/account/get-balance?api_key={{secret.api_key}}&api_secret={{secret.api_secret}}`,

@@ -1,0 +1,65 @@
+import type { InboundPart, ReceivedSms } from "../../../core/inbound.ts";
+import { toInboundAddress } from "../../../core/inbound-address.ts";
+import { present } from "../../../core/present.ts";
+import { segmentSms } from "../../../core/sms-segments.ts";
+import type { InboundDescription } from "./gateway.ts";
+import { type Readable, readFirst } from "./source.ts";
+
+/** Longest text that is kept: what 255 segments of GSM-7 hold. */
+const MAX_TEXT = 39_015;
+
+const MAX_ID = 255;
+
+/** Providers repeat for a day or so; their ids are never used again. */
+const REPEATS_WITHIN_MS = 7 * 24 * 3_600_000;
+
+export interface InboundReport {
+  readonly connectorId: string;
+  readonly receivedAt: number;
+}
+
+/** Whether a report tells of a message from a handset, and not of one of ours. */
+export function isInbound({ when, is }: InboundDescription, report: Readable): boolean {
+  const value = readFirst(when, report);
+  return value !== undefined && (is === undefined || is.includes(value));
+}
+
+/** `undefined` for one without an id or a sender. */
+export function toReceivedSms(
+  description: InboundDescription,
+  report: Readable,
+  { connectorId, receivedAt }: InboundReport,
+): ReceivedSms | undefined {
+  const [id, from, to] = [description.id, description.from, description.to].map((at) =>
+    readFirst(at, report),
+  );
+  if (!id || !from || to === undefined) return undefined;
+  const text = (readFirst(description.text, report) ?? "").slice(0, MAX_TEXT);
+  const { encoding, parts } = segmentSms(text);
+  return present({
+    connectorId,
+    from: toInboundAddress(from),
+    to: toInboundAddress(to),
+    text,
+    encoding,
+    segments: numberIn(readFirst(description.segments, report), { max: 255 }) ?? parts.length,
+    receivedAt,
+    key: id.slice(0, MAX_ID),
+    sameSince: receivedAt - REPEATS_WITHIN_MS,
+    part: partOf(description.part, report),
+  });
+}
+
+function partOf(description: InboundDescription["part"], report: Readable): InboundPart | undefined {
+  if (!description) return undefined;
+  const read = (at: keyof typeof description, max: number) =>
+    numberIn(readFirst(description[at], report), { max });
+  const [reference, total, number] = [read("reference", 0xffff), read("total", 255), read("number", 255)];
+  if (reference === undefined || !total || !number || total < 2 || number > total) return undefined;
+  return { reference, total, number };
+}
+
+function numberIn(text: string | undefined, { max }: { max: number }): number | undefined {
+  const value = /^\d{1,5}$/.test(text ?? "") ? Number(text) : Number.NaN;
+  return value <= max ? value : undefined;
+}
