@@ -1,21 +1,40 @@
-import type { ConnectorKind } from "../channels/channel.ts";
+import type { ConnectorKind, ConnectorStatus } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Everything the HTTP interface is given by the composition root. */
-export interface AppDeps {
-  readonly store: Pick<
-    Store,
-    "inbound" | "intake" | "messages" | "feed" | "queue" | "push" | "records" | "adminTokenDigest"
-  >;
+/** What taking requests needs, whichever of them are answered here. */
+export interface DoorDeps {
+  readonly store: Pick<Store, "inbound" | "intake" | "records" | "adminTokenDigest">;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
   readonly log: ApiLog;
-  readonly adminEndpoints: readonly Endpoint[];
   /** Those whose callbacks are taken; absent: none. */
   readonly connectorKinds?: readonly ConnectorKind[];
+  /** True once the process has been told to stop: every request but those of the probes is refused. */
+  readonly isDraining: () => boolean;
+  readonly onRequest: (request: ObservedRequest) => void;
+  /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
+  readonly isTrustedProxy?: (address: string) => boolean;
+  readonly limits?: Partial<ApiLimits>;
+}
+
+/** Answers a request, given the address at the other end of its connection. Never rejects. */
+export type AnswerRequest = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
+
+/** One of several listeners: it answers what is asked most, and hands the rest on. */
+export interface MessageAppDeps extends DoorDeps {
+  /** Answers what this part does not serve, and what only one may count: requests of accounts with a rate limit. */
+  readonly elsewhere: AnswerRequest;
+}
+
+/** Everything the HTTP interface is given by the composition root. */
+export interface AppDeps extends DoorDeps {
+  readonly store: DoorDeps["store"] & Pick<Store, "messages" | "feed" | "queue" | "push">;
+  readonly adminEndpoints: readonly Endpoint[];
+  /** How a connector is doing in this process; `undefined` where it does not run it. Absent: it runs none. */
+  readonly connectorStatus?: (id: string) => ConnectorStatus | undefined;
   /** The text of `/metrics`, in the Prometheus exposition format. */
   readonly metrics: () => Promise<string>;
   /** What keeps this process from serving, in words; empty when it is ready. */
@@ -25,12 +44,6 @@ export interface AppDeps {
   readonly version: string;
   /** As clients see it, without a slash at the end. For `/openapi.json`. */
   readonly baseUrl: string;
-  /** True once the process has been told to stop: every request but those of the probes is refused. */
-  readonly isDraining: () => boolean;
-  readonly onRequest: (request: ObservedRequest) => void;
-  /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
-  readonly isTrustedProxy?: (address: string) => boolean;
-  readonly limits?: Partial<ApiLimits>;
   /** `probes`: only `/healthz`, `/readyz` and `/metrics`, in a process that is not to accept. Absent: everything. */
   readonly serves?: "everything" | "probes";
 }

@@ -1,10 +1,17 @@
 /** The door: finds the endpoint of a request, and turns whatever becomes of it into an answer. */
 import { StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
-import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
+import {
+  type AnswerRequest,
+  type AppDeps,
+  DEFAULT_LIMITS,
+  type DoorDeps,
+  type MessageAppDeps,
+} from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { createDirectory } from "./directory.ts";
-import { allEndpoints } from "./endpoints.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {
   internalError,
   methodNotAllowed,
@@ -13,6 +20,7 @@ import {
   refusalResponse,
   serviceUnavailable,
 } from "./errors.ts";
+import { HandedOn } from "./handed-on.ts";
 import { isProbe } from "./health.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -21,15 +29,33 @@ import { type Arrival, createRunner } from "./run-endpoint.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
 export interface App {
-  /** Answers every request; never rejects. `addressOf` gives the address at the other end of a request's connection. */
-  readonly fetch: (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
+  readonly fetch: AnswerRequest;
 }
 
+/** The whole interface. */
 export function createApp(deps: AppDeps): App {
-  const { clock, ids } = deps;
+  const parts = createParts(deps);
+  return createDoor(deps, { ...parts, endpoints: allEndpoints(deps, parts) });
+}
+
+/** Send and Get; every other request is handed on. */
+export function createMessageApp(deps: MessageAppDeps): App {
+  const parts = createParts(deps);
+  return createDoor(deps, { ...parts, endpoints: messageEndpoints(deps, parts) });
+}
+
+function createParts(deps: DoorDeps): EndpointParts {
+  return { directory: createDirectory(deps), limiter: createRateLimiter(deps.clock) };
+}
+
+interface DoorParts extends EndpointParts {
+  readonly endpoints: readonly Endpoint[];
+}
+
+function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limiter }: DoorParts): App {
+  const { clock, ids, elsewhere } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
-  const limiter = createRateLimiter(clock);
-  const route = createRouter(allEndpoints(deps, { directory: createDirectory(deps), limiter }));
+  const route = createRouter(endpoints);
   const run = createRunner(deps, limiter);
   const refuse = createErrorHandler(deps);
   let inFlight = 0;
@@ -46,12 +72,17 @@ export function createApp(deps: AppDeps): App {
       const startedMs = clock.monotonicMs();
       const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(request.method, pathOf(request.url));
+      if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);
       inFlight++;
       let answered: MaybePromise<Answered>;
       try {
         answered = answer(request, match, arrival);
         if (answered instanceof Promise) answered = await answered;
       } catch (error) {
+        if (error instanceof HandedOn && elsewhere) {
+          inFlight--;
+          return elsewhere(error.restore(request), () => addressOf(request));
+        }
         answered = refuse(error, arrival.requestId);
       }
       inFlight--;
@@ -73,7 +104,7 @@ function otherMethod(method: string, { allow, cors }: Preflight): Response {
 /** An outage is told to the log once a second: there is one cause, and a line for every client would bury it. */
 const OUTAGE_LOG_GAP_MS = 1000;
 
-function createErrorHandler({ log, clock }: AppDeps): (error: unknown, requestId: string) => Response {
+function createErrorHandler({ log, clock }: DoorDeps): (error: unknown, requestId: string) => Response {
   let outageLoggedAt = -Infinity;
 
   return (error, requestId) => {
@@ -124,7 +155,7 @@ function make({ status, json }: Answer, requestId: string): Response {
 }
 
 function observe(
-  { onRequest, log }: AppDeps,
+  { onRequest, log }: DoorDeps,
   { request, match, arrival }: Visit,
   { status, ms }: { readonly status: number; readonly ms: number },
 ): void {

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { KeyOwner } from "../core/accept-request.ts";
 import { isWellFormedApiKey } from "../core/api-key.ts";
-import type { AppDeps } from "./app-deps.ts";
+import type { DoorDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 
@@ -16,7 +16,7 @@ export interface Authenticator {
 const MAX_KEYS = 10_000;
 
 /** A revoked key, and a replaced admin token, are refused a second later at the latest, on every process. */
-export function createAuthenticator({ store, clock }: Pick<AppDeps, "store" | "clock">): Authenticator {
+export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "clock">): Authenticator {
   const isFound = (found: unknown) => found !== undefined;
   // Unknown keys are not kept: a flood of them would drive the good ones out.
   const owners = createFreshCache<KeyOwner | undefined>({ clock, maxEntries: MAX_KEYS, keeps: isFound });

@@ -1,5 +1,6 @@
 import type {
   Account,
+  Connector,
   DltEntity,
   PushApp,
   RecordTypes,
@@ -9,7 +10,7 @@ import type {
 } from "../core/accounts.ts";
 import type { Domain } from "../core/domain.ts";
 import type { OptOutQuery, Records } from "../store/store.ts";
-import type { AppDeps } from "./app-deps.ts";
+import type { DoorDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
 import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 import type { MaybePromise } from "./when-ready.ts";
@@ -26,6 +27,7 @@ export interface Directory {
   /** `domain` in lower case. */
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
+  connector(id: string): MaybePromise<Connector | undefined>;
   /** `email` in lower case. */
   isSuppressed(accountId: string, email: string): MaybePromise<boolean>;
   /** Those of `to` who have opted out. Read for each request only of accounts with a long list. */
@@ -41,7 +43,7 @@ const MAX_ENTRIES = 10_000;
 const MAX_LISTED = 10_000;
 const PAGE = 1000;
 
-export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connectorKinds">): Directory {
+export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connectorKinds">): Directory {
   const { store, clock } = deps;
   const { records } = store;
   const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> =>
@@ -52,6 +54,7 @@ export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connect
   const renderers = cache<ReadonlySet<string>>(1);
   const domains = cache<Domain | undefined>();
   const routes = cache<readonly Route[]>(1);
+  const connectors = cache<Connector | undefined>();
   const suppressions = cache<boolean>();
   const accounts = cache<Account | undefined>();
   const optOuts = cache<KnownOptOuts>(1000);
@@ -70,6 +73,7 @@ export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connect
     templateRenderers: () => renderers.get("", () => listTemplateRenderers(deps)),
     domain: (accountId, domain) =>
       domains.get(`${accountId} ${domain}`, () => records.find("domains", { accountId, domain })),
+    connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
     routes: () => routes.get("", () => listAll(records, "routes", {})),
     isSuppressed: (accountId, email) =>
       suppressions.get(`${accountId} ${email}`, async () => {
@@ -90,7 +94,7 @@ export function createDirectory(deps: Pick<AppDeps, "store" | "clock" | "connect
 async function listTemplateRenderers({
   store,
   connectorKinds = [],
-}: Pick<AppDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
+}: Pick<DoorDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
   const connectors = await listAll(store.records, "connectors", {});
   const rendering = connectors.filter((connector) =>
     connectorKinds.find(({ kind }) => kind === connector.kind)?.rendersTemplates?.(connector),

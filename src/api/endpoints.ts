@@ -1,4 +1,4 @@
-import type { AppDeps } from "./app-deps.ts";
+import type { AppDeps, DoorDeps } from "./app-deps.ts";
 import { cancelEndpoints } from "./cancel-messages.ts";
 import { createCreatedAt } from "./created-at.ts";
 import type { Directory } from "./directory.ts";
@@ -6,6 +6,7 @@ import { docsEndpoints } from "./docs.ts";
 import { emailEndpoints } from "./email-messages.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { eventEndpoints } from "./events.ts";
+import { HandedOn } from "./handed-on.ts";
 import { healthEndpoints } from "./health.ts";
 import { inboundEndpoints } from "./inbound-sms.ts";
 import { messageEventEndpoints } from "./message-events.ts";
@@ -25,7 +26,9 @@ export interface EndpointParts {
 export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   if (deps.serves === "probes") return healthEndpoints(deps);
   const { store, ids } = deps;
-  const messages = { intake: store.intake, directory, ids, createdAtOf: createCreatedAt() };
+  const { connectorStatus = () => undefined } = deps;
+  const createdAtOf = createCreatedAt();
+  const messages = { intake: store.intake, directory, ids, createdAtOf, connectorStatus };
   const described = [
     ...smsEndpoints(messages),
     ...inboundEndpoints(store.inbound),
@@ -40,4 +43,16 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...deps.adminEndpoints,
   ];
   return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps)];
+}
+
+/** Send and Get, for a listener that hands on the rest. */
+export function messageEndpoints(
+  { store: { intake }, ids }: DoorDeps,
+  { directory }: EndpointParts,
+): readonly Endpoint[] {
+  const connectorStatus = () => {
+    throw new HandedOn();
+  };
+  const messages = { intake, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
+  return [...smsEndpoints(messages), ...emailEndpoints(messages)];
 }

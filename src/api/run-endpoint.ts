@@ -2,11 +2,12 @@ import type { KeyOwner } from "../core/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
 import type { Answered } from "./answer.ts";
-import { type AppDeps, DEFAULT_LIMITS } from "./app-deps.ts";
+import { DEFAULT_LIMITS, type DoorDeps, type MessageAppDeps } from "./app-deps.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
+import { HandedOn } from "./handed-on.ts";
 import { digestOf, idempotencyKey, isStrict, keyScope, replayOfRefused } from "./idempotency.ts";
 import { parseJsonObject } from "./parse-json.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -24,8 +25,10 @@ export interface Arrival {
 type Found = Extract<Match, { kind: "found" }>;
 type Runner = (found: Found, request: Request, arrival: Arrival) => MaybePromise<Answered>;
 
+type RunnerDeps = DoorDeps & Partial<MessageAppDeps>;
+
 /** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
-export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
+export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const { clock, isTrustedProxy } = deps;
   const admit = createAdmission(deps, limiter);
   const runWithBody = createBodyRunner(deps);
@@ -44,11 +47,13 @@ export function createRunner(deps: AppDeps, limiter: RateLimiter): Runner {
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
 
-function createAdmission(deps: AppDeps, limiter: RateLimiter): Admission {
+function createAdmission(deps: RunnerDeps, limiter: RateLimiter): Admission {
   const authenticator = createAuthenticator(deps);
 
   const count = (caller: KeyOwner): KeyOwner => {
-    for (const { key, limit } of accountLimits(caller)) {
+    const limits = accountLimits(caller);
+    if (deps.elsewhere && limits.length > 0) throw new HandedOn();
+    for (const { key, limit } of limits) {
       const waitSeconds = limiter.take(key, limit);
       if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
     }
@@ -64,7 +69,7 @@ function createAdmission(deps: AppDeps, limiter: RateLimiter): Admission {
 
 type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Answered>;
 
-function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
+function createBodyRunner({ clock, store, limits }: DoorDeps): BodyRunner {
   const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits });
 
   return async (endpoint, request, call) => {
@@ -82,6 +87,7 @@ function createBodyRunner({ clock, store, limits }: AppDeps): BodyRunner {
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
+      if (error instanceof HandedOn) throw new HandedOn(text);
       const isRefused = error instanceof Refusal && error.status === 400 && endpoint.idempotent;
       const replay = isRefused ? await replayFor(store.intake, endpoint, { call, text }) : undefined;
       if (replay) return replay;
@@ -113,7 +119,7 @@ interface CallParts {
   readonly params: Call["params"];
   readonly arrival: Arrival;
   readonly now: number;
-  readonly isTrustedProxy: AppDeps["isTrustedProxy"];
+  readonly isTrustedProxy: DoorDeps["isTrustedProxy"];
 }
 
 const NO_QUERY = new URLSearchParams();

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
 import { isOutage } from "./sqlite/driver.ts";
+import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
 import { slowCommits } from "./sqlite/slow-commits.ts";
 import { openThreaded, type ThreadedOptions } from "./sqlite/thread/open-threaded.ts";
@@ -16,14 +17,27 @@ export interface StoreOptions {
   readonly randomBytes: RandomBytes;
   /** The thread that writes; absent: this one does. */
   readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost">;
+  /** Where other threads write too, by `openStoreBeside`. Not together with `thread`. */
+  readonly shared?: SharedWriting;
   /** For benchmarks: every commit takes so many milliseconds longer. */
   readonly commitMs?: number;
 }
 
+/** The store of a data folder that this process has open, once more for another of its threads. */
+export function openStoreBeside(
+  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes"> &
+    Required<Pick<StoreOptions, "shared">>,
+): StoreBeside {
+  const path = join(options.dataFolder, DATABASE);
+  return openBeside({ path, vault: createVault(options), shared: options.shared });
+}
+
+const DATABASE = "postrider.db";
+
 /** Opens the store of a data folder, for this process alone; `close` lets go of it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const lock = lockFolder(options.dataFolder);
-  const path = join(options.dataFolder, "postrider.db");
+  const path = join(options.dataFolder, DATABASE);
   try {
     const store = await openAt(path, options);
     return {
@@ -39,9 +53,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-function openAt(path: string, { masterKey, randomBytes, thread, commitMs }: StoreOptions): Promise<Store> {
+function openAt(
+  path: string,
+  { masterKey, randomBytes, thread, shared, commitMs }: StoreOptions,
+): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
-  if (!thread) return openSqlite({ path, vault, ...slowCommits(commitMs) });
+  if (!thread) return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }) });
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
   return openThreaded({ ...thread, setup, vault });
 }

@@ -6,6 +6,7 @@ import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
 import type { QueueBook } from "./queue-book.ts";
+import type { RowNumbers } from "./row-numbers.ts";
 import type { SmsUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
@@ -13,15 +14,16 @@ export interface AcceptParts {
   readonly queues: QueueBook;
   readonly keys: IdempotencyKeys;
   readonly usage: SmsUsage;
+  readonly numbers: RowNumbers;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
 export function createAccept(
   db: Database,
-  { accounts, queues, keys, usage }: AcceptParts,
+  { accounts, queues, keys, usage, numbers }: AcceptParts,
 ): (request: PackedAccept) => Promise<AcceptResult> {
-  const insertContent = createContentInsert(db);
-  const insertMessage = createMessageInsert(db, queues);
+  const insertContent = createContentInsert(db, numbers);
+  const insertMessage = createMessageInsert(db, { queues, numbers });
   const limit = createLimit(keys, usage);
 
   const replayOf = (key: PackedKey): AcceptResult | undefined => {
@@ -78,7 +80,7 @@ interface MessageFrame {
 
 function createMessageInsert(
   db: Database,
-  queues: QueueBook,
+  { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,
 ): (message: PackedMessage, frame: MessageFrame) => void {
   const insert = db.prepare(
     `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host)
@@ -89,7 +91,7 @@ function createMessageInsert(
     `INSERT INTO jobs (id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)`,
   );
-  const nextJob = createCounter(db, "jobs");
+  const nextJob = numbers("jobs");
   return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
     const { account, content, channel, callbackHost, flow } = frame;
     const position = deferral === null ? 0 : 1;
@@ -112,11 +114,11 @@ function createDeferralNote(db: Database): (id: string, status: string, detail: 
 
 type ContentInsert = (envelope: string, body: string | null, messages: readonly PackedMessage[]) => number;
 
-function createContentInsert(db: Database): ContentInsert {
+function createContentInsert(db: Database, numbers: RowNumbers): ContentInsert {
   const insert = db.prepare(
     "INSERT INTO contents (id, envelope, body, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const nextId = createCounter(db, "contents");
+  const nextId = numbers("contents");
   return (envelope, body, messages) => {
     const first = messages[0];
     const last = messages.at(-1);
@@ -125,10 +127,4 @@ function createContentInsert(db: Database): ContentInsert {
     insert.run(id, envelope, body, messages.length, first[0], last[0]);
     return id;
   };
-}
-
-/** Numbers a table's rows, never twice in this process: a number that came back would pass for the job it once was. */
-function createCounter(db: Database, table: "jobs" | "contents"): () => number {
-  let last = db.prepare<{ last: number | null }>(`SELECT max(id) AS last FROM ${table}`).get()?.last ?? 0;
-  return () => ++last;
 }

@@ -18,6 +18,8 @@ export interface AccountEntry {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+const NO_ACCOUNT = "messages need an account that exists";
+
 /** Entries kept; beyond it all are dropped and read again. */
 const MAX_ENTRIES = 10_000;
 
@@ -56,7 +58,8 @@ export function createAccountBook(db: Database): AccountBook {
     byNumber: (number) => byNumber.get(number) ?? keep(findByNumber.get(number)),
     markUsed({ number }) {
       if (used.has(number)) return;
-      mark.run(number);
+      // Another thread's memory may hold an account that was deleted a moment ago.
+      if (mark.run(number) === 0 && !findByNumber.get(number)) throw new Error(NO_ACCOUNT);
       used.add(number);
     },
     forget,

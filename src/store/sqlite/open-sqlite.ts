@@ -5,8 +5,10 @@ import { createDatabase } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { checkMasterKey } from "./meta.ts";
 import { migrate } from "./migrate.ts";
+import type { SharedWriting } from "./open-beside.ts";
 import { endDeadLeases } from "./stage.ts";
 import { endDeadWebhookLeases } from "./webhook-stage.ts";
+import { createWriteLock } from "./write-lock.ts";
 
 export interface SqliteOptions {
   /** The database file, or `:memory:`. */
@@ -16,6 +18,8 @@ export interface SqliteOptions {
   readonly schedule?: (run: () => void) => void;
   /** For tests and benchmarks: delays a commit by taking its time, or fails it by throwing. */
   readonly faults?: { readonly beforeCommit?: () => void };
+  /** Where other threads write to the database too, by `openBeside`. */
+  readonly shared?: SharedWriting;
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
@@ -38,15 +42,17 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
     driver,
     schedule: options.schedule ?? setImmediate,
     ...(beforeCommit && { beforeCommit }),
+    ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
   await checkMasterKey(db, options.vault);
   await endDeadLeases(db);
   await endDeadWebhookLeases(db);
-  return createStore(db, { vault: options.vault, accounts: createAccountBook(db) });
+  const { vault, shared } = options;
+  return createStore(db, { vault, accounts: createAccountBook(db), ...(shared && { share: shared.share }) });
 }
 
 /** A 202 is on disk: FULL syncs the log at every commit. */
-function configure(driver: Driver): void {
+export function configure(driver: Driver): void {
   for (const pragma of [
     "busy_timeout = 2000",
     "journal_mode = WAL",

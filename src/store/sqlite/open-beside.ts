@@ -1,0 +1,39 @@
+import type { Store } from "../store.ts";
+import type { Vault } from "../vault.ts";
+import { createAccountBook } from "./account-book.ts";
+import { createStore } from "./create-store.ts";
+import { createDatabase } from "./database.ts";
+import { openDriver } from "./driver.ts";
+import { configure } from "./open-sqlite.ts";
+import type { NumberShare } from "./row-numbers.ts";
+import { createWriteLock } from "./write-lock.ts";
+
+/** What threads of one process that write to the same database agree on. */
+export interface SharedWriting {
+  /** Of `createLockMemory`. */
+  readonly memory: SharedArrayBuffer;
+  readonly share: NumberShare;
+}
+
+export interface StoreBeside {
+  readonly store: Pick<Store, "intake" | "messages" | "records" | "inbound" | "queue" | "ping" | "close">;
+  /** Accounts or settings may have changed: what is remembered of them is read again. */
+  forget(): void;
+}
+
+/**
+ * Another connection, on another thread, to a database that this process has open, for accepting and reading. It
+ * hears nothing of what other threads change: `forget` is to be called now and then.
+ */
+export function openBeside(options: {
+  readonly path: string;
+  readonly vault: Vault;
+  readonly shared: SharedWriting;
+}): StoreBeside {
+  const { memory, share } = options.shared;
+  const driver = openDriver(options.path);
+  configure(driver);
+  const db = createDatabase({ driver, schedule: setImmediate, lock: createWriteLock(memory) });
+  const accounts = createAccountBook(db);
+  return { store: createStore(db, { vault: options.vault, accounts, share }), forget: accounts.forget };
+}
