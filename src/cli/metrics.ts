@@ -147,7 +147,9 @@ function stateMetrics(registers: Registry[]) {
       "queue",
     ]),
     parked: gauge("postrider_receipts_parked", "Receipts that match no message yet"),
-    overdue: gauge("postrider_receipts_overdue", "Segments whose receipt has not come in time", ["connector"]),
+    overdue: gauge("postrider_receipts_overdue", "Segments whose receipt has not come in time", [
+      "connector",
+    ]),
     domains: gauge(
       "postrider_domains",
       "Domains of all accounts; failing ones stop sending when they lapse",

@@ -151,6 +151,13 @@ export const SETTINGS = {
     description: "How long a verified domain whose DNS records are gone may still be sent from.",
     scope: "instance",
   }),
+  receipt_overdue_after_minutes: integer(60, {
+    min: 1,
+    max: 10_080,
+    description:
+      "How long an SMS may be without a delivery receipt until it is flagged, and its provider asked where that is possible.",
+    scope: "instance",
+  }),
   public_url: text(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*[^\s/?#])?$/, {
     expected: "an http:// or https:// URL without a slash at the end",
     description:

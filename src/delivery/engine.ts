@@ -5,9 +5,10 @@ import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
 import { present } from "../core/present.ts";
-import type { Queue, Records } from "../store/store.ts";
+import type { Queue, ReceiptStore, Records } from "../store/store.ts";
 import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
+import { inquire } from "./overdue-receipts.ts";
 import { createSender } from "./send-message.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
 import { type FindSenderDomain, toOutgoing } from "./to-outgoing.ts";
@@ -44,6 +45,7 @@ export interface Observe {
 
 export interface EngineDeps {
   readonly queue: Queue;
+  readonly receipts: ReceiptStore;
   readonly records: Records;
   readonly open: OpenChannel;
   readonly findSenderDomain: FindSenderDomain;
@@ -76,7 +78,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const stopping = new AbortController();
   const givingUp = new AbortController();
   const { outlets, workers } = createParts(deps, givingUp.signal);
-  let watching: Promise<void> | undefined;
+  const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
+  let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
 
   const reconcile = createReconcile(deps, async (connectors, routes) => {
@@ -98,7 +101,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
-      watching = watch();
+      watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },
     reconcile,
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),

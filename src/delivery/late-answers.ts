@@ -1,0 +1,51 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { LateAnswer } from "../core/late-answer.ts";
+import { type ReceiptStore, StoreUnavailable } from "../store/store.ts";
+import type { DeliveryLog } from "./engine.ts";
+
+/** Late answers that wait to be stored; those beyond are given up, as if they had never come. */
+const MAX_WAITING = 1_000;
+
+/** Between tries to store one while the database is away, and for how long. */
+const RETRY_MS = 1_000;
+const GIVE_UP_MS = 10_000;
+
+export interface LateAnswersDeps {
+  readonly receipts: Pick<ReceiptStore, "recordLateAnswer">;
+  readonly clock: Clock;
+  readonly log: Pick<DeliveryLog, "info" | "warn">;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Takes what channels hear of parts they had given up on. Returns at once and never throws. */
+export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) => void {
+  let waiting = 0;
+  const take = async (answer: LateAnswer) => {
+    const { connectorId: connector, messageId: message_id } = answer;
+    try {
+      await store(deps, answer);
+      deps.log.info({ connector, message_id }, "a provider answered late: it had taken the message");
+    } catch (error) {
+      deps.log.warn({ err: error, connector, message_id }, "a late answer could not be stored");
+    }
+  };
+  return (answer) => {
+    if (waiting >= MAX_WAITING) return;
+    waiting++;
+    void take(answer).finally(() => waiting--);
+  };
+}
+
+async function store({ receipts, clock }: LateAnswersDeps, answer: LateAnswer): Promise<void> {
+  const at = clock.now();
+  const endsMs = clock.monotonicMs() + GIVE_UP_MS;
+  for (;;) {
+    try {
+      return await receipts.recordLateAnswer(answer, at);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endsMs) throw error;
+      await sleep(clock, RETRY_MS, NEVER);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Receipts that do not come: their messages are flagged, and the provider is asked where it can be. */
+import type { Channel } from "../channels/channel.ts";
+import { type Clock, sleep } from "../core/clock.ts";
+import { QUESTION_WAITS_MS } from "../core/overdue-receipt.ts";
+import { readSetting } from "../core/settings.ts";
+import type { Queue, ReceiptStore, Records } from "../store/store.ts";
+import type { DeliveryLog } from "./engine.ts";
+import type { Chore } from "./upkeep.ts";
+
+/** Parts flagged by one transaction. */
+const CHUNK = 200;
+
+/** So many questions each connector is asked at the most, so often: they share its window and its rate with messages. */
+const QUESTIONS = 20;
+const ROUND_MS = 10_000;
+
+/** A round that takes longer is broken off; what it did not come to is asked another time. */
+const LONGEST_ROUND_MS = 60_000;
+
+/** Flags what has been without a receipt for longer than `receipt_overdue_after_minutes`. */
+export function overdueChore(store: {
+  readonly receipts: Pick<ReceiptStore, "flagOverdue">;
+  readonly records: Pick<Records, "settings">;
+}): Chore {
+  return {
+    name: "flag overdue receipts",
+    everyMs: 5_000,
+    async run(_, now) {
+      const minutes = readSetting(await store.records.settings(undefined), "receipt_overdue_after_minutes");
+      return store.receipts.flagOverdue({ now, sentBefore: now - minutes * 60_000, limit: CHUNK });
+    },
+  };
+}
+
+export interface InquiryDeps {
+  readonly receipts: Pick<ReceiptStore, "takeQuestions">;
+  readonly queue: Pick<Queue, "recordReceipts">;
+  readonly channels: () => readonly Channel[];
+  readonly clock: Clock;
+  readonly log: Pick<DeliveryLog, "warn">;
+}
+
+/** Asks the providers that can be asked, round after round, until `signal` aborts. Never throws. */
+export async function inquire(deps: InquiryDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(deps.clock, ROUND_MS, signal);
+    const asked = deps.channels().filter((channel) => channel.query && channel.status().state === "up");
+    await Promise.all(asked.map((channel) => ask(deps, channel, signal)));
+  }
+}
+
+async function ask(deps: InquiryDeps, channel: Channel, signal: AbortSignal): Promise<void> {
+  const { clock, receipts, queue, log } = deps;
+  const { connectorId } = channel;
+  const breakOff = new AbortController();
+  const cancel = clock.after(LONGEST_ROUND_MS, () => breakOff.abort());
+  try {
+    const now = clock.now();
+    const questions = signal.aborted
+      ? []
+      : await receipts.takeQuestions({ connectorId, now, limit: QUESTIONS, waitsMs: QUESTION_WAITS_MS });
+    if (questions.length === 0) return;
+    const answers = await channel.query?.(questions, AbortSignal.any([signal, breakOff.signal]));
+    if (answers && answers.length > 0) await queue.recordReceipts(answers);
+  } catch (error) {
+    log.warn({ err: error, connector: connectorId }, "overdue receipts could not be asked about");
+  } finally {
+    cancel();
+  }
+}
