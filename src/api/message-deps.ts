@@ -1,3 +1,4 @@
+import type { ConnectorStatus } from "../channels/channel.ts";
 import type { Intake } from "../store/store.ts";
 import type { Directory } from "./directory.ts";
 
@@ -8,4 +9,6 @@ export interface MessageDeps {
   readonly ids: () => string;
   /** A message's `created_at`, by its id. */
   readonly createdAtOf: (id: string) => string;
+  /** How a connector is doing in this process; `undefined` where it does not run it. */
+  readonly connectorStatus: (id: string) => ConnectorStatus | undefined;
 }

@@ -9,6 +9,8 @@ import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";
+import { dryRunSms } from "./dry-run.ts";
+import { DryRunSms, DryRunSmsBatch } from "./dry-run-resource.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
 import type { MessageDeps } from "./message-deps.ts";
@@ -33,6 +35,10 @@ export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
       idempotent: true,
       request: { schema: SendSmsBody, maxBytes: MAX_BODY_BYTES },
       responses: {
+        200: {
+          description: "With `dry_run`: what would become of the request. Nothing was stored or sent.",
+          schema: Type.Union([DryRunSms, DryRunSmsBatch]),
+        },
         202: {
           description: "Accepted, durably. A batch (`to` is an array) is answered with `messages`.",
           schema: Type.Union([AcceptedSms, AcceptedSmsBatch]),
@@ -61,6 +67,7 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) throw validationFailed(parsed.errors);
   const request = parsed.value;
+  if (request.isDryRun) return dryRunSms(deps, { caller, request, now: call.now });
   const planned = planSms(deps.directory, { caller, request, now: call.now });
   return whenReady(planned, (plan) => acceptSms(deps, call, { request, plan }));
 }

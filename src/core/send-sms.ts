@@ -21,6 +21,7 @@ export interface SendSms extends DeliveryOptions {
   readonly dltEntityId?: string;
   readonly variables?: Readonly<Record<string, string | number>>;
   readonly expireAfterMs?: number;
+  readonly isDryRun?: true;
 }
 
 export const INVALID_PHONE_NUMBER = "invalid phone number: expected E.164 format, for example +919876543210";
@@ -89,6 +90,13 @@ export const SendSmsBody = Type.Object(
         examples: [300],
       }),
     ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description:
+          "Answer 200 with what would become of the request: number, segments, encoding, sender, route and the " +
+          "verdict of every check. Nothing is stored or sent.",
+      }),
+    ),
     ...deliveryOptionFields,
   },
   { title: "SendSms" },
@@ -110,6 +118,7 @@ export function parseSendSms(
     addTemplateIds(request, sound, { errors, mode });
     if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
     if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
+    if (sound.dry_run) request.isDryRun = true;
     request.to = parseRecipients(sound.to, errors);
     return request;
   });

@@ -2,9 +2,8 @@ import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/ch
 import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { MessageError } from "../core/message.ts";
 import { isOpen } from "../core/part.ts";
-import { readSetting } from "../core/settings.ts";
-import { renderTemplate } from "../core/template.ts";
-import { transliterate } from "../core/transliterate.ts";
+import { present } from "../core/present.ts";
+import { renderSms } from "../core/sms-text.ts";
 import { covers, holdsUnconfirmed } from "./judge.ts";
 
 export type Outgoing =
@@ -62,7 +61,7 @@ function senderOf(content: OutgoingSms["content"]): { from?: string } {
 function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {
   const { text, variables } = message.content;
   if (text === undefined) return { kind: "ready", message };
-  const rendered = renderTemplate(text, variables ?? {});
+  const rendered = renderSms(text, { ...present({ variables }), settings });
   if ("missing" in rendered) {
     const error = {
       code: "template",
@@ -70,7 +69,5 @@ function withText(message: OutgoingSms, { settings }: ClaimedJob): Outgoing {
     };
     return { kind: "impossible", error };
   }
-  const isPlain = readSetting(settings, "sms_transliterate");
-  const wording = isPlain ? transliterate(rendered.text) : rendered.text;
-  return { kind: "ready", message: { ...message, text: wording } };
+  return { kind: "ready", message: { ...message, text: rendered.text } };
 }
