@@ -99,7 +99,8 @@ function report(errors: ErrorCollector, field: string, problem: string | undefin
   if (problem !== undefined) errors.add(field, problem);
 }
 
-function callbackProblem(text: string): string | undefined {
+/** Why webhooks cannot be asked for at this URL; `undefined` if they can. */
+export function callbackProblem(text: string): string | undefined {
   if (!text.startsWith("https://")) return "must start with https://";
   // The URL parser drops tabs and line ends and reads `https:///host` and `\` as people did not mean them.
   if (hasControls(text) || !text.isWellFormed() || /^https:\/\/[/?#]|[ \\]/.test(text)) return NOT_A_URL;

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { callbackProblem } from "../../core/delivery-options.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
 import type { WebhookSelection } from "../../core/webhook-outbox.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -131,6 +132,8 @@ function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {
     async handle(call) {
       const draft = readDraft(target, bodyOf(call));
       await accountNamed(store.records, draft.sound.account_id, draft.errors);
+      const problem = draft.sound.url === undefined ? undefined : callbackProblem(draft.sound.url);
+      if (problem !== undefined) draft.errors.add("url", problem);
       const { account_id, url } = sealDraft(draft);
       const id = `evt_test_${newId()}`;
       const attempt = await testWebhook({ accountId: account_id.toLowerCase(), url, id });

@@ -2,16 +2,12 @@ import type { Command } from "commander";
 import type { CommandLine, Terminal } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
 import type { AdminTarget } from "./find-server.ts";
+import { addInboundCommands } from "./inbound-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
-import {
-  addMessageCommands,
-  addRotateDkim,
-  addSandboxCommands,
-  addVerify,
-  addWebhookCommands,
-} from "./other-commands.ts";
+import { addMessageCommands, addRotateDkim, addSandboxCommands, addVerify } from "./other-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
+import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** The administration, as nouns and verbs of `program`. They speak to a running server, over its admin API. */
 export function addAdminCommands(
@@ -29,6 +25,7 @@ export function addAdminCommands(
   addConnectorCommands(program, commandLine);
   addSettingCommands(program, commandLine);
   addWebhookCommands(program, commandLine);
+  addInboundCommands(program, commandLine);
   addSandboxCommands(program, commandLine);
   addMessageCommands(program, commandLine);
 }

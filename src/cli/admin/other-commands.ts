@@ -1,31 +1,10 @@
-/** What is not a record: webhook secrets, the sandbox's messages, a message's history, a domain's verification. */
+/** What is not a record: the sandbox's messages, a message's history, a domain's verification. */
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
+import { addReceive } from "./inbound-commands.ts";
 import { addPaging, pathOf, readPage, recordText } from "./noun-commands.ts";
 import type { Noun, OptionRow } from "./nouns.ts";
 import { formatTable, toCell } from "./table.ts";
-
-export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "webhooks").description("administer webhooks");
-  addVerb(
-    noun,
-    { usage: "secret", summary: "the secrets that sign an account's webhooks, newest first" },
-    {
-      commandLine,
-      async work({ client, options, print }) {
-        const query = { account_id: String(options.account) };
-        const [method, path] = options.rotate
-          ? (["POST", "webhooks/secret/rotate"] as const)
-          : (["GET", "webhooks/secret"] as const);
-        print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
-          answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
-        );
-      },
-    },
-  )
-    .requiredOption("--account <id>", "the account")
-    .option("--rotate", "make a new one; the one before stays valid beside it");
-}
 
 const SANDBOX_COLUMNS: readonly Column[] = [
   { head: "RECEIVED", of: (row) => row.received_at },
@@ -58,6 +37,7 @@ export function addSandboxCommands(program: Command, commandLine: CommandLine): 
   );
   for (const { flags, meaning } of SANDBOX_FILTERS) verb.option(flags, meaning);
   addPaging(verb);
+  addReceive(noun, commandLine);
 }
 
 const TIMELINE_COLUMNS: readonly Column[] = [

@@ -1,0 +1,198 @@
+/** Webhooks: the secrets that sign them, what became of them, and delivering them again. */
+import type { Command } from "commander";
+import type { AdminClient } from "../admin-client.ts";
+import {
+  addNoun,
+  addVerb,
+  type Column,
+  type CommandLine,
+  fieldsText,
+  type Row,
+  type Run,
+  rowsText,
+  UsageFailure,
+} from "./command-line.ts";
+import { addPaging, readPage } from "./noun-commands.ts";
+import type { OptionRow } from "./nouns.ts";
+
+export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "webhooks").description("administer webhooks");
+  addList(noun, commandLine);
+  addAttempts(noun, commandLine);
+  addReplay(noun, commandLine);
+  addTest(noun, commandLine);
+  addHosts(noun, commandLine);
+  addSecret(noun, commandLine);
+}
+
+const column = (head: string, field: string): Column => ({ head, of: (row) => row[field] });
+
+const EVENT_COLUMNS: readonly Column[] = [
+  column("WEBHOOK-ID", "id"),
+  column("TYPE", "type"),
+  column("HOST", "host"),
+  column("STATE", "state"),
+  column("ATTEMPTS", "attempts"),
+  column("OCCURRED", "occurred_at"),
+  column("NEXT ATTEMPT", "next_attempt_at"),
+];
+
+const EVENT_FILTERS: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "the account; needed unless a message is named" },
+  { flags: "--message <id>", field: "message_id", meaning: "the events of this message" },
+  { flags: "--host <host>", field: "host", meaning: "only to this host, with its port if it is not 443" },
+  {
+    flags: "--state <state>",
+    field: "state",
+    meaning: "only held, ready, waiting, leased, delivered or failed",
+  },
+  { flags: "--since <time>", field: "since", meaning: "only what happened then (ISO 8601) or later" },
+  { flags: "--until <time>", field: "until", meaning: "only what happened before" },
+];
+
+function addList(noun: Command, commandLine: CommandLine): void {
+  const verb = addVerb(
+    noun,
+    { usage: "list", summary: "events that go to callback URLs, and how their delivery stands" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page)),
+    },
+  );
+  for (const { flags, meaning } of EVENT_FILTERS) verb.option(flags, meaning);
+  addPaging(verb);
+}
+
+const ATTEMPT_COLUMNS: readonly Column[] = [
+  column("AT", "at"),
+  column("MS", "latency_ms"),
+  column("STATUS", "status"),
+  { head: "ERROR", of: (row) => (row.error as Row | undefined)?.message },
+  column("ANSWER", "answer"),
+];
+
+function addAttempts(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "attempts <webhook-id>", summary: "the last deliveries of an event, with what was answered" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await run.client.request("GET", `${pathOf(run)}/attempts`), (page) =>
+          rowsText(ATTEMPT_COLUMNS, page),
+        ),
+    },
+  );
+}
+
+function pathOf({ args }: Run): string {
+  return `webhooks/${encodeURIComponent(args[0] ?? "")}`;
+}
+
+function addReplay(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    {
+      usage: "replay [webhook-id]",
+      summary: "deliver again: one event, or all of an account's host or time that rest",
+    },
+    {
+      commandLine,
+      async work(run) {
+        const replayed =
+          run.args[0] === undefined ? await replayMany(run) : await replayOne(run.client, pathOf(run));
+        run.print({ replayed }, () => `${replayed} in line again\n`);
+      },
+    },
+  )
+    .option("--account <id>", "the account")
+    .option("--host <host>", "all to this host")
+    .option("--failed", "only what has failed")
+    .option("--since <time>", "only what happened then (ISO 8601) or later")
+    .option("--until <time>", "only what happened before");
+}
+
+interface Replayed {
+  readonly replayed: number;
+  readonly next?: string;
+}
+
+async function replayOne(client: AdminClient, path: string): Promise<number> {
+  return ((await client.request("POST", `${path}/replay`)) as Replayed).replayed;
+}
+
+/** One request puts so many in line; the next goes on from there. */
+async function replayMany({ client, options }: Run): Promise<number> {
+  const { account, host, failed, since, until } = options as Record<string, string | undefined>;
+  if (account === undefined) throw new UsageFailure("name a webhook-id, or an account with --account");
+  let replayed = 0;
+  let after: string | undefined;
+  do {
+    const body = { account_id: account, host, failed, since, until, after };
+    const answer = (await client.request("POST", "webhooks/replay", { body })) as Replayed;
+    replayed += answer.replayed;
+    after = answer.next;
+  } while (after !== undefined);
+  return replayed;
+}
+
+function addTest(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "test", summary: "deliver a test event to a URL at once, and show what came of it" },
+    {
+      commandLine,
+      async work(run) {
+        const { account, to } = run.options as { account: string; to: string };
+        const body = { account_id: account, url: to };
+        const answer = (await run.client.request("POST", "webhooks/test", { body })) as Row;
+        run.print(answer, fieldsText);
+        if (answer.ok !== true) run.fail();
+      },
+    },
+  )
+    .requiredOption("--account <id>", "whose secrets sign it")
+    .requiredOption("--to <url>", "the https:// URL");
+}
+
+const HOST_COLUMNS: readonly Column[] = [
+  column("HOST", "host"),
+  column("ACCOUNT", "account_id"),
+  column("PAUSED UNTIL", "paused_until"),
+  column("FAILURES", "failures"),
+  column("REASON", "reason"),
+];
+
+function addHosts(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "hosts", summary: "hosts that nothing is delivered to at the moment, and why" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await run.client.request("GET", "webhooks/hosts"), (page) => rowsText(HOST_COLUMNS, page)),
+    },
+  );
+}
+
+function addSecret(noun: Command, commandLine: CommandLine): void {
+  addVerb(
+    noun,
+    { usage: "secret", summary: "the secrets that sign an account's webhooks, newest first" },
+    {
+      commandLine,
+      async work({ client, options, print }) {
+        const query = { account_id: String(options.account) };
+        const [method, path] = options.rotate
+          ? (["POST", "webhooks/secret/rotate"] as const)
+          : (["GET", "webhooks/secret"] as const);
+        print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
+          answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
+        );
+      },
+    },
+  )
+    .requiredOption("--account <id>", "the account")
+    .option("--rotate", "make a new one; the one before stays valid beside it");
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
+import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
+import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
+import { type TypedCommands, typeInto } from "./typed-commands.ts";
+
+let rig: WebhookRig;
+let commands: TypedCommands;
+let account: string;
+
+beforeAll(async () => {
+  rig = await startWebhookRig();
+  commands = typeInto(rig.service.dataFolder);
+  account = rig.service.sandbox.account_id;
+});
+afterAll(() => rig.stop());
+beforeEach(() => rig.receiver.behave(BEHAVIOURS.ok));
+
+const DELIVERED = ["delivered", "delivered"];
+
+test("a message's events are listed, each with its deliveries: when, how long, and what was answered", async () => {
+  rig.receiver.behave(BEHAVIOURS.error);
+  const id = await rig.sms();
+  await rig.until(id, ["waiting", "held"]);
+  rig.receiver.behave(BEHAVIOURS.ok);
+  await rig.until(id, DELIVERED);
+  const table = (await commands.text("webhooks", "list", "--message", id)).split("\n");
+  expect(table[0]).toMatch(/WEBHOOK-ID +TYPE +HOST +STATE/);
+  expect(table[1]).toContain(`evt_${id}_1  sms.sent       hooks.test:${rig.receiver.port}  delivered`);
+  const { data } = await commands.json("webhooks", "attempts", `evt_${id}_1`);
+  expect(data).toMatchObject([
+    { status: 500, answer: "out of order" },
+    { status: 200, answer: "ok" },
+  ]);
+  expect(data[0].latency_ms).toBeNumber();
+  expect(await commands.text("webhooks", "attempts", `evt_${id}_1`)).toContain("out of order");
+});
+
+test("one event is replayed by its webhook-id, with the same id and body and a new signature", async () => {
+  const id = await rig.sms();
+  await rig.until(id, DELIVERED);
+  const before = rig.receiver.deliveries.length;
+  expect(await commands.text("webhooks", "replay", `evt_${id}_1`)).toBe("1 in line again\n");
+  await rig.until(id, DELIVERED);
+  const [again, ...others] = rig.receiver.deliveries.slice(before);
+  expect(others).toEqual([]);
+  const first = rig.receiver.deliveries.find(({ headers }) => headers["webhook-id"] === `evt_${id}_1`);
+  expect(again).toMatchObject({ body: first!.body, problem: undefined });
+  expect(again?.headers["webhook-id"]).toBe(`evt_${id}_1`);
+});
+
+test("a range of time is replayed, delivered events too, and nothing outside of it", async () => {
+  await rig.service.pass(5_000);
+  const since = new Date(rig.service.now()).toISOString();
+  const inside = await rig.sms();
+  await rig.until(inside, DELIVERED);
+  await rig.service.pass(5_000);
+  const until = new Date(rig.service.now()).toISOString();
+  const outside = await rig.sms();
+  await rig.until(outside, DELIVERED);
+  const before = rig.receiver.deliveries.length;
+  const range = ["--account", account, "--since", since, "--until", until];
+  const listed = await commands.json("webhooks", "list", ...range);
+  expect(listed.data.map((event: { id: string }) => event.id)).toEqual([
+    `evt_${inside}_1`,
+    `evt_${inside}_2`,
+  ]);
+  expect(await commands.json("webhooks", "replay", ...range)).toEqual({ replayed: 2 });
+  await rig.until(inside, DELIVERED);
+  const again = rig.receiver.deliveries.slice(before).map(({ headers }) => headers["webhook-id"]);
+  expect(again).toEqual([`evt_${inside}_1`, `evt_${inside}_2`]);
+});
+
+test("all failed of a host are replayed, and no others", async () => {
+  const gone = await rig.addReceiver();
+  gone.behave(BEHAVIOURS.gone);
+  const id = await rig.sms(gone.url());
+  await rig.until(id, ["failed", "failed"]);
+  gone.behave(BEHAVIOURS.ok);
+  const host = `hooks.test:${gone.port}`;
+  const failed = await commands.json("webhooks", "list", "--account", account, "--state", "failed");
+  expect(failed.data).toMatchObject([{ host }, { host }]);
+  expect(await commands.json("webhooks", "replay", "--account", account, "--host", host, "--failed")).toEqual(
+    {
+      replayed: 2,
+    },
+  );
+  await rig.until(id, DELIVERED);
+});
+
+test("a test event is delivered at once and signed, and a failure is told and ends with code 1", async () => {
+  const before = rig.receiver.deliveries.length;
+  const typed = ["webhooks", "test", "--account", account, "--to"];
+  expect(await commands.text(...typed, rig.receiver.url())).toMatch(
+    /^ok +yes\n[\s\S]*status +200\nanswer +ok\n/m,
+  );
+  const [delivery] = rig.receiver.deliveries.slice(before);
+  expect(delivery?.problem).toBeUndefined();
+  expect(JSON.parse(delivery!.body)).toMatchObject({ type: "webhook.test", data: { account_id: account } });
+  rig.receiver.behave(BEHAVIOURS.error);
+  const refused = await commands.run([...typed, rig.receiver.url()], {
+    POSTRIDER_DATA: rig.service.dataFolder,
+  });
+  expect([refused.code, refused.out]).toEqual([1, expect.stringMatching(/status +500/)]);
+});
+
+test.each<[string, string, unknown, object]>([
+  ["GET", "/webhooks", undefined, { account_id: "required" }],
+  ["GET", "/webhooks?message_id=x", undefined, { message_id: "must be a UUID" }],
+  [
+    "POST",
+    "/webhooks/replay",
+    {},
+    { account_id: "required", host: "required where there is no since or until" },
+  ],
+  ["POST", "/webhooks/test", { url: "http://x.test/" }, { account_id: "required", url: expect.any(String) }],
+])("%s %s says what is wrong", async (method, path, body, details) => {
+  const error = await admin(rig.service, path, body, method).then(String, String);
+  expect(error).toContain("400");
+  const answer = JSON.parse(error.slice(error.indexOf("{")));
+  expect(answer.details).toMatchObject(details);
+});
+
+test("events that do not exist are 404", async () => {
+  for (const id of ["evt_x", `evt_${rig.service.sandbox.account_id}_1`]) {
+    for (const [method, verb] of [
+      ["GET", "attempts"],
+      ["POST", "replay"],
+    ] as const) {
+      const error = await admin(rig.service, `/webhooks/${id}/${verb}`, undefined, method).catch(String);
+      expect(error).toContain("404");
+    }
+  }
+});
+
+test("no host is paused, and the list says so", async () => {
+  expect(await commands.text("webhooks", "hosts")).toBe("none\n");
+});
