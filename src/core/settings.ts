@@ -1,6 +1,10 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
 
+import { INBOUND_SETTINGS } from "./inbound-settings.ts";
 import { isIpRange } from "./ip-range.ts";
+import { choice, flag, hours, integer, type Setting, text } from "./setting-kinds.ts";
+
+export type { Setting } from "./setting-kinds.ts";
 
 export const SETTINGS = {
   idempotency: choice(["replay", "strict"], {
@@ -68,44 +72,7 @@ export const SETTINGS = {
     max: 1_000_000,
     description: "Requests per second of one account; 0 is without limit.",
   }),
-  inbound_url: text(/^https:\/\/[^\s]+$/, {
-    expected: "an https:// URL",
-    description: "Where the account is told of SMS that handsets write to it (sms.received); unset: nowhere.",
-  }),
-  stop_words: words("STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT", {
-    description: "A message that is one of these words, in any case, ends messages to its sender.",
-  }),
-  start_words: words("START,UNSTOP", {
-    description: "A message that is one of these words lets messages to its sender through again.",
-  }),
-  opt_out_scope: choice(["sender", "account", "off"], {
-    description:
-      "What a stop word ends: messages from the number it was written to, all of the account, or nothing.",
-  }),
-  allowed_destinations: text(/^\+?[1-9]\d{0,14}( *, *\+?[1-9]\d{0,14})*$/, {
-    expected: "beginnings of numbers, country code first, separated by commas, for example 91,4420",
-    description: "Numbers an SMS may go to begin with one of these; unset: any number.",
-  }),
-  daily_message_limit: integer(0, {
-    min: 0,
-    max: 999_999_999,
-    description: "SMS an account may send on one day (UTC); 0 is without limit.",
-  }),
-  daily_segment_limit: integer(0, {
-    min: 0,
-    max: 999_999_999,
-    description: "Segments of SMS an account may send on one day (UTC); 0 is without limit.",
-  }),
-  recipient_hourly_limit: integer(0, {
-    min: 0,
-    max: 1_000_000,
-    description: "SMS an account may send to one number in one hour of the clock; 0 is without limit.",
-  }),
-  recipient_daily_limit: integer(0, {
-    min: 0,
-    max: 1_000_000,
-    description: "SMS an account may send to one number on one day (UTC); 0 is without limit.",
-  }),
+  ...INBOUND_SETTINGS,
   push_rate_limit: integer(50, {
     min: 0,
     max: 1_000_000,
@@ -169,17 +136,6 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]["default"];
 
-export interface Setting<Value> {
-  readonly default: Value;
-  /** `account`: for one account, or for the instance as the accounts' default. `instance`: only there. */
-  readonly scope: "instance" | "account";
-  /** What a value may be, in words: `one of replay, strict`. */
-  readonly expected: string;
-  readonly description: string;
-  /** `undefined` if the text is no value of the setting. */
-  parse(text: string): Value | undefined;
-}
-
 /** The value of a setting among those stored (the account's over the instance's); its default where there is none. */
 export function readSetting<Name extends SettingName>(
   stored: Readonly<Record<string, string>>,
@@ -203,90 +159,4 @@ export function settingProblem(
   const setting: Setting<unknown> = SETTINGS[name];
   if (forAccount && setting.scope === "instance") return "can only be set for the instance";
   return setting.parse(value) === undefined ? `must be ${setting.expected}` : undefined;
-}
-
-interface Description {
-  readonly description: string;
-  readonly scope?: "instance" | "account";
-}
-
-/** The first word is the default. */
-function choice<const Word extends string>(
-  words: readonly [Word, ...Word[]],
-  { description, scope = "account" }: Description,
-): Setting<Word> {
-  return {
-    default: words[0],
-    scope,
-    description,
-    expected: `one of ${words.join(", ")}`,
-    parse: (given) => words.find((word) => word === given),
-  };
-}
-
-function integer(
-  byDefault: number,
-  { min, max, description, scope = "account" }: Description & { min: number; max: number },
-): Setting<number> {
-  return {
-    default: byDefault,
-    scope,
-    description,
-    expected: `an integer from ${min} to ${max}`,
-    parse(given) {
-      const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
-      return value >= min && value <= max ? value : undefined;
-    },
-  };
-}
-
-function flag(byDefault: boolean, { description, scope = "account" }: Description): Setting<boolean> {
-  return {
-    default: byDefault,
-    scope,
-    description,
-    expected: "true or false",
-    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
-  };
-}
-
-/** Words separated by commas; an empty list is not one. */
-function words(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
-  const isWord = (word: string) => word.trim() !== "" && word.length <= 40;
-  return {
-    default: byDefault,
-    scope,
-    description,
-    expected: "words of at most 40 characters, separated by commas",
-    parse: (given) => (given.length <= 1_000 && given.split(",").every(isWord) ? given : undefined),
-  };
-}
-
-/** A part of the day, the end not within. */
-function hours(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
-  return {
-    default: byDefault,
-    scope,
-    description,
-    expected: "two times of a day, the earlier first, for example 10:00-21:00",
-    parse(given) {
-      const [, opens = "", closes = ""] =
-        /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d|24:00)$/.exec(given) ?? [];
-      return opens < closes ? given : undefined;
-    },
-  };
-}
-
-/** Text without a default. */
-function text(
-  pattern: Pick<RegExp, "test">,
-  { expected, description, scope = "account" }: Description & { expected: string },
-): Setting<string | undefined> {
-  return {
-    default: undefined,
-    scope,
-    description,
-    expected,
-    parse: (given) => (pattern.test(given) ? given : undefined),
-  };
 }

@@ -6,7 +6,10 @@ import { connectorEndpoints } from "./connectors-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
 import { dltEntityEndpoints } from "./dlt-entities-resource.ts";
 import { domainEndpoints } from "./domains-resource.ts";
+import { inboundMessageEndpoints } from "./inbound-messages-resource.ts";
+import { inboundNumberEndpoints } from "./inbound-numbers-resource.ts";
 import { keyEndpoints } from "./keys-resource.ts";
+import { optOutEndpoints } from "./opt-outs-resource.ts";
 import { pushAppEndpoints } from "./push-apps-resource.ts";
 import { routeEndpoints } from "./routes-resource.ts";
 import { sandboxMessageEndpoints } from "./sandbox-messages-resource.ts";
@@ -32,6 +35,9 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     connectorEndpoints,
     routeEndpoints,
     suppressionEndpoints,
+    inboundNumberEndpoints,
+    inboundMessageEndpoints,
+    optOutEndpoints,
     settingEndpoints,
     webhookEndpoints,
     webhookReplayEndpoints,

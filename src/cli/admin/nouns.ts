@@ -1,6 +1,7 @@
 /** The nouns of the command line, as a table: commands are made from it. */
 import type { Column, Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
+import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
 import { ROUTE_ROWS } from "./route-rows.ts";
 
 export interface Noun {
@@ -248,6 +249,35 @@ export const NOUNS: readonly Noun[] = [
     ],
     update: suppressionMore,
     filters: [ofAccount, { flags: "--email <address>", field: "email", meaning: "only this address" }],
+  },
+  {
+    name: "inbound-numbers",
+    one: "inbound number",
+    columns: [
+      id,
+      owner,
+      column("NUMBER", "number"),
+      { head: "CONNECTOR", of: (row) => row.connector_id ?? "any" },
+      created,
+    ],
+    create: [account, required(INBOUND_NUMBER), CONNECTOR],
+    update: [INBOUND_NUMBER, CONNECTOR],
+    filters: [ofAccount],
+  },
+  {
+    name: "opt-outs",
+    one: "opt-out",
+    columns: [
+      id,
+      owner,
+      column("RECIPIENT", "recipient"),
+      { head: "SENDER", of: (row) => row.sender ?? "any" },
+      column("REASON", "reason"),
+      created,
+    ],
+    create: [account, required(RECIPIENT), SENDER, REASON],
+    update: [REASON],
+    filters: [ofAccount, { ...RECIPIENT, meaning: "only this number" }],
   },
 ];
 

@@ -1,0 +1,82 @@
+import Type from "typebox";
+import type { InboundMessage } from "../../core/inbound.ts";
+import { toInboundAddress } from "../../core/inbound-address.ts";
+import { segmentSms } from "../../core/sms-segments.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { validationFailed } from "../errors.ts";
+import { INBOUND_QUERY, readInboundQuery } from "../inbound-query.ts";
+import { InboundRow, toInboundResource } from "../inbound-resource.ts";
+import { inboundPageSchema, readInboundPage } from "../inbound-sms.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
+import { givenFields } from "./shown-fields.ts";
+
+/** What handsets wrote, whosever it is, and a way to write like one. */
+export function inboundMessageEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [listInbound(deps), receiveInSandbox(deps)];
+}
+
+function listInbound({ store }: AdminDeps): Endpoint {
+  return {
+    method: "GET",
+    path: adminPath("inbound-messages"),
+    operation: "listInboundMessages",
+    summary: "List what handsets wrote in the last 7 days, newest first: an account's, or what is nobody's",
+    tag: "Admin: inbound",
+    auth: "admin",
+    query: {
+      account_id: Type.Optional(Type.String({ description: "Absent: those whose number is nobody's" })),
+      ...INBOUND_QUERY,
+    },
+    responses: { 200: { description: "A page of them", schema: inboundPageSchema(InboundRow) } },
+    async handle({ query, now }) {
+      const asked = readInboundQuery(query, now);
+      const accountId = query.get("account_id")?.toLowerCase() ?? null;
+      return Response.json(await readInboundPage(store.inbound, { ...asked, accountId }, toRow));
+    },
+  };
+}
+
+function toRow(message: InboundMessage): object {
+  return { ...toInboundResource(message), connector_id: message.connectorId };
+}
+
+/** As the connector of messages that no provider brought. */
+const SANDBOX = "sandbox";
+
+const written = Type.Object({
+  account_id: givenFields.account_id,
+  from: Type.String({ minLength: 1, maxLength: 32, examples: ["+919876543210"] }),
+  to: Type.String({ minLength: 1, maxLength: 32, examples: ["56161"] }),
+  text: Type.String({ maxLength: 1_600 }),
+});
+
+/** The account's webhook, its list and its stop words, tried without a handset. */
+function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
+  return {
+    method: "POST",
+    path: adminPath("sandbox/inbound"),
+    operation: "receiveInSandbox",
+    summary: "Let a sandbox account receive an SMS, as if a handset had written it",
+    tag: "Admin: sandbox",
+    auth: "admin",
+    request: { schema: written, maxBytes: ADMIN_MAX_BYTES },
+    responses: {
+      201: { description: "Received", schema: Type.Object({ message_id: Type.String() }) },
+    },
+    async handle(call) {
+      const draft = readDraft(written, bodyOf(call));
+      const account = await accountNamed(store.records, draft.sound.account_id, draft.errors);
+      const { from, to, text } = sealDraft(draft);
+      if (account?.mode !== "sandbox") throw validationFailed({ account_id: "must be a sandbox account" });
+      const id = newId();
+      const { encoding, parts } = segmentSms(text);
+      const message = { from: toInboundAddress(from), to: toInboundAddress(to), text, encoding };
+      const origin = { id, key: id, connectorId: SANDBOX, accountId: account.id };
+      const times = { receivedAt: call.now, sameSince: call.now };
+      await store.inbound.receive([{ ...message, ...origin, ...times, segments: parts.length }]);
+      return Response.json({ message_id: id }, { status: 201 });
+    },
+  };
+}

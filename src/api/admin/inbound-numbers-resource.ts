@@ -1,0 +1,86 @@
+import Type from "typebox";
+import type { InboundNumber } from "../../core/accounts.ts";
+import { toInboundAddress } from "../../core/inbound-address.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({
+        account_id: givenFields.account_id,
+        number,
+        connector_id: Type.Optional(connectorId),
+      }),
+      toRecord: (given, { id, now }) =>
+        present({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          number: toInboundAddress(given.number),
+          connectorId: given.connector_id?.toLowerCase(),
+          createdAt: now,
+        }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ number: Type.Optional(number), connector_id: Type.Optional(connectorId) }),
+      clearable: { connector_id: "connectorId" },
+      toChanges: (given) =>
+        present({
+          number: given.number === undefined ? undefined : toInboundAddress(given.number),
+          connectorId: given.connector_id?.toLowerCase(),
+        }),
+    }),
+    deleteEndpoint(deps, plan),
+  ];
+}
+
+const number = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  description: "The number (E.164) or short code that handsets write to",
+  examples: ["+14155550123"],
+});
+const connectorId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "Through which connector it comes; absent: any",
+});
+
+const plan: RecordPlan<"inboundNumbers"> = {
+  kind: "inboundNumbers",
+  path: "inbound-numbers",
+  noun: "inbound number",
+  operation: "InboundNumber",
+  filters: { account_id: "accountId", connector_id: "connectorId" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    number,
+    connector_id: Type.Optional(connectorId),
+    created_at: shownFields.created_at,
+  }),
+  show: toResource,
+};
+
+function toResource(inbound: InboundNumber) {
+  return {
+    id: inbound.id,
+    account_id: inbound.accountId,
+    number: inbound.number,
+    connector_id: inbound.connectorId,
+    created_at: toIso(inbound.createdAt),
+  };
+}

@@ -1,0 +1,91 @@
+import Type from "typebox";
+import type { OptOut } from "../../core/accounts.ts";
+import { senderKey } from "../../core/opt-out.ts";
+import { parsePhoneNumber } from "../../core/phone-number.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoint,
+  showEndpoint,
+  updateEndpoint,
+} from "./record-endpoints.ts";
+import type { RecordPlan } from "./record-plan.ts";
+import { givenFields, shownFields } from "./shown-fields.ts";
+
+export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    createEndpoint(deps, plan, {
+      schema: Type.Object({
+        account_id: givenFields.account_id,
+        recipient,
+        sender: Type.Optional(sender),
+        reason: Type.Optional(reason),
+      }),
+      judge({ sound, errors }) {
+        if (sound.recipient !== undefined && !parsePhoneNumber(sound.recipient)) {
+          errors.add("recipient", "invalid phone number: must be E.164, for example +919876543210");
+        }
+      },
+      toRecord: (given, { id, now }) =>
+        present({
+          id,
+          accountId: given.account_id.toLowerCase(),
+          sender: given.sender === undefined ? undefined : senderKey(given.sender),
+          recipient: parsePhoneNumber(given.recipient) ?? "",
+          reason: given.reason ?? "added by an operator",
+          createdAt: now,
+        }),
+    }),
+    listEndpoint(deps, plan),
+    showEndpoint(deps, plan),
+    updateEndpoint(deps, plan, {
+      schema: Type.Object({ reason: Type.Optional(reason) }),
+      toChanges: (given) => present({ reason: given.reason }),
+    }),
+    deleteEndpoint(deps, plan),
+  ];
+}
+
+const recipient = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description: "Whom no SMS goes to any more, E.164",
+});
+const sender = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  description: "From this sender; absent: from any of the account",
+});
+const reason = Type.String({ minLength: 1, maxLength: 255 });
+
+const plan: RecordPlan<"optOuts"> = {
+  kind: "optOuts",
+  path: "opt-outs",
+  noun: "opt-out",
+  operation: "OptOut",
+  filters: { account_id: "accountId", recipient: "recipient", sender: "sender" },
+  shown: Type.Object({
+    id: shownFields.id,
+    account_id: shownFields.account_id,
+    recipient,
+    sender: Type.Optional(sender),
+    reason,
+    created_at: shownFields.created_at,
+  }),
+  show: toResource,
+};
+
+function toResource(optOut: OptOut) {
+  return {
+    id: optOut.id,
+    account_id: optOut.accountId,
+    recipient: optOut.recipient,
+    sender: optOut.sender,
+    reason: optOut.reason,
+    created_at: toIso(optOut.createdAt),
+  };
+}

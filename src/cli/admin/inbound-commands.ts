@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { addNoun, addVerb, type Column, type CommandLine, rowsText } from "./command-line.ts";
+import { readPage } from "./noun-commands.ts";
+import type { OptionRow } from "./nouns.ts";
+
+const COLUMNS: readonly Column[] = [
+  { head: "RECEIVED", of: (row) => row.received_at },
+  { head: "ACCOUNT", of: (row) => row.account_id ?? "nobody" },
+  { head: "FROM", of: (row) => row.from },
+  { head: "TO", of: (row) => row.to },
+  { head: "KEYWORD", of: (row) => row.keyword },
+  { head: "TEXT", of: (row) => row.text },
+];
+
+const FILTERS: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "the account; none: what is nobody's" },
+  { flags: "--from <number>", field: "from", meaning: "only what this number wrote" },
+  { flags: "--to <number>", field: "to", meaning: "only what was written to this number" },
+  { flags: "--cursor <cursor>", field: "cursor", meaning: "go on where the page before ended" },
+];
+
+/** `inbound list`: what handsets wrote. */
+export function addInboundCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "inbound").description("look into what handsets wrote");
+  const verb = addVerb(
+    noun,
+    { usage: "list", summary: "what handsets wrote in the last 7 days, newest first" },
+    {
+      commandLine,
+      work: async (run) =>
+        run.print(await readPage(run, "inbound-messages", FILTERS), (page) => rowsText(COLUMNS, page)),
+    },
+  );
+  for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
+  verb.option("--limit <count>", "at most so many, up to 1000");
+}
+
+const WRITTEN: readonly OptionRow[] = [
+  { flags: "--account <id>", field: "account_id", meaning: "a sandbox account" },
+  { flags: "--from <number>", field: "from", meaning: "who writes" },
+  { flags: "--to <number>", field: "to", meaning: "the number or short code it is written to" },
+  { flags: "--text <text>", field: "text", meaning: "what it says" },
+];
+
+/** `sandbox receive`, beside the sandbox's other verbs. */
+export function addReceive(noun: Command, commandLine: CommandLine): void {
+  const verb = addVerb(
+    noun,
+    { usage: "receive", summary: "let a sandbox account receive an SMS, as if a handset had written it" },
+    {
+      commandLine,
+      async work({ client, options, print }) {
+        const body = Object.fromEntries(
+          WRITTEN.map(({ flags, field }) => [field, options[flags.slice(2).split(" ")[0] ?? ""]]),
+        );
+        print(
+          await client.request("POST", "sandbox/inbound", { body }),
+          (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
+        );
+      },
+    },
+  );
+  for (const { flags, meaning } of WRITTEN) verb.requiredOption(flags, meaning);
+}

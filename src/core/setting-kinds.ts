@@ -1,0 +1,98 @@
+/** What a setting may be: each kind reads text, and says what it expects. */
+
+export interface Setting<Value> {
+  readonly default: Value;
+  /** `account`: for one account, or for the instance as the accounts' default. `instance`: only there. */
+  readonly scope: "instance" | "account";
+  /** What a value may be, in words: `one of replay, strict`. */
+  readonly expected: string;
+  readonly description: string;
+  /** `undefined` if the text is no value of the setting. */
+  parse(text: string): Value | undefined;
+}
+
+interface Description {
+  readonly description: string;
+  readonly scope?: "instance" | "account";
+}
+
+/** The first word is the default. */
+export function choice<const Word extends string>(
+  words: readonly [Word, ...Word[]],
+  { description, scope = "account" }: Description,
+): Setting<Word> {
+  return {
+    default: words[0],
+    scope,
+    description,
+    expected: `one of ${words.join(", ")}`,
+    parse: (given) => words.find((word) => word === given),
+  };
+}
+
+export function integer(
+  byDefault: number,
+  { min, max, description, scope = "account" }: Description & { min: number; max: number },
+): Setting<number> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: `an integer from ${min} to ${max}`,
+    parse(given) {
+      const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+export function flag(byDefault: boolean, { description, scope = "account" }: Description): Setting<boolean> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "true or false",
+    parse: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+  };
+}
+
+/** Words separated by commas; an empty list is not one. */
+export function words(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
+  const isWord = (word: string) => word.trim() !== "" && word.length <= 40;
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "words of at most 40 characters, separated by commas",
+    parse: (given) => (given.length <= 1_000 && given.split(",").every(isWord) ? given : undefined),
+  };
+}
+
+/** A part of the day, the end not within. */
+export function hours(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
+  return {
+    default: byDefault,
+    scope,
+    description,
+    expected: "two times of a day, the earlier first, for example 10:00-21:00",
+    parse(given) {
+      const [, opens = "", closes = ""] =
+        /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d|24:00)$/.exec(given) ?? [];
+      return opens < closes ? given : undefined;
+    },
+  };
+}
+
+/** Text without a default. */
+export function text(
+  pattern: Pick<RegExp, "test">,
+  { expected, description, scope = "account" }: Description & { expected: string },
+): Setting<string | undefined> {
+  return {
+    default: undefined,
+    scope,
+    description,
+    expected,
+    parse: (given) => (pattern.test(given) ? given : undefined),
+  };
+}
