@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Connector, Route, Sender } from "../../core/accounts.ts";
 import type { Domain } from "../../core/domain.ts";
 import type { FirstStart } from "../store.ts";
-import { inWorld, type OpenStore, rejection, type World } from "./world.contract.ts";
+import { deferred, inWorld, type OpenStore, rejection, type World } from "./world.contract.ts";
 
 export function recordsContract(open: OpenStore): void {
   test(
@@ -157,7 +157,7 @@ export function recordsContract(open: OpenStore): void {
       expect(await store.records.remove("routes", via.id)).toBe("in_use");
       const [job] = await claim(1, via.id);
       expect(await store.records.remove("routes", via.id)).toBe("in_use");
-      await settle(job!, { next: { kind: "again", dueAt: clock.now } });
+      await settle(job!, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
       expect(await store.records.remove("routes", via.id)).toBe("in_use");
       await store.upkeep.stage(clock.now, 10);
       await settle((await claim(1, via.id))[0]!);

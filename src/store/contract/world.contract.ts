@@ -72,6 +72,10 @@ export function deferred(code = "smpp.0x00000058"): PartOutcome {
   return { kind: "deferred", error: { code, message: "throttled" } };
 }
 
+export function unconfirmed(code = "smpp.no_answer"): PartOutcome {
+  return { kind: "unconfirmed", error: { code, message: "no answer" } };
+}
+
 /**
  * What a call is rejected with. (`expect(…).rejects` holds the event loop until the promise settles, and no answer
  * of another thread comes in meanwhile.)

@@ -42,12 +42,13 @@ function byId({ messages, knownIds }: MatchParts, receipt: Receipt): Match | und
   const known = knownIds.find(connectorId, foldId(providerMessageId));
   const named = known.filter(({ providerId }) => providerId === providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
-  const open = candidates.filter(({ isOpen }) => isOpen);
+  const isTheirs = (each: Candidate) => each.isSameNumber === true;
   const found =
-    open.find((each) => each.isSameNumber === true) ??
-    open[0] ??
+    candidates.find((each) => each.isOpen && isTheirs(each)) ??
+    candidates.find(isTheirs) ??
+    candidates.find(({ isOpen }) => isOpen) ??
     // What goes to another number is about a message that has not been told its id yet.
-    candidates.find((each) => each.isSameNumber !== false);
+    candidates.find((each) => each.isSameNumber === undefined);
   return found && { ...found, by: "id" };
 }
 

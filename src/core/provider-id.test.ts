@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { foldId, otherBases } from "./provider-id.ts";
+
+/** How peers are known to rewrite an id: other case, zeros in front, a fixed width, blanks around it. */
+const rewriting = fc.record({
+  zeros: fc.nat({ max: 20 }),
+  isUpper: fc.boolean(),
+  pad: fc.constantFrom("", " "),
+});
+type Rewriting = typeof rewriting extends fc.Arbitrary<infer T> ? T : never;
+
+const rewrite = (id: string, { zeros, isUpper, pad }: Rewriting) =>
+  `${pad}${"0".repeat(zeros)}${isUpper ? id.toUpperCase() : id.toLowerCase()}${pad}`;
+
+const forms = (id: string) => [foldId(id), ...otherBases(id)];
+
+/** Far beyond 2^53 and 2^64. */
+const numbers = fc.bigInt({ min: 1n, max: 1n << 160n });
+const bases = fc.constantFrom(10, 16);
+
+test("however two peers write a number, each finds the other's way among the forms of its own", () => {
+  fc.assert(
+    fc.property(numbers, bases, bases, rewriting, rewriting, (number, oneBase, otherBase, one, other) => {
+      const ours = rewrite(number.toString(oneBase), one);
+      const theirs = rewrite(number.toString(otherBase), other);
+      expect(forms(theirs)).toContain(foldId(ours));
+      expect(forms(ours)).toContain(foldId(theirs));
+    }),
+  );
+});
+
+test("numbers that no base makes equal have no form in common with each other's key", () => {
+  fc.assert(
+    fc.property(numbers, numbers, (one, other) => {
+      const written = (number: bigint) => [number.toString(10), number.toString(16).toUpperCase()];
+      fc.pre(!written(one).some((form) => written(other).includes(form)));
+      for (const ours of written(one)) {
+        const related = new Set([BigInt(`0x${ours}`), /^\d+$/.test(ours) ? BigInt(ours) : -1n]);
+        fc.pre(!related.has(other) && !written(other).some((form) => related.has(BigInt(`0x${form}`))));
+        for (const theirs of written(other)) expect(forms(theirs)).not.toContain(foldId(ours));
+      }
+    }),
+  );
+});
+
+test("opaque ids differ in case and zeros only, and folding again changes nothing", () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, maxLength: 65 }), rewriting, (id, change) => {
+      fc.pre(id.trim() === id && !/[^\x20-\x7e]/.test(id));
+      expect(foldId(rewrite(id, change))).toBe(foldId(id));
+      expect(foldId(foldId(id))).toBe(foldId(id));
+    }),
+  );
+});
+
+test.each([
+  ["A1B2C3D4", ["2712847316"]],
+  ["2712847316", ["167814394646", "A1B2C3D4"]],
+  ["10000000000000001", ["18446744073709551617"]],
+  ["AbCxyz_9", []],
+  ["f".repeat(65), []],
+  ["", []],
+  ["0", []],
+] as const)("%s may also be written as %p", (id, others) => {
+  expect(otherBases(id)).toEqual(expect.arrayContaining([...others]));
+  if (others.length === 0) expect(otherBases(id)).toEqual([]);
+});

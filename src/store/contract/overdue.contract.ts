@@ -1,0 +1,165 @@
+/** Parts whose receipt does not come, and receipts that no part is found for. */
+import { expect, test } from "bun:test";
+import { CONNECTOR, DAY, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+
+const MINUTE = 60 * SECOND;
+
+async function sentSms(world: World, ids: readonly string[]): Promise<string> {
+  const [id = ""] = await world.sms();
+  await world.settle(await world.claimOne(), { outcomes: ids.map((each) => sent(each)) });
+  return id;
+}
+
+function flag({ store, clock }: World, limit = 100): Promise<number> {
+  return store.receipts.flagOverdue({ now: clock.now, sentBefore: clock.now - 60 * MINUTE, limit });
+}
+
+function ask({ store, clock }: World, over: { connectorId?: string; limit?: number } = {}) {
+  const request = { connectorId: CONNECTOR, now: clock.now, limit: 10, waitsMs: [5 * MINUTE, 15 * MINUTE] };
+  return store.receipts.takeQuestions({ ...request, ...over });
+}
+
+export function overdueContract(open: OpenStore): void {
+  test(
+    "a message without a receipt is flagged once its time has come, once, and stays sent",
+    inWorld(open, async (world) => {
+      const id = await sentSms(world, ["a", "b"]);
+      world.clock.now += 60 * MINUTE - 1;
+      expect(await flag(world)).toBe(0);
+      world.clock.now += 1;
+      expect(await flag(world)).toBe(2);
+      expect(await flag(world)).toBe(0);
+      expect(await world.history(id)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
+      expect((await world.message(id)).progress).toMatchObject({ status: "sent", sequence: 1 });
+      expect(await world.store.receipts.overdue()).toEqual([{ connectorId: CONNECTOR, parts: 2 }]);
+    }),
+  );
+
+  test(
+    "a receipt ends it, before the flag and after",
+    inWorld(open, async (world) => {
+      const prompt = await sentSms(world, ["a"]);
+      const slow = await sentSms(world, ["b"]);
+      await world.receive("a");
+      world.clock.now += 60 * MINUTE;
+      expect(await flag(world)).toBe(1);
+      expect(await world.history(prompt)).toEqual(["attempt:sent", "receipt:delivered"]);
+      await world.receive("b");
+      expect(await world.status(slow)).toBe("delivered");
+      expect(await world.store.receipts.overdue()).toEqual([]);
+      expect(await ask(world)).toEqual([]);
+    }),
+  );
+
+  test(
+    "a receipt that is not final ends nothing, and one that was parked ends it with the settlement",
+    inWorld(open, async (world) => {
+      await sentSms(world, ["a"]);
+      await world.receive("a", { status: "sent" });
+      await world.receive("b");
+      await sentSms(world, ["b"]);
+      world.clock.now += 60 * MINUTE;
+      expect(await flag(world)).toBe(1);
+    }),
+  );
+
+  test(
+    "what is to get no receipt is never missed: told so by the connector, or an email",
+    inWorld(open, async (world) => {
+      await world.sms();
+      const silent = { kind: "sent", providerMessageIds: ["a"], expectsReceipt: false } as const;
+      await world.settle(await world.claimOne(), { outcomes: [silent] });
+      await world.email({
+        parts: [{ status: "pending", address: "a@a.test" }],
+        jobs: [{ queue: "queue-a" }],
+      });
+      await world.settle(await world.claimOne(), { outcomes: [sent("b")] });
+      world.clock.now += DAY;
+      expect(await flag(world)).toBe(0);
+    }),
+  );
+
+  test(
+    "flagging is done in bounded pieces",
+    inWorld(open, async (world) => {
+      await sentSms(world, ["a"]);
+      await sentSms(world, ["b"]);
+      world.clock.now += 60 * MINUTE;
+      expect([await flag(world, 1), await flag(world, 1), await flag(world, 1)]).toEqual([1, 1, 0]);
+    }),
+  );
+
+  test(
+    "an overdue part is asked about by the id the provider wrote, and again after ever longer waits",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      await world.settle(await world.claimOne(), { outcomes: [sent("0a", "A")] });
+      world.clock.now += 60 * MINUTE;
+      expect(await ask(world)).toEqual([]);
+      await flag(world);
+      const question = { messageId: id, part: 0, providerMessageId: "0a", from: "ACME" };
+      expect(await ask(world, { connectorId: "connector-b" })).toEqual([]);
+      expect(await ask(world)).toEqual([question]);
+      expect(await ask(world)).toEqual([]);
+      for (const wait of [5, 15, 15]) {
+        world.clock.now += wait * MINUTE - 1;
+        expect(await ask(world)).toEqual([]);
+        world.clock.now += 1;
+        expect(await ask(world)).toEqual([question]);
+      }
+      await world.receive("A");
+      world.clock.now += DAY;
+      expect(await ask(world)).toEqual([]);
+    }),
+  );
+
+  test(
+    "so many are asked about at once, the longest overdue first",
+    inWorld(open, async (world) => {
+      for (const id of ["a", "b", "c"]) await sentSms(world, [id]);
+      world.clock.now += 60 * MINUTE;
+      await flag(world);
+      const first = await ask(world, { limit: 2 });
+      const rest = await ask(world, { limit: 2 });
+      expect([first.length, rest.length]).toEqual([2, 1]);
+    }),
+  );
+
+  test(
+    "all that is kept of an overdue or unconfirmed message goes with it",
+    inWorld(open, async (world) => {
+      const id = await sentSms(world, ["a"]);
+      world.clock.now += 60 * MINUTE;
+      await flag(world);
+      await world.receive("a");
+      await world.store.upkeep.pruneMessages({ before: world.clock.now + DAY, atLatest: 0, limit: 10 });
+      expect(await world.inside.countRows(id)).toBe(0);
+    }),
+  );
+
+  test(
+    "parked receipts are listed in the order they came, by connector, a page at a time, and go after their time",
+    inWorld(open, async ({ store, receive, clock }) => {
+      for (const id of ["x", "y", "z"]) await receive(id, { recipient: "919812345678", raw: "stat:DELIVRD" });
+      await receive("x", { connectorId: "connector-b" });
+      const { receipts } = store;
+      const all = await receipts.parked({ limit: 10 });
+      expect(all.map(({ receipt }) => receipt.providerMessageId)).toEqual(["x", "y", "z", "x"]);
+      expect(all[0]?.receipt).toMatchObject({ recipient: "919812345678", raw: "stat:DELIVRD" });
+      const after = all[1]!.id;
+      expect(await receipts.parked({ after, limit: 1 })).toEqual([all[2]!]);
+      expect(await receipts.parked({ connectorId: "connector-b", limit: 10 })).toEqual([all[3]!]);
+      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(0);
+      await store.upkeep.pruneReceived(clock.now + 1, 2);
+      expect(await receipts.parked({ limit: 10 })).toEqual(all.slice(2));
+    }),
+  );
+
+  test(
+    "a provider that repeats a receipt of an unknown id does not grow the database without end",
+    inWorld(open, async ({ store, receive }) => {
+      for (let i = 0; i < 30; i++) await receive("unknown");
+      expect(await store.upkeep.parkedReceipts()).toBeLessThanOrEqual(8);
+    }),
+  );
+}

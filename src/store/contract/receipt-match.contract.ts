@@ -1,0 +1,209 @@
+/** Which message a receipt is about, where its id alone does not say it plainly. */
+import { expect, test } from "bun:test";
+import { partReference } from "../../core/short-reference.ts";
+import {
+  CONNECTOR,
+  inWorld,
+  type OpenStore,
+  SECOND,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
+
+const ONE = "+919812345678";
+const OTHER = "+919898989898";
+
+async function sendWithId(world: World, id: string, to = ONE): Promise<string> {
+  world.clock.now += SECOND;
+  const [message = ""] = await world.sms({ to: [to] });
+  await world.settle(await world.claimOne(), { outcomes: [sent(id)] });
+  return message;
+}
+
+export function receiptMatchContract(open: OpenStore): void {
+  test(
+    "an id that was given out again means the newest message that is open",
+    inWorld(open, async (world) => {
+      const older = await sendWithId(world, "same");
+      const newer = await sendWithId(world, "same");
+      await world.receive("same");
+      expect([await world.status(older), await world.status(newer)]).toEqual(["sent", "delivered"]);
+      await world.receive("same", { status: "undelivered" });
+      expect([await world.status(older), await world.status(newer)]).toEqual(["undelivered", "delivered"]);
+      expect(await world.receive("same")).toMatchObject([{ kind: "late", messageId: newer }]);
+    }),
+  );
+
+  test(
+    "of several open messages with one id it means the one that goes to its number",
+    inWorld(open, async (world) => {
+      const older = await sendWithId(world, "same", ONE);
+      const newer = await sendWithId(world, "same", OTHER);
+      await world.receive("same", { recipient: "9812345678" });
+      expect([await world.status(older), await world.status(newer)]).toEqual(["delivered", "sent"]);
+      // A second word about the older one is not one about the newer.
+      expect(await world.receive("same", { recipient: ONE })).toMatchObject([
+        { kind: "late", messageId: older },
+      ]);
+      expect(await world.status(newer)).toBe("sent");
+    }),
+  );
+
+  test(
+    "a receipt that comes before its answer does not go to an old message that had its id",
+    inWorld(open, async (world) => {
+      const older = await sendWithId(world, "same", ONE);
+      await world.receive("same", { recipient: ONE });
+      const [newer = ""] = await world.sms({ to: [OTHER] });
+      const job = await world.claimOne();
+      expect(await world.receive("same", { recipient: OTHER })).toEqual([{ kind: "parked" }]);
+      await world.settle(job, { outcomes: [sent("same")] });
+      expect([await world.status(older), await world.status(newer)]).toEqual(["delivered", "delivered"]);
+      expect(await world.history(older)).toEqual(["attempt:sent", "receipt:delivered"]);
+    }),
+  );
+
+  const FORMS = [
+    ["A1B2C3D4", "2712847316"],
+    ["2712847316", "a1b2c3d4"],
+    ["18446744073709551617", "0010000000000000001"],
+    ["AbC_9", "abc_9"],
+    ["0042", "42"],
+  ] as const;
+  for (const [answered, told] of FORMS) {
+    test(
+      `${answered}, told as ${told}, is found where the number agrees, and only there`,
+      inWorld(open, async (world) => {
+        const { receive, status, store } = world;
+        const id = await sendWithId(world, answered);
+        expect(await receive(told)).toEqual([{ kind: "parked" }]);
+        expect(await receive(told, { recipient: OTHER })).toEqual([{ kind: "parked" }]);
+        expect(await receive(told, { recipient: "91XXXXXX5678" })).toEqual([{ kind: "parked" }]);
+        expect(await status(id)).toBe("sent");
+        expect(await receive(told, { recipient: "919812345678" })).toMatchObject([{ kind: "applied" }]);
+        expect(await status(id)).toBe("delivered");
+        expect(await receive(told, { recipient: ONE })).toMatchObject([{ kind: "late" }]);
+        expect(await store.upkeep.parkedReceipts()).toBe(3);
+        const timeline = await store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
+        expect(timeline?.[1]?.detail).toMatchObject({ matched_by: "another_form" });
+      }),
+    );
+
+    test(
+      `${answered}, told as ${told} before the answer came, is applied with it`,
+      inWorld(open, async (world) => {
+        const { sms, claimOne, settle, receive, status, store } = world;
+        const [id = ""] = await sms({ to: [ONE] });
+        const job = await claimOne();
+        await receive(told, { recipient: OTHER, status: "failed" });
+        await receive(told, { recipient: ONE });
+        await settle(job, { outcomes: [sent(answered)] });
+        expect(await status(id)).toBe("delivered");
+        expect(await store.upkeep.parkedReceipts()).toBe(1);
+      }),
+    );
+  }
+
+  test(
+    "the id as it is comes before another form of it",
+    inWorld(open, async (world) => {
+      const hexadecimal = await sendWithId(world, "10");
+      const decimal = await sendWithId(world, "16");
+      await world.receive("16", { recipient: ONE });
+      expect([await world.status(hexadecimal), await world.status(decimal)]).toEqual(["sent", "delivered"]);
+    }),
+  );
+
+  test(
+    "an id of one connector says nothing about another's",
+    inWorld(open, async (world) => {
+      const id = await sendWithId(world, "A1");
+      const elsewhere = { connectorId: "connector-b", recipient: ONE };
+      expect(await world.receive("A1", elsewhere)).toEqual([{ kind: "parked" }]);
+      expect(await world.receive("161", elsewhere)).toEqual([{ kind: "parked" }]);
+      expect(await world.status(id)).toBe("sent");
+    }),
+  );
+  referenceContract(open);
+}
+
+const held = (now: number) => ({ kind: "held", dueAt: now + 60 * SECOND }) as const;
+
+function referenceContract(open: OpenStore): void {
+  test(
+    "a part that nobody answered for is found by its reference, where number and connector agree",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, receive, status, clock, claim } = world;
+      const [id = ""] = await sms({ to: [ONE] });
+      await settle(await claimOne(), { outcomes: [unconfirmed()], next: held(clock.now) });
+      const reference = partReference(id, 0);
+      const parked = [{ kind: "parked" }] as const;
+      expect(await receive("x-1", { reference, recipient: OTHER })).toEqual([...parked]);
+      expect(await receive("x-2", { reference })).toEqual([...parked]);
+      expect(await receive("x-3", { reference: reference ^ 1, recipient: ONE })).toEqual([...parked]);
+      const elsewhere = { reference, recipient: ONE, connectorId: "connector-b" };
+      expect(await receive("x-4", elsewhere)).toEqual([...parked]);
+      expect(await status(id)).toBe("sending");
+
+      expect(await receive("x-5", { reference, recipient: ONE })).toMatchObject([{ kind: "applied" }]);
+      expect(await status(id)).toBe("delivered");
+      expect(await receive("x-5")).toMatchObject([{ kind: "late", messageId: id }]);
+      clock.now += 120 * SECOND;
+      await world.store.upkeep.stage(clock.now, 10);
+      expect(await claim()).toEqual([]);
+    }),
+  );
+
+  test(
+    "a word that is not final proves by its reference that the part was sent, and is not sent again",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, history, clock, claim, store }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      await settle(await claimOne(), {
+        outcomes: [unconfirmed()],
+        next: { kind: "again", dueAt: clock.now + SECOND },
+      });
+      await receive("x-1", { reference: partReference(id, 0), recipient: ONE, status: "sent" });
+      expect(await status(id)).toBe("sent");
+      await store.upkeep.stage(clock.now + SECOND, 10);
+      expect(await claim()).toEqual([]);
+      await receive("x-1");
+      expect(await history(id)).toEqual(["attempt:queued", "late_answer:sent", "receipt:delivered"]);
+    }),
+  );
+
+  test(
+    "a receipt with a reference that comes before the attempt is given up is applied when it is",
+    inWorld(open, async ({ sms, claimOne, settle, receive, status, clock, store, claim }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      const job = await claimOne();
+      for (const part of [0, 1])
+        await receive(`x-${part}`, { reference: partReference(id, part), recipient: ONE });
+      await settle(job, {
+        outcomes: [unconfirmed(), unconfirmed()],
+        next: { kind: "again", dueAt: clock.now + SECOND },
+      });
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      await store.upkeep.stage(clock.now + SECOND, 10);
+      expect(await claim()).toEqual([]);
+    }),
+  );
+
+  test(
+    "a part of which nobody knows the connector, for the process died, is found by its reference too",
+    inWorld(open, async ({ store, sms, claimOne, receive, status, clock }) => {
+      const [id = ""] = await sms({ to: [ONE] });
+      const { jobId, claim, messageId } = await claimOne();
+      await store.queue.settle([
+        {
+          ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: false, keepsContent: false },
+          outcomes: [unconfirmed()],
+          next: held(clock.now),
+        },
+      ]);
+      await receive("x-1", { connectorId: CONNECTOR, reference: partReference(id, 0), recipient: ONE });
+      expect(await status(id)).toBe("delivered");
+    }),
+  );
+}
