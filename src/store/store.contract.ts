@@ -6,6 +6,7 @@ import { describe } from "bun:test";
 import { acceptContract } from "./contract/accept.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { erasureContract } from "./contract/erasure.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
@@ -53,5 +54,6 @@ export function storeContract(name: string, open: OpenStore): void {
     eventFeedContract(open);
     cancelContract(open);
     messageListContract(open);
+    erasureContract(open);
   });
 }

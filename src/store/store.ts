@@ -24,6 +24,7 @@ import type {
   PushIdempotency,
 } from "../core/push-registration.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+import type { Erasures } from "./erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";
 import type { MessageDesk } from "./message-desk.ts";
@@ -31,6 +32,7 @@ import type { Outbox } from "./outbox.ts";
 import type { ReceiptStore } from "./receipts.ts";
 import type { SuppressionStore } from "./suppressions.ts";
 
+export type * from "./erasures.ts";
 export type * from "./event-feed.ts";
 export type * from "./inbound.ts";
 export type * from "./message-desk.ts";
@@ -49,6 +51,7 @@ export interface Store {
   readonly receipts: ReceiptStore;
   readonly suppressions: SuppressionStore;
   readonly feed: EventFeed;
+  readonly erasures: Erasures;
   readonly inbound: InboundStore;
   readonly upkeep: UpkeepStore;
   /** Creates the first account and its admin token if, and only if, the database holds no account. True if it did. */
@@ -129,6 +132,8 @@ export interface UpkeepStore {
    * numbered as they are written: with one writer at a time the order of commits is theirs.
    */
   numberEvents(now: number, limit: number): Promise<number>;
+  /** One stretch of the oldest erasure under way, over about `limit` rows; 0 when there is none, or it has to wait. */
+  erase(now: number, limit: number): Promise<number>;
   /** Wipes bodies of batches whose jobs are all gone (single messages are wiped as they settle). */
   wipeContents(limit: number): Promise<number>;
   /** Deletes messages created before `before` that are final, and any created before `atLatest`, with all that hangs on them. */

@@ -10,6 +10,7 @@ import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
+import { createErase, createErasures } from "./erasures.ts";
 import { createEventBook } from "./event-book.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
@@ -107,6 +108,7 @@ export function createStore(db: Database, { vault, accounts, share }: StoreParts
     suppressions: createSuppressions(db, suppressions),
     inbound,
     feed: createEventFeed(db, { accounts, events }),
+    erasures: createErasures(db),
     upkeep: {
       ...createStage(db, { messages, queues }),
       expire: createExpire(db, { accounts, contents, messages, suppressions }),
@@ -115,6 +117,7 @@ export function createStore(db: Database, { vault, accounts, share }: StoreParts
       completeInbound,
       ...createBacklog(db, queues),
       numberEvents: async () => 0,
+      erase: createErase(db, { accounts }),
     },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(meta.adminTokenDigest),

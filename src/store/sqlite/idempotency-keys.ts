@@ -32,13 +32,13 @@ export function createIdempotencyKeys(db: Database): IdempotencyKeys {
   );
   const findNow = (name: Uint8Array, now: number): SavedAnswer | undefined => {
     const row = find.get(name, now);
-    return row && { status: row.status, body: toText(row.body), bodyDigest: row.body_digest };
+    return row && { status: row.status, body: toSavedText(row.body), bodyDigest: row.body_digest };
   };
   return {
     find: (key) => findNow(nameOf(key), key.now),
     take(key, answer) {
       const name = nameOf(key);
-      const body = toStored(answer.body);
+      const body = toSavedBody(answer.body);
       const save = () => insert.run(name, key.bodyDigest, answer.status, body, key.expiresAt) === 1;
       if (save()) return undefined;
       const first = findNow(name, key.now);
@@ -51,20 +51,23 @@ export function createIdempotencyKeys(db: Database): IdempotencyKeys {
   };
 }
 
+/** Text, or raw deflate where it is long. */
+export type SavedBody = string | Uint8Array;
+
 interface KeyRow {
   readonly body_digest: string;
   readonly status: number;
-  readonly body: string | Uint8Array;
+  readonly body: SavedBody;
 }
 
 function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Uint8Array {
   return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
 }
 
-function toStored(body: string): string | Uint8Array {
+export function toSavedBody(body: string): SavedBody {
   return body.length < DEFLATE_FROM_CHARACTERS ? body : deflateRawSync(body, { level: 1 });
 }
 
-function toText(stored: string | Uint8Array): string {
+export function toSavedText(stored: SavedBody): string {
   return typeof stored === "string" ? stored : inflateRawSync(stored).toString("utf8");
 }

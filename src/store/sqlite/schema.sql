@@ -81,6 +81,23 @@ CREATE TABLE domains (
   UNIQUE (account_id, domain)
 ) STRICT;
 
+CREATE TABLE erasures (
+  id TEXT PRIMARY KEY,
+  account_id TEXT, -- NULL: in all
+  recipient TEXT,  -- NULL once it is done: then only the digest is left
+  salt TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  -- How far the work has come: which walk, and where it stands.
+  walk INTEGER NOT NULL DEFAULT 0,
+  position TEXT NOT NULL DEFAULT '',
+  erased INTEGER NOT NULL DEFAULT 0,
+  redacted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX erasures_under_way ON erasures (id) WHERE completed_at IS NULL;
+
 CREATE TABLE events (
   number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice, also when all are gone
   account INTEGER NOT NULL,

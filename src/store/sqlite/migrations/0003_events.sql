@@ -21,3 +21,19 @@ ALTER TABLE timeline ADD COLUMN event INTEGER;
 -- Lists, newest first. With the recipient, so that looking for one reads the index alone. There is no index by
 -- recipient: it would double what accepting writes.
 CREATE INDEX messages_of_account ON messages (account, channel, id, recipient);
+
+CREATE TABLE erasures (
+  id TEXT PRIMARY KEY,
+  account_id TEXT, -- NULL: in all
+  recipient TEXT,  -- NULL once it is done: then only the digest is left
+  salt TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  -- How far the work has come: which walk, and where it stands.
+  walk INTEGER NOT NULL DEFAULT 0,
+  position TEXT NOT NULL DEFAULT '',
+  erased INTEGER NOT NULL DEFAULT 0,
+  redacted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX erasures_under_way ON erasures (id) WHERE completed_at IS NULL;

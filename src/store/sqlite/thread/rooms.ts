@@ -40,6 +40,7 @@ export function createRooms(
     suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
     feed: { ...store.feed, onEvents },
+    erasures: { ...store.erasures, create: (erasure) => call("erasures.create", erasure) },
     upkeep: { ...store.upkeep, ...upkeepWrites(call) },
     async bootstrap(first) {
       const isFirst = await call<boolean>("bootstrap", first);
@@ -101,6 +102,7 @@ function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepRe
   return {
     stage: (now, limit) => call("upkeep.stage", now, limit),
     expire: (now, limit) => call("upkeep.expire", now, limit),
+    erase: (now, limit) => call("upkeep.erase", now, limit),
     wipeContents: (limit) => call("upkeep.wipeContents", limit),
     pruneMessages: (bounds) => call("upkeep.pruneMessages", bounds),
     pruneIdempotencyKeys: (now, limit) => call("upkeep.pruneIdempotencyKeys", now, limit),

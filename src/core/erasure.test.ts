@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { closeParts, createScrubber, dropName, ERASED_ADDRESS } from "./erasure.ts";
+import type { EmailContent, Progress } from "./message.ts";
+
+test("an address is scrubbed wherever it stands, in any case, and others that hold it are not", () => {
+  const scrub = createScrubber("asha@x.test");
+  for (const text of [
+    "asha@x.test",
+    "<Asha@X.test>",
+    "'asha@x.test'.",
+    "to=asha@x.test;",
+    '{"a":"asha@x.test"}',
+  ]) {
+    expect(scrub(text)).toBe(text.replace(/asha@x\.test/i, ERASED_ADDRESS));
+  }
+  for (const text of [
+    "basha@x.test",
+    "b.asha@x.test",
+    "asha@x.test.example",
+    "asha@x.tests",
+    "ashaAx.test",
+  ]) {
+    expect(scrub(text)).toBe(text);
+  }
+  expect(createScrubber('"a b"@x.test')(JSON.stringify('"a b"@x.test'))).toBe(`"${ERASED_ADDRESS}"`);
+});
+
+test("what is open for the recipient is closed, and the email folds over the others", () => {
+  const progress: Progress = {
+    channel: "email",
+    status: "queued",
+    parts: [
+      { status: "pending", address: "Asha@x.test" },
+      { status: "sent", address: "b@x.test" },
+    ],
+    sequence: 1,
+    position: 2,
+  };
+  const closed = closeParts(progress, "asha@x.test");
+  expect(closed).toMatchObject({ status: "sent", sequence: 1, position: 2 });
+  expect(closed.parts.map((part) => part.status)).toEqual(["failed", "sent"]);
+  expect(closeParts(progress, "b@x.test")).toEqual(progress);
+});
+
+test("the name that belonged to the address goes with it", () => {
+  const content: EmailContent = {
+    channel: "email",
+    from: { email: "a@acme.test" },
+    to: [{ email: "ASHA@x.test", name: "Asha Rao" }],
+    cc: [{ email: "b@x.test", name: "B" }],
+    subject: "hi",
+  };
+  const { to, cc } = dropName(content, "asha@x.test");
+  expect([to, cc]).toEqual([[{ email: "ASHA@x.test" }], content.cc!]);
+});

@@ -1,0 +1,204 @@
+import { expect, test } from "bun:test";
+import { ERASED_ADDRESS, type NewErasure } from "../../core/erasure.ts";
+import { deferred, HOUR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
+
+const THEIRS = "+919800000001";
+const OTHERS = "+919800000002";
+const ADDRESS = "asha@x.test";
+
+export function erasureContract(open: OpenStore): void {
+  test(
+    "an erased number's messages are gone with all that hangs on them, and others' stay, of the same batch too",
+    inWorld(open, async (world) => {
+      const { store, inside, sms, claim, settle, receive, account } = world;
+      const [theirs = "", others = ""] = await sms({ to: [THEIRS, OTHERS] });
+      for (const job of await claim()) await settle(job);
+      await receive(`p-${theirs}`);
+      const [queued = ""] = await sms({ to: [THEIRS] });
+      await erase(world, THEIRS);
+      for (const id of [theirs, queued]) expect(await find(world, id)).toBeUndefined();
+      expect(await inside.countRows(queued)).toBe(0);
+      expect(await claim()).toEqual([]);
+      expect(await world.status(others)).toBe("sent");
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
+      expect(events.flatMap((event) => (event.kind === "message" ? [event.message.id] : []))).toEqual([
+        others,
+      ]);
+    }),
+  );
+
+  test(
+    "the record says that it was done, when, and how much went, and no longer whom it was about",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      await world.sms({ to: [THEIRS] });
+      const asked = await request(world, THEIRS);
+      expect(await store.erasures.create(asked)).toEqual({ ...recordOf(asked), erased: 0, redacted: 0 });
+      clock.now += HOUR;
+      await work(world);
+      const record = { ...recordOf(asked), completedAt: clock.now, erased: 1, redacted: 0 };
+      expect(await store.erasures.find(asked.id)).toEqual(record);
+      expect(await store.erasures.list({ limit: 10 })).toEqual([record]);
+      expect(await store.erasures.list({ after: asked.id, limit: 10 })).toEqual([]);
+      expect(JSON.stringify(record)).not.toContain(THEIRS);
+      expect(await store.erasures.find(world.id())).toBeUndefined();
+    }),
+  );
+
+  test(
+    "an email to several forgets the one recipient, and goes on to the others",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const parts = ["Asha@x.test", "ravi@x.test"].map(
+        (address) => ({ status: "pending", address }) as const,
+      );
+      const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      await erase(world, ADDRESS);
+      const [job] = await world.claim();
+      expect(job?.progress.parts[0]).toMatchObject({ status: "failed", address: ERASED_ADDRESS });
+      await world.settle(job!, { outcomes: [undefined, sent("p-1")] });
+      const message = await world.message(id, "email");
+      expect(message.progress).toMatchObject({
+        status: "sent",
+        parts: [{ status: "failed" }, { status: "sent" }],
+      });
+      expect(message.content).toMatchObject({ to: [{ email: ERASED_ADDRESS }, { email: "ravi@x.test" }] });
+      expect(JSON.stringify(message).toLowerCase()).not.toContain(ADDRESS);
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
+      expect(events).toHaveLength(1);
+      expect((await store.erasures.list({ limit: 1 }))[0]).toMatchObject({ erased: 0, redacted: 1 });
+    }),
+  );
+
+  test(
+    "what the timeline of an email to several tells of the recipient is redacted",
+    inWorld(open, async (world) => {
+      const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
+      const jobs = [
+        { queue: "queue-a", parts: [0] },
+        { queue: "queue-b", parts: [1] },
+      ];
+      const id = await world.email({ parts, jobs });
+      const error = { code: "smtp.550", message: "550 <ASHA@x.test>: no such user, not basha@x.test" };
+      await world.settle(await world.claimOne(), { outcomes: [{ kind: "rejected", bounced: true, error }] });
+      await erase(world, ADDRESS);
+      const timeline = await world.store.intake.timeline({
+        accountId: world.account.id,
+        channel: "email",
+        id,
+      });
+      const told = timeline?.find((entry) => entry.eventType === "email.bounced");
+      expect(told).toMatchObject({ recipient: ERASED_ADDRESS, status: "bounced", sequence: 1 });
+      expect(told?.error?.message).toBe(`550 <${ERASED_ADDRESS}>: no such user, not basha@x.test`);
+      expect(await world.claim(1, "queue-b")).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "the last open recipient's erasure ends an email, and its job",
+    inWorld(open, async (world) => {
+      const { clock } = world;
+      const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
+      const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      const again = { kind: "again", dueAt: clock.now } as const;
+      await world.settle(await world.claimOne(), { outcomes: [deferred(), sent("p-1")], next: again });
+      await erase(world, ADDRESS);
+      await world.store.upkeep.stage(clock.now, 10);
+      expect(await world.claim()).toEqual([]);
+      expect(await world.status(id, "email")).toBe("sent");
+    }),
+  );
+
+  test(
+    "a message on its way comes home first, and is erased then",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const [id = ""] = await world.sms({ to: [THEIRS] });
+      const job = await world.claimOne();
+      await store.erasures.create(await request(world, THEIRS));
+      for (let i = 0; i < 10; i++) await store.upkeep.erase(clock.now, 10);
+      expect(await world.status(id)).toBe("sending");
+      expect(await world.settle(job)).toBe(true);
+      await work(world);
+      expect(await find(world, id)).toBeUndefined();
+    }),
+  );
+
+  test(
+    "in one account only, where it is said so; and later messages are not its business",
+    inWorld(open, async (world) => {
+      const other = await world.addAccount();
+      const [elsewhere = ""] = await world.sms({ to: [THEIRS], account: other });
+      const [own = ""] = await world.sms({ to: [THEIRS] });
+      await world.store.erasures.create({ ...(await request(world, THEIRS)), accountId: world.account.id });
+      world.clock.now += 1;
+      const [later = ""] = await world.sms({ to: [THEIRS] });
+      await work(world);
+      expect(await find(world, own)).toBeUndefined();
+      expect(await find(world, later)).toBeDefined();
+      const query = { accountId: other.id, channel: "sms", id: elsewhere } as const;
+      expect(await world.store.intake.findMessage(query)).toBeDefined();
+      await erase(world, THEIRS);
+      expect(await world.store.intake.findMessage(query)).toBeUndefined();
+    }),
+  );
+
+  test(
+    "a saved answer stays, so that a repeat sends nothing, but no longer names the number",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const id = "0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10";
+      const body = `{"message_id":"${id}","status":"queued","to":"${THEIRS}"}`;
+      const key = world.key("k");
+      await world.sms({ to: [THEIRS], idempotency: { ...key, answer: { status: 202, body } } });
+      await erase(world, THEIRS);
+      const saved = await store.intake.savedAnswer({ ...key, now: clock.now });
+      expect(saved?.body).toBe(body.replace(THEIRS, "erased"));
+    }),
+  );
+
+  test(
+    "erasing works in bounded steps",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const to = Array.from({ length: 40 }, (_, index) => (index % 2 ? THEIRS : OTHERS));
+      await world.sms({ to });
+      await store.erasures.create(await request(world, THEIRS));
+      let most = 0;
+      for (let before = 0, steps = 0; steps < 200; steps++) {
+        const moved = await store.upkeep.erase(clock.now, 10);
+        const [record] = await store.erasures.list({ limit: 1 });
+        most = Math.max(most, (record?.erased ?? 0) - before);
+        before = record?.erased ?? 0;
+        if (moved === 0) break;
+      }
+      expect(most).toBeLessThanOrEqual(11);
+      expect((await store.erasures.list({ limit: 1 }))[0]).toMatchObject({
+        erased: 20,
+        completedAt: clock.now,
+      });
+    }),
+  );
+}
+
+async function request({ id, clock }: World, recipient: string): Promise<NewErasure> {
+  return { id: id(), recipient, salt: "s".repeat(32), digest: "d".repeat(64), createdAt: clock.now };
+}
+
+function recordOf({ recipient: _, ...record }: NewErasure): Omit<NewErasure, "recipient"> {
+  return record;
+}
+
+async function erase(world: World, recipient: string): Promise<void> {
+  await world.store.erasures.create(await request(world, recipient));
+  await work(world);
+}
+
+async function work({ store, clock }: World): Promise<void> {
+  for (let steps = 0; steps < 500; steps++) if ((await store.upkeep.erase(clock.now, 10)) === 0) return;
+  throw new Error("erasing does not end");
+}
+
+function find({ store, account }: World, id: string) {
+  return store.intake.findMessage({ accountId: account.id, channel: "sms", id });
+}

@@ -1,0 +1,46 @@
+import { uuidTime } from "../../core/uuid.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { Database } from "./database.ts";
+import type { ErasureTask, Walk } from "./erasures.ts";
+import { type SavedBody, toSavedBody, toSavedText } from "./idempotency-keys.ts";
+
+/** What stands where a number was. */
+const ERASED = "erased";
+
+/**
+ * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
+ * not send again.
+ */
+export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
+  const rows = db.prepare<{ number: number; body: SavedBody }>(
+    "SELECT number, body FROM idempotency_keys WHERE number > ? ORDER BY number LIMIT ?",
+  );
+  const update = db.prepare("UPDATE idempotency_keys SET body = ? WHERE number = ?");
+  const accountOf = db.prepare<{ account: number }>("SELECT account FROM messages WHERE id = ?");
+
+  const isMeant = ({ recipient, accountId, createdAt }: ErasureTask, text: string): boolean => {
+    const id = messageTo(text, recipient);
+    if (id === undefined || (uuidTime(id) ?? 0) > createdAt) return false;
+    return accountId === undefined || accountOf.get(id)?.account === accounts.byId(accountId)?.number;
+  };
+
+  return (task, position, looks) => {
+    if (!task.recipient.startsWith("+")) return {};
+    const found = rows.all(Number(position), looks);
+    for (const { number, body } of found) {
+      const text = toSavedText(body);
+      if (!isMeant(task, text)) continue;
+      const scrubbed = text.replaceAll(`"to":"${task.recipient}"`, `"to":"${ERASED}"`);
+      update.run(toSavedBody(scrubbed), number);
+    }
+    return found.length < looks ? {} : { next: String(found.at(-1)?.number) };
+  };
+}
+
+/** The message that an answer says went to the number. */
+function messageTo(text: string, recipient: string): string | undefined {
+  const at = text.indexOf(`"to":"${recipient}"`);
+  if (at === -1) return undefined;
+  const before = text.lastIndexOf('"message_id":"', at);
+  return before === -1 ? undefined : text.slice(before + 14, before + 50);
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { inflateRawSync } from "node:zlib";
+import { createWorld, sent } from "../contract/world.contract.ts";
+import type { Driver } from "./driver.ts";
+import { openWithDriver } from "./sqlite-world.contract.ts";
+
+const NUMBER = "+919812345678";
+const ADDRESS = "asha@x.test";
+
+/** What is kept so that the recipient is not written to again. */
+const KEPT = ["suppressions", "opt_outs"];
+
+test("after an erasure no table holds the number or the address", async () => {
+  const { store, driver } = await openWithDriver(":memory:");
+  const world = await createWorld(store);
+  const { id, account, clock, sms, claim, settle, receive } = world;
+  const to = [NUMBER, ...Array.from({ length: 99 }, (_, index) => `+9198000000${index + 10}`)];
+  const answers = to.map((each) => `{"message_id":"${id()}","status":"queued","to":"${each}"}`);
+  const answer = { status: 202, body: `{"messages":[${answers.join(",")}]}` };
+  await sms({ to, idempotency: { ...world.key("k"), answer } });
+  for (const job of await claim(2)) await settle(job);
+  await receive("unknown", { recipient: NUMBER.slice(1) });
+  const email = async (addresses: readonly string[]) =>
+    world.email({
+      parts: addresses.map((address) => ({ status: "pending", address }) as const),
+      jobs: [{ queue: "mail" }],
+    });
+  const shared = await email([ADDRESS.toUpperCase(), "ravi@x.test"]);
+  await email([ADDRESS]);
+  const error = { code: "smtp.550", message: `no <${ADDRESS}> here` };
+  for (const job of await claim(2, "mail")) {
+    await settle(job, { outcomes: [{ kind: "rejected", bounced: true, error }, sent("p-2")] });
+  }
+  const entry = {
+    accountId: account.id,
+    messageId: shared,
+    channel: "email",
+    receivedAt: clock.now,
+  } as const;
+  await store.sandbox.record([
+    { ...entry, id: id(), to: ADDRESS, rendered: { source: `To: ${ADDRESS}, ravi@x.test` } },
+    { ...entry, id: id(), to: "ravi@x.test", rendered: { source: `To: ${ADDRESS}, ravi@x.test` } },
+    { ...entry, id: id(), to: NUMBER, messageId: id(), channel: "sms", rendered: { text: "hi" } },
+  ]);
+  expect(holders(driver, NUMBER.slice(1))).toEqual([
+    "idempotency_keys",
+    "messages",
+    "parked_receipts",
+    "sandbox_messages",
+  ]);
+  expect(holders(driver, ADDRESS)).toEqual(["contents", "messages", "sandbox_messages", "timeline"]);
+  for (const recipient of [NUMBER, ADDRESS]) {
+    await store.erasures.create({ id: id(), recipient, salt: "s", digest: "d", createdAt: clock.now });
+  }
+  while ((await store.upkeep.erase(clock.now, 10)) > 0);
+  expect(holders(driver, NUMBER.slice(1))).toEqual([]);
+  expect(holders(driver, ADDRESS)).toEqual([]);
+  expect(await store.sandbox.list({ limit: 10 })).toHaveLength(2);
+  await store.close();
+});
+
+/** Tables with a row that holds the text, in any case. */
+function holders(driver: Driver, text: string): readonly string[] {
+  const tables = driver
+    .prepare<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all();
+  return tables.flatMap(({ name }) => {
+    const rows = driver.prepare<Record<string, unknown>>(`SELECT * FROM ${name}`).all();
+    const isHeld = rows.some((row) => Object.values(row).some((value) => readable(value).includes(text)));
+    return isHeld && !KEPT.includes(name) ? [name] : [];
+  });
+}
+
+function readable(value: unknown): string {
+  if (!(value instanceof Uint8Array)) return String(value).toLowerCase();
+  try {
+    return inflateRawSync(value).toString("utf8").toLowerCase();
+  } catch {
+    return Buffer.from(value).toString("utf8").toLowerCase();
+  }
+}

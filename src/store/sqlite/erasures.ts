@@ -1,0 +1,112 @@
+import type { Erasure } from "../../core/erasure.ts";
+import type { Erasures, UpkeepStore } from "../store.ts";
+import type { Database } from "./database.ts";
+import { createSweeps } from "./erase-leftovers.ts";
+import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
+import { createAnswerErasure } from "./erase-saved-answers.ts";
+
+/** One erasure at work. */
+export interface ErasureTask {
+  /** E.164 number, or address in lower case. */
+  readonly recipient: string;
+  /** `undefined`: in all. */
+  readonly accountId: string | undefined;
+  readonly createdAt: number;
+}
+
+/** One bounded stretch of a walk, inside a transaction. */
+export interface Stretch {
+  /** Where to go on; absent: the walk is over. */
+  readonly next?: string;
+  /** It stands before something that has to end first: to be tried again in a while. */
+  readonly isBlocked?: boolean;
+  readonly erased?: number;
+  readonly redacted?: number;
+}
+
+/** Goes through one table, or a few, from `position`, which is "" at the start, over about `looks` rows. */
+export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
+
+export function createErasures(db: Database): Erasures {
+  const insert = db.prepare(
+    "INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const find = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id = ?");
+  const list = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id > ? ORDER BY id LIMIT ?");
+  return {
+    create: ({ id, accountId, recipient, salt, digest, createdAt }) =>
+      db.write(() => {
+        insert.run(id, accountId ?? null, recipient, salt, digest, createdAt);
+        return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...NOTHING };
+      }),
+    find: (id) =>
+      db.read(() => {
+        const row = find.get(id);
+        return row && toErasure(row);
+      }),
+    list: ({ after, limit }) => db.read(() => list.all(after ?? "", limit).map(toErasure)),
+  };
+}
+
+const NOTHING = { erased: 0, redacted: 0 };
+
+/** `UpkeepStore.erase`: one stretch of the oldest erasure under way. */
+export function createErase(db: Database, parts: EraseMessageParts): UpkeepStore["erase"] {
+  // Answers first: they say whose they are only while their messages are there.
+  const walks: readonly Walk[] = [
+    createAnswerErasure(db, parts.accounts),
+    createMessageErasure(db, parts),
+    ...createSweeps(db),
+  ];
+  const underWay = db.prepare<ErasureRow>(
+    "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",
+  );
+  const advance = db.prepare(
+    "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
+  );
+  const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
+
+  const erase = (now: number, looks: number): number => {
+    const row = underWay.get();
+    if (!row) return 0;
+    const walk = row.recipient === null ? undefined : walks[row.walk];
+    if (!walk || row.recipient === null) return complete.run(now, row.id);
+    const task = {
+      recipient: row.recipient,
+      accountId: row.account_id ?? undefined,
+      createdAt: row.created_at,
+    };
+    const { next, isBlocked, erased = 0, redacted = 0 } = walk(task, row.position, looks);
+    const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
+    advance.run(number, position, erased, redacted, row.id);
+    return isBlocked ? 0 : 1;
+  };
+  return (now, limit) => db.write(() => erase(now, limit), limit);
+}
+
+interface ErasureRow {
+  readonly id: string;
+  readonly account_id: string | null;
+  readonly recipient: string | null;
+  readonly salt: string;
+  readonly digest: string;
+  readonly created_at: number;
+  readonly completed_at: number | null;
+  readonly walk: number;
+  readonly position: string;
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+function toErasure(row: ErasureRow): Erasure {
+  return {
+    id: row.id,
+    ...(row.account_id !== null && { accountId: row.account_id }),
+    salt: row.salt,
+    digest: row.digest,
+    createdAt: row.created_at,
+    ...(row.completed_at !== null && { completedAt: row.completed_at }),
+    erased: row.erased,
+    redacted: row.redacted,
+  };
+}
