@@ -28,8 +28,6 @@ export interface Directory {
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
-  /** `email` in lower case. */
-  isSuppressed(accountId: string, email: string): MaybePromise<boolean>;
   /** Those of `to` who have opted out. Read for each request only of accounts with a long list. */
   optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
@@ -55,7 +53,6 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
   const domains = cache<Domain | undefined>();
   const routes = cache<readonly Route[]>(1);
   const connectors = cache<Connector | undefined>();
-  const suppressions = cache<boolean>();
   const accounts = cache<Account | undefined>();
   const optOuts = cache<KnownOptOuts>(1000);
   const pushApps = cache<PushApp | undefined>();
@@ -75,10 +72,6 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
       domains.get(`${accountId} ${domain}`, () => records.find("domains", { accountId, domain })),
     connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
     routes: () => routes.get("", () => listAll(records, "routes", {})),
-    isSuppressed: (accountId, email) =>
-      suppressions.get(`${accountId} ${email}`, async () => {
-        return (await records.find("suppressions", { accountId, email })) !== undefined;
-      }),
     optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
     account: (id) => accounts.get(id, () => records.find("accounts", { id })),
     pushApp: (accountId, id) =>

@@ -25,21 +25,19 @@ export async function planEmail(
 ): Promise<EmailPlan> {
   const { id: accountId, mode } = caller.account;
   const addressed = addressedIn(request);
-  const parts = await Promise.all(addressed.map(({ recipient }) => toPart(directory, accountId, recipient)));
+  // Whom the account's suppression list holds is left out just before the wire.
+  const parts = addressed.map(({ recipient }): Part => ({ status: "pending", address: recipient.email }));
   if (mode === "sandbox") {
     return {
       parts,
-      jobs: jobsOf(
-        parts,
-        addressed.map(() => SANDBOX_QUEUES.email),
-      ),
+      jobs: jobsOf(addressed.map(() => SANDBOX_QUEUES.email)),
     };
   }
   const errors = createErrors();
   await judgeSender(directory, accountId, { request, errors });
   const queues = queuesOf(await directory.routes(), accountId, { addressed, errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return { parts, jobs: jobsOf(parts, queues) };
+  return { parts, jobs: jobsOf(queues) };
 }
 
 /** A recipient and where the request names it. */
@@ -56,15 +54,6 @@ function addressedIn(request: SendEmail): readonly Addressed[] {
     return recipients.map((recipient, index) => ({ recipient, field, index, total: recipients.length }));
   });
 }
-
-async function toPart(directory: Directory, accountId: string, { email }: Recipient): Promise<Part> {
-  const isSuppressed = await directory.isSuppressed(accountId, email.toLowerCase());
-  return isSuppressed
-    ? { status: "failed", address: email, error: { code: "suppressed", message: SUPPRESSED } }
-    : { status: "pending", address: email };
-}
-
-const SUPPRESSED = "the address is on the account's suppression list";
 
 async function judgeSender(
   directory: Directory,
@@ -90,22 +79,15 @@ function queuesOf(
 
 const NO_ROUTE = "no route of the account leads to this domain";
 
-/**
- * One envelope per queue, without those that are suppressed. Where all are, a job is left all the same: it ends
- * the message, with its event, as any other would.
- */
-function jobsOf(parts: readonly Part[], queues: readonly string[]): readonly NewJob[] {
-  const open = [...parts.keys()].filter((index) => parts[index]?.status === "pending");
+/** One envelope per queue. */
+function jobsOf(queues: readonly string[]): readonly NewJob[] {
   const envelopes = new Map<string, number[]>();
-  for (const index of open.length > 0 ? open : parts.keys()) {
-    const queue = queues[index] ?? "";
+  queues.forEach((queue, index) => {
     const covered = envelopes.get(queue);
     if (covered) covered.push(index);
     else envelopes.set(queue, [index]);
-  }
-  const [first] = envelopes.keys();
-  if (open.length === 0 && first !== undefined) return [{ queue: first }];
+  });
   return [...envelopes].map(([queue, covered]) =>
-    covered.length === parts.length ? { queue } : { queue, parts: covered },
+    covered.length === queues.length ? { queue } : { queue, parts: covered },
   );
 }

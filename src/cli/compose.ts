@@ -165,6 +165,7 @@ function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
         store.sandbox,
       ),
     findSenderDomain: createSenderDomains(store.records, clock),
+    suppressions: store.suppressions,
     clock,
     random: Math.random,
     log: deliveryLog(log),

@@ -5,11 +5,12 @@ import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
 import { present } from "../core/present.ts";
-import type { Queue, ReceiptStore, Records } from "../store/store.ts";
+import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { inquire } from "./overdue-receipts.ts";
 import { createSender } from "./send-message.ts";
+import { skipSuppressed } from "./skip-suppressed.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
 import { type FindSenderDomain, toOutgoing } from "./to-outgoing.ts";
 import { createWorker } from "./worker.ts";
@@ -49,6 +50,7 @@ export interface EngineDeps {
   readonly records: Records;
   readonly open: OpenChannel;
   readonly findSenderDomain: FindSenderDomain;
+  readonly suppressions: Pick<SuppressionStore, "find">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: DeliveryLog;
@@ -159,7 +161,11 @@ interface WorkersParts {
 function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
-    toOutgoing: (job, remainingMs) => toOutgoing(job, remainingMs, deps.findSenderDomain),
+    toOutgoing: async (job, remainingMs) =>
+      skipSuppressed(await toOutgoing(job, remainingMs, deps.findSenderDomain), job, {
+        find: deps.suppressions.find,
+        now: deps.clock.now(),
+      }),
     outletOf: outlets.get,
     signal,
   });

@@ -19,6 +19,7 @@ import {
   ownerOf,
 } from "./judge.ts";
 import type { Outlet } from "./outlet.ts";
+import { type Skipped, withSkipped } from "./skip-suppressed.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
 /** What is left of the lease before the first byte must outlast the slowest answer by this much. */
@@ -87,9 +88,10 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
     const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
+    if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
     outlet.handOver();
     handedOver = true;
-    return await send(deps, job, { outlet, message: outgoing.message });
+    return await send(deps, job, { outlet, ...outgoing });
   } finally {
     if (!handedOver) outlet.unreserve(1);
   }
@@ -118,18 +120,27 @@ function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {
 async function send(
   deps: SenderDeps,
   job: ClaimedJob,
-  handover: { readonly outlet: Outlet; readonly message: OutgoingMessage },
+  handover: { readonly outlet: Outlet; readonly message: OutgoingMessage; readonly skipped?: Skipped },
 ): Promise<Settlement> {
   const { channel, noteAttempt } = handover.outlet;
   const startedMs = deps.clock.monotonicMs();
-  const outcome = await channel.send(handover.message, deps.signal);
-  noteAttempt(job, outcome);
+  const sent = await channel.send(handover.message, deps.signal);
+  noteAttempt(job, sent);
+  const outcome = withSkipped(sent, handover.skipped);
   const settlement = judge(job, outcome, {
     now: deps.clock.now(),
     connectorId: channel.connectorId,
     jitter: deps.random(),
   });
   note(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  return settlement;
+}
+
+/** Nobody is left that it may go to. */
+function judgeSkipped(deps: SenderDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
+  const outcome = withSkipped({ parts: [], countsAsAttempt: false }, skipped);
+  const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
+  note(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
 }
 

@@ -5,9 +5,11 @@ import { isOpen } from "../core/part.ts";
 import { present } from "../core/present.ts";
 import { renderSms } from "../core/sms-text.ts";
 import { covers, holdsUnconfirmed } from "./judge.ts";
+import type { Skipped } from "./skip-suppressed.ts";
 
 export type Outgoing =
-  | { readonly kind: "ready"; readonly message: OutgoingMessage }
+  /** `skipped` are recipients that it does not go to. */
+  | { readonly kind: "ready"; readonly message: OutgoingMessage; readonly skipped?: Skipped }
   /** It can never be sent: `only` of its parts, or (absent) all. */
   | { readonly kind: "impossible"; readonly error: MessageError; readonly only?: readonly number[] }
   /** All that is open may have left us already, and the account wants none of it sent again. */

@@ -157,32 +157,6 @@ onEveryStore((start) => {
     );
   });
 
-  test("a suppressed recipient is skipped with that reason, the others are sent to", async () => {
-    await using api = await start();
-    const { accountId } = api.caller;
-    await api.add("suppressions", { accountId, email: "p0@example.org", reason: "manual" });
-    const { json } = await api.post(
-      PATH,
-      email({ to: [{ email: "P0@example.org" }, { email: "p1@example.org" }] }),
-    );
-    const stored = await api.store.intake.findMessage({ accountId, channel: "email", id: json.message_id });
-    expect(stored?.progress.parts.map(({ status, error }) => [status, error?.code])).toEqual([
-      ["failed", "suppressed"],
-      ["pending", undefined],
-    ]);
-    const [job] = await claim(api, "sandbox:email");
-    expect(job?.parts).toEqual([1]);
-  });
-
-  test("with all recipients suppressed the message is accepted, and a job ends it", async () => {
-    await using api = await start();
-    const { accountId } = api.caller;
-    await api.add("suppressions", { accountId, email: "asha@example.org", reason: "manual" });
-    const { status } = await api.post(PATH, email());
-    expect(status).toBe(202);
-    expect(await claim(api, "sandbox:email")).toHaveLength(1);
-  });
-
   test("live: recipients of different routes become one job each", async () => {
     await using api = await start();
     const live = await liveAccount(api);

@@ -88,7 +88,7 @@ function placesIn(sample: Buffer): readonly number[] {
 type Chance = (below: number) => number;
 
 function mutated(chance: Chance): Buffer {
-  let mail = pick(SAMPLES, chance);
+  let mail: Buffer = pick(SAMPLES, chance);
   for (let count = 1 + chance(6); count > 0; count--)
     mail = MUTATIONS[chance(MUTATIONS.length)]!(mail, chance);
   return mail;

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { randomBytes, randomUUID } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { feedbackReport, postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
+import { createHeldClock, type HeldClock } from "../../../../test/fakes/held-clock.ts";
+import { mailBack } from "../../../../test/fakes/mail-back.ts";
+import { testTls } from "../../../../test/fakes/test-tls.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import { createReturnPaths } from "../return-path.ts";
+import { createUnsubscribeTokens, type Unsubscription } from "../unsubscribe-token.ts";
+import { type BounceListener, type BounceListenerOptions, openBounceListener } from "./bounce-listener.ts";
+import { createReturnDesk } from "./return-desk.ts";
+
+const key = randomBytes(32);
+const returnPaths = createReturnPaths(key);
+const unsubscribes = createUnsubscribeTokens(key);
+const of = { messageId: randomUUID(), part: 1, host: "bounces.acme.example" };
+const path = returnPaths.address(of);
+const log = { info() {}, warn() {}, debug() {} };
+
+let listener: BounceListener;
+let clock: HeldClock;
+let stored: Receipt[];
+let wishes: Unsubscription[];
+/** What the store does before it answers. */
+let storing: () => Promise<void>;
+
+beforeEach(async () => {
+  [stored, wishes, storing, clock] = [[], [], async () => {}, createHeldClock()];
+  listener = await open();
+});
+
+afterEach(() => listener.stop());
+
+function open(over: Partial<BounceListenerOptions> = {}): Promise<BounceListener> {
+  const desk = createReturnDesk({
+    returnPaths,
+    unsubscribes,
+    async receive(receipts) {
+      await storing();
+      stored.push(...receipts);
+      return receipts.map(() => ({ kind: "applied" }) as const);
+    },
+    suppress: async (wish) => void wishes.push(wish),
+  });
+  return openBounceListener({ host: "127.0.0.1", port: 0, desk, clock, log, onMail() {}, ...over });
+}
+
+const back = (to: string | readonly string[], raw: string) => mailBack({ port: listener.port, to, raw });
+
+describe("it takes mail for", () => {
+  test("a return path that was made here, and stores what it says", async () => {
+    expect(await back(path, postfixDsn())).toStartWith("250 2.0.0");
+    expect(stored).toMatchObject([{ target: { messageId: of.messageId, part: 1 }, status: "bounced" }]);
+  });
+
+  test("postmaster and abuse, if it is a report that quotes a return path of ours", async () => {
+    for (const name of ["abuse", "Postmaster"]) {
+      expect(await back(`${name}@acme.example`, feedbackReport({ returnPath: path }))).toStartWith("250");
+    }
+    expect(stored).toMatchObject(Array(2).fill({ status: "complained", suppress: "complaint" }));
+  });
+
+  test("an unsubscribe address whose subject is the link's token", async () => {
+    const wish = { accountId: randomUUID(), messageId: of.messageId, email: "ann@example.net" };
+    const mail = `Subject: ${unsubscribes.seal(wish)}\r\n\r\n\r\n`;
+    expect(await back(returnPaths.unsubscribeAddress(of), mail)).toStartWith("250");
+    expect(wishes).toEqual([wish]);
+    expect(await back(returnPaths.unsubscribeAddress(of), "Subject: unsubscribe\r\n\r\n")).toStartWith("250");
+    expect(wishes).toHaveLength(1);
+  });
+});
+
+describe("it does not take", () => {
+  test("mail for any other address, or for a return path that somebody made up: it relays for nobody", async () => {
+    const forged = createReturnPaths(randomBytes(32)).address(of);
+    for (const to of ["ann@example.net", "abuser@acme.example", forged, `${path}@example.net`]) {
+      expect(await back(to, postfixDsn())).toMatch(/^5\d\d/);
+    }
+    expect(stored).toEqual([]);
+  });
+
+  test("a letter to postmaster, which nobody would read", async () => {
+    expect(await back("postmaster@acme.example", "Subject: Hello\r\n\r\nHi\r\n")).toStartWith("550 5.6.0");
+  });
+
+  test("a mail without an end", async () => {
+    expect(await back(path, postfixDsn() + `${"x".repeat(70)}\r\n`.repeat(500_000))).toStartWith("552");
+  }, 30_000);
+
+  test("a password: AUTH is not offered, and STARTTLS only with a certificate", async () => {
+    expect(await dialogue("EHLO a\r\nAUTH PLAIN AGEAYg==\r\nSTARTTLS\r\nQUIT\r\n")).not.toMatch(
+      /AUTH|^220 Ready/m,
+    );
+    const secure = await open({ tls: testTls });
+    expect(await mailBack({ port: secure.port, to: path, raw: postfixDsn() })).toStartWith("250");
+    await secure.stop();
+  });
+});
+
+test("a report with a mail of many megabytes behind it is read all the same", async () => {
+  const quoted = `${"y".repeat(76)}\r\n`.repeat(100_000);
+  expect(await back(path, postfixDsn() + quoted)).toStartWith("250");
+  expect(stored).toHaveLength(1);
+});
+
+test("DATA is answered once the receipt is stored, and put off where it cannot be", async () => {
+  const order: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  storing = async () => {
+    await gate.promise;
+    order.push("stored");
+  };
+  const answered = back(path, postfixDsn()).then((reply) => void order.push(reply.slice(0, 3)));
+  setImmediate(() => gate.resolve());
+  await answered;
+  expect(order).toEqual(["stored", "250"]);
+  storing = () => Promise.reject(new Error("disk full"));
+  expect(await back(path, postfixDsn())).toStartWith("451 4.3.0");
+});
+
+describe("a peer has an end:", () => {
+  test("a session that goes on and on is closed after ten minutes", async () => {
+    const socket = await connected();
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    await clock.advance(9 * 60_000);
+    expect(socket.destroyed).toBe(false);
+    await clock.advance(2 * 60_000);
+    await closed;
+  });
+
+  test("one address has at most twenty connections", async () => {
+    const sockets = await Promise.all(Array.from({ length: 20 }, connected));
+    const one = connect(listener.port, "127.0.0.1");
+    await new Promise((resolve) => one.once("close", resolve));
+    expect(sockets.every(({ destroyed }) => !destroyed)).toBe(true);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("of more than a hundred recipients the rest is refused, and a line without an end is not read on", async () => {
+    const rcpt = `RCPT TO:<${path}>\r\n`;
+    const many = Array.from({ length: 120 }, (_, part) =>
+      rcpt.replace(path, returnPaths.address({ ...of, part })),
+    );
+    expect(await dialogue(`EHLO a\r\nMAIL FROM:<>\r\n${many.join("")}QUIT\r\n`)).toMatch(/^452 /m);
+    expect(await dialogue("x".repeat(1024 * 1024))).not.toMatch(/^250/m);
+  });
+});
+
+/** A connection that has been greeted. */
+async function connected(): Promise<Socket> {
+  const socket = connect(listener.port, "127.0.0.1").on("error", () => {});
+  await new Promise((resolve) => socket.once("data", resolve));
+  return socket;
+}
+
+/** Everything the server says to these lines, until it closes. */
+async function dialogue(text: string): Promise<string> {
+  const socket = await connected();
+  let said = "";
+  socket.on("data", (chunk) => {
+    said += chunk;
+  });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.write(text);
+  await closed;
+  return said;
+}

@@ -1,0 +1,31 @@
+/** A server that gives a mail back: speaks SMTP to the bounce listener, as the relay or the far server would. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import { createMailKeys, type MailKeys } from "../../src/cli/mail-keys.ts";
+
+export interface MailBack {
+  readonly port: number;
+  readonly to: string | readonly string[];
+  readonly raw: string;
+  /** The null sender unless given. */
+  readonly from?: string;
+}
+
+/** The code and the words of the last reply: that to the first refused command, or that to the message. */
+export async function mailBack({ port, to, raw, from = "" }: MailBack): Promise<string> {
+  const transport = createTransport({ host: "127.0.0.1", port, tls: { rejectUnauthorized: false } });
+  try {
+    const info = await transport.sendMail({ envelope: { from, to: [to].flat() }, raw });
+    return info.response;
+  } catch (error) {
+    return (error as { response?: string }).response ?? String(error);
+  } finally {
+    transport.close();
+  }
+}
+
+/** What the service proves its addresses with: a test makes one where none is at hand. */
+export function mailKeysOf(dataFolder: string): MailKeys {
+  return createMailKeys(readFileSync(join(dataFolder, "master.key"), "utf8").trim());
+}

@@ -1,0 +1,101 @@
+/** A service with a live account whose email goes through a fake relay, and a listener for what comes back. */
+import { expect } from "bun:test";
+import type { createMailKeys } from "../src/cli/mail-keys.ts";
+import { admin, liveAccount, send } from "./admin.ts";
+import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
+import { type FakeSmtp, startFakeSmtp } from "./fakes/fake-smtp.ts";
+import { mailBack, mailKeysOf } from "./fakes/mail-back.ts";
+import { type HeldPostrider, type MessageAt, startHeldPostrider } from "./held-postrider.ts";
+import type { Entry } from "./live-sms.ts";
+
+export interface LiveEmail {
+  readonly postrider: HeldPostrider;
+  readonly relay: FakeSmtp;
+  readonly account: { readonly accountId: string; readonly apiKey: string };
+  readonly connectorId: string;
+  readonly keys: ReturnType<typeof createMailKeys>;
+  /** Accepts an email to these names at example.net, and waits until the relay has it. */
+  send(names: readonly string[], over?: Readonly<Record<string, unknown>>): Promise<SentEmail>;
+  /** Gives a mail to the bounce listener; the reply. */
+  back(to: string | readonly string[], raw: string): Promise<string>;
+  timeline(message: MessageAt): Promise<readonly Entry[]>;
+  suppressions(): Promise<readonly Readonly<Record<string, string>>[]>;
+  close(): Promise<void>;
+}
+
+export interface SentEmail extends MessageAt {
+  readonly id: string;
+  /** The return path of the recipient at this place. */
+  returnPath(part: number): string;
+}
+
+export async function startLiveEmail(connector: Readonly<Record<string, unknown>> = {}): Promise<LiveEmail> {
+  const [postrider, relay, dns] = await Promise.all([
+    startHeldPostrider(undefined, { BOUNCE_PORT: "0" }),
+    startFakeSmtp(),
+    startFakeDns(),
+  ]);
+  const account = await liveAccount(postrider);
+  const { config, ...rest } = connector as { config?: object };
+  const { connector_id: connectorId } = await admin<{ connector_id: string }>(postrider, "/connectors", {
+    kind: "smtp",
+    config: { host: relay.host, port: relay.port, max_connections: 1, ...config },
+    ...rest,
+  });
+  await admin(postrider, "/routes", { channel: "email", connector_ids: [connectorId] });
+  await verifyDomain(postrider, dns, account.accountId);
+  const keys = mailKeysOf(postrider.dataFolder);
+  const list = async <T>(path: string) => (await admin<{ data: readonly T[] }>(postrider, path)).data;
+
+  return {
+    postrider,
+    relay,
+    account,
+    connectorId,
+    keys,
+    async send(names, over = {}) {
+      const before = relay.received.length;
+      const { status, body } = await send(postrider, {
+        apiKey: account.apiKey,
+        path: "/v1/emails/messages",
+        body: {
+          from: { email: "hello@acme.example" },
+          to: names.map((name) => ({ email: `${name}@example.net` })),
+          subject: "News",
+          body_text: "All is well.",
+          ...over,
+        },
+      });
+      expect(status).toBe(202);
+      const id = String(body.message_id);
+      const message = { id, path: `/v1/emails/messages/${id}`, apiKey: account.apiKey };
+      await postrider.passUntil(() => relay.received.length > before, 60_000);
+      await postrider.reached(message, "sent", "delivered", "bounced", "failed");
+      const host = "bounces.acme.example";
+      return { ...message, returnPath: (part) => keys.returnPaths.address({ messageId: id, part, host }) };
+    },
+    back: (to, raw) => mailBack({ port: postrider.bouncePort!, to, raw }),
+    timeline: ({ path }) =>
+      list<Entry>(`/messages/email/${path.split("/").at(-1)}/timeline?account_id=${account.accountId}`),
+    suppressions: () => list(`/suppressions?account_id=${account.accountId}`),
+    async close() {
+      await relay.close();
+      dns.close();
+      await postrider.close();
+    },
+  };
+}
+
+async function verifyDomain(postrider: HeldPostrider, dns: FakeDns, accountId: string): Promise<void> {
+  await admin(postrider, "/settings/dns_servers", { value: dns.address }, "PUT");
+  const domain = await admin<{ domain_id: string; records: { type: string; name: string; value: string }[] }>(
+    postrider,
+    "/domains",
+    { account_id: accountId, domain: "acme.example" },
+  );
+  for (const { type, name, value } of domain.records) {
+    if (type === "TXT") dns.txt.set(name, value);
+    else if (type === "CNAME") dns.cname.set(name, value);
+  }
+  expect(await admin(postrider, `/domains/${domain.domain_id}/verify`, {})).toMatchObject({ verified: true });
+}
