@@ -5,12 +5,15 @@ import type { AdminDeps } from "./admin-deps.ts";
 import { connectorEndpoints } from "./connectors-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
 import { dltEntityEndpoints } from "./dlt-entities-resource.ts";
+import { dltImportEndpoints } from "./dlt-import-resource.ts";
 import { domainEndpoints } from "./domains-resource.ts";
+import { erasureEndpoints } from "./erasures-resource.ts";
 import { inboundMessageEndpoints } from "./inbound-messages-resource.ts";
 import { inboundNumberEndpoints } from "./inbound-numbers-resource.ts";
 import { keyEndpoints } from "./keys-resource.ts";
 import { optOutEndpoints } from "./opt-outs-resource.ts";
 import { pushAppEndpoints } from "./push-apps-resource.ts";
+import { receiptEndpoints } from "./receipts-resource.ts";
 import { routeEndpoints } from "./routes-resource.ts";
 import { sandboxMessageEndpoints } from "./sandbox-messages-resource.ts";
 import { senderEndpoints } from "./senders-resource.ts";
@@ -29,6 +32,7 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     smsTemplateEndpoints,
     senderEndpoints,
     dltEntityEndpoints,
+    dltImportEndpoints,
     domainEndpoints,
     pushAppEndpoints,
     contactEndpoints,
@@ -44,5 +48,7 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     webhookSecretEndpoints,
     sandboxMessageEndpoints,
     timelineEndpoints,
+    receiptEndpoints,
+    erasureEndpoints,
   ].flatMap((endpoints) => endpoints(deps));
 }

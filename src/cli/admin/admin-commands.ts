@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import type { CommandLine, Terminal } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
+import { addDltCommands } from "./dlt-commands.ts";
+import { addErasureCommands } from "./erasure-commands.ts";
 import type { AdminTarget } from "./find-server.ts";
 import { addInboundCommands } from "./inbound-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
 import { addMessageCommands, addRotateDkim, addSandboxCommands, addVerify } from "./other-commands.ts";
+import { addReceiptCommands } from "./receipt-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
 import { addWebhookCommands } from "./webhook-commands.ts";
 
@@ -22,12 +25,15 @@ export function addAdminCommands(
     addVerify(command, commandLine);
     addRotateDkim(command, commandLine, noun);
   }
+  addDltCommands(program, commandLine);
   addConnectorCommands(program, commandLine);
   addSettingCommands(program, commandLine);
   addWebhookCommands(program, commandLine);
   addInboundCommands(program, commandLine);
   addSandboxCommands(program, commandLine);
   addMessageCommands(program, commandLine);
+  addReceiptCommands(program, commandLine);
+  addErasureCommands(program, commandLine);
 }
 
 const PROCESS_TERMINAL: Terminal = {

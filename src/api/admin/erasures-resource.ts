@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import Type from "typebox";
+import { parseEmailAddress } from "../../core/email-address.ts";
+import type { Erasure } from "../../core/erasure.ts";
+import { parsePhoneNumber } from "../../core/phone-number.ts";
+import { present } from "../../core/present.ts";
+import { toIso } from "../../core/timestamp.ts";
+import { isUuid } from "../../core/uuid.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { notFound, validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import { answerPage, PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
+import { shownFields } from "./shown-fields.ts";
+
+/** Erasure by recipient: what is known of one number or address goes, and a record that it went stays. */
+export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const { erasures } = deps.store;
+  return [
+    {
+      ...adminOnly("erasure"),
+      method: "POST",
+      path: adminPath("erasures"),
+      operation: "createErasure",
+      summary: "Erase what is known of a number or an address",
+      request: { schema: given, maxBytes: ADMIN_MAX_BYTES },
+      responses: { 202: { description: "Under way; `status` says when it is done.", schema: shown } },
+      handle: async (call) => Response.json(toResource(await createErasure(deps, call)), { status: 202 }),
+    },
+    {
+      ...adminOnly("erasure"),
+      method: "GET",
+      path: adminPath("erasures"),
+      operation: "listErasures",
+      summary: "List erasures, of all or of one recipient",
+      query: { recipient: Type.Optional(recipient), ...PAGE_QUERY },
+      responses: { 200: { description: "In the order they were asked for", schema: pageSchema(shown) } },
+      handle({ query }) {
+        const whom = query.get("recipient");
+        const read =
+          whom === null ? erasures.list : (page: Page) => listOf(deps, readQueriedRecipient(whom), page);
+        return answerPage(readPage(query), read, toResource);
+      },
+    },
+    {
+      ...adminOnly("erasure"),
+      method: "GET",
+      path: adminPath("erasures/{id}"),
+      operation: "getErasure",
+      summary: "Show an erasure",
+      responses: { 200: { description: "It", schema: shown }, 404: MISSING },
+      async handle({ params: { id = "" } }) {
+        const erasure = isUuid(id) ? await erasures.find(id.toLowerCase()) : undefined;
+        if (!erasure) throw notFound();
+        return Response.json(toResource(erasure));
+      },
+    },
+  ];
+}
+
+const recipient = Type.String({
+  minLength: 1,
+  maxLength: 254,
+  description: "A phone number, or an email address in any case",
+});
+
+const given = Type.Object({
+  recipient,
+  account_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: "Only in this account; absent: in all" }),
+  ),
+});
+
+const shown = Type.Object({
+  id: shownFields.id,
+  account_id: Type.Optional(shownFields.account_id),
+  status: Type.String({ enum: ["running", "done"] }),
+  digest: Type.String({
+    description: "Hex SHA-256 of `salt` and the recipient: all that stays of who it was",
+  }),
+  salt: Type.String(),
+  erased: Type.Integer({ description: "Messages that are gone" }),
+  redacted: Type.Integer({ description: "Emails to several that have forgotten this recipient" }),
+  created_at: shownFields.created_at,
+  completed_at: Type.Optional(Type.String({ format: "date-time" })),
+});
+
+async function createErasure(deps: AdminDeps, call: Call): Promise<Erasure> {
+  const draft = readDraft(given, bodyOf(call));
+  const { sound, errors } = draft;
+  const whom = sound.recipient === undefined ? undefined : readRecipient(sound.recipient);
+  if (sound.recipient !== undefined && whom === undefined) errors.add("recipient", NEITHER);
+  const account = await accountNamed(deps.store.records, sound.account_id, errors);
+  sealDraft(draft);
+  if (whom === undefined) throw validationFailed({ recipient: NEITHER });
+  const salt = Buffer.from(deps.randomBytes(16)).toString("hex");
+  return deps.store.erasures.create({
+    id: deps.newId(),
+    ...present({ accountId: account?.id }),
+    recipient: whom,
+    salt,
+    digest: digestOf(salt, whom),
+    createdAt: call.now,
+  });
+}
+
+const NEITHER = "must be a phone number (E.164) or an email address";
+
+/** As messages hold it; addresses in lower case. */
+function readRecipient(text: string): string | undefined {
+  return text.includes("@") ? parseEmailAddress(text)?.toLowerCase() : parsePhoneNumber(text);
+}
+
+function readQueriedRecipient(text: string): string {
+  // An unescaped `+` of a number arrives as a space.
+  const whom = readRecipient(text.replace(/^ (?=\d)/, "+"));
+  if (whom === undefined) throw validationFailed({ recipient: NEITHER });
+  return whom;
+}
+
+function digestOf(salt: string, whom: string): string {
+  return createHash("sha256")
+    .update(salt + whom)
+    .digest("hex");
+}
+
+/** Each record has a salt of its own, so one is looked at after the other. */
+async function listOf({ store }: AdminDeps, whom: string, page: Page): Promise<readonly Erasure[]> {
+  const found: Erasure[] = [];
+  let after = page.after;
+  for (;;) {
+    const records = await store.erasures.list({ ...present({ after }), limit: RECORDS_AT_A_TIME });
+    found.push(...records.filter(({ salt, digest }) => digestOf(salt, whom) === digest));
+    after = records.at(-1)?.id;
+    if (records.length < RECORDS_AT_A_TIME || found.length >= page.limit) return found.slice(0, page.limit);
+  }
+}
+
+const RECORDS_AT_A_TIME = 1_000;
+
+function toResource(erasure: Erasure) {
+  return present({
+    id: erasure.id,
+    account_id: erasure.accountId,
+    status: erasure.completedAt === undefined ? "running" : "done",
+    digest: erasure.digest,
+    salt: erasure.salt,
+    erased: erasure.erased,
+    redacted: erasure.redacted,
+    created_at: toIso(erasure.createdAt),
+    completed_at: erasure.completedAt === undefined ? undefined : toIso(erasure.completedAt),
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { addNoun, addVerb, type Column, type CommandLine, fieldsText } from "./command-line.ts";
+import { addReading } from "./noun-commands.ts";
+import type { OptionRow } from "./nouns.ts";
+
+const COLUMNS: readonly Column[] = [
+  { head: "ID", of: (row) => row.id },
+  { head: "ACCOUNT", of: (row) => row.account_id ?? "all" },
+  { head: "STATUS", of: (row) => row.status },
+  { head: "ERASED", of: (row) => row.erased },
+  { head: "REDACTED", of: (row) => row.redacted },
+  { head: "ASKED FOR", of: (row) => row.created_at },
+  { head: "DONE", of: (row) => row.completed_at },
+];
+
+const ofRecipient: OptionRow = {
+  flags: "--recipient <recipient>",
+  field: "recipient",
+  meaning: "only of this number or address",
+};
+
+/** `erasures create`, `list` and `show`. */
+export function addErasureCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "erasures").description("erase what is known of a recipient");
+  addVerb(
+    noun,
+    { usage: "create", summary: "erase what is known of a number or an address; it cannot be undone" },
+    {
+      commandLine,
+      async work({ client, options, print }) {
+        const body = { recipient: options.recipient, account_id: options.account };
+        print(await client.request("POST", "erasures", { body }), fieldsText);
+      },
+    },
+  )
+    .requiredOption("--recipient <recipient>", "the phone number or email address")
+    .option("--account <id>", "only in this account; none: in all");
+  const filters = [ofRecipient];
+  addReading(noun, commandLine, { name: "erasures", one: "erasure", columns: COLUMNS, filters });
+}
