@@ -1,0 +1,63 @@
+import Type, { type TSchema } from "typebox";
+import { maskRecipient } from "../../core/mask.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { ParkedReceipt } from "../../store/store.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { adminPath } from "./record-plan.ts";
+
+/** Receipts that match no message: what a connector's settings are compared with. */
+export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: adminPath("receipts/parked"),
+      operation: "listParkedReceipts",
+      summary: "List the receipts that match no message (yet)",
+      tag: "Admin: messages",
+      auth: "admin",
+      query: { connector_id: Type.Optional(Type.String()), ...PAGE_QUERY } as Readonly<
+        Record<string, TSchema>
+      >,
+      responses: {
+        200: { description: "In the order they came; each is kept for 7 days", schema: pageSchema(shown) },
+      },
+      handle({ query }) {
+        const connectorId = query.get("connector_id")?.toLowerCase();
+        return answerPage(
+          readPage(query),
+          (page) => store.receipts.parked({ ...page, ...(connectorId !== undefined && { connectorId }) }),
+          toResource,
+        );
+      },
+    },
+  ];
+}
+
+const shown = Type.Object({
+  id: Type.String(),
+  connector_id: Type.String(),
+  received_at: Type.String({ format: "date-time" }),
+  provider_message_id: Type.String({ description: "In the form that the connector's settings make of it" }),
+  recipient: Type.Optional(Type.String({ description: "As the provider wrote it, masked" })),
+  reference: Type.Optional(Type.Integer({ description: "user_message_reference" })),
+  status: Type.String({ description: "What the receipt says of its message" }),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  raw: Type.Optional(Type.String({ description: "The provider's own words" })),
+});
+
+function toResource({ id, receipt }: ParkedReceipt) {
+  const { recipient } = receipt;
+  return {
+    id,
+    connector_id: receipt.connectorId,
+    received_at: toIso(receipt.receivedAt),
+    provider_message_id: receipt.providerMessageId,
+    recipient: recipient === undefined ? undefined : maskRecipient(recipient),
+    reference: receipt.reference,
+    status: receipt.status,
+    error: receipt.error,
+    raw: receipt.raw,
+  };
+}

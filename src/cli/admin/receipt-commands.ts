@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { addNoun, addVerb, type Column, type CommandLine, rowsText, UsageFailure } from "./command-line.ts";
+import { addPaging, readPage } from "./noun-commands.ts";
+import type { OptionRow } from "./nouns.ts";
+
+const COLUMNS: readonly Column[] = [
+  { head: "RECEIVED", of: (row) => row.received_at },
+  { head: "CONNECTOR", of: (row) => row.connector_id },
+  { head: "PROVIDER ID", of: (row) => row.provider_message_id },
+  { head: "RECIPIENT", of: (row) => row.recipient },
+  { head: "STATUS", of: (row) => row.status },
+  { head: "RAW", of: (row) => row.raw },
+];
+
+const CONNECTOR: OptionRow = {
+  flags: "--connector <id>",
+  field: "connector_id",
+  meaning: "only what came over this connector",
+};
+
+/** `receipts list --parked`: what matched no message. Those that matched are on the timeline of their message. */
+export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "receipts").description("look into delivery receipts");
+  const verb = addVerb(
+    noun,
+    { usage: "list", summary: "receipts that match no message" },
+    {
+      commandLine,
+      async work(run) {
+        if (!run.options.parked)
+          throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
+        const page = await readPage(run, "receipts/parked", [CONNECTOR]);
+        run.print(page, (rows: never) => rowsText(COLUMNS, rows));
+      },
+    },
+  );
+  verb.option("--parked", "those that match no message");
+  verb.option(CONNECTOR.flags, CONNECTOR.meaning);
+  addPaging(verb);
+}
