@@ -66,7 +66,7 @@ export function createStore(db: Database, { vault, accounts, share }: StoreParts
   const suppressions = createSuppressionBook(db, accounts);
   const providerIds = createProviderIds(db, { accounts, contents, messages, suppressions });
   const optOuts = createOptOutBook(db);
-  const { inbound, completeInbound } = createInbound(db, { accounts, optOuts });
+  const { inbound, completeInbound } = createInbound(db, { accounts, optOuts, events, webhooks });
   const records = {
     accounts,
     optOuts,

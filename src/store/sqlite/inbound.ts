@@ -1,16 +1,24 @@
 import type { InboundMessage, InboundPiece, InboundQuery, InboundResult } from "../../core/inbound.ts";
 import { type KeywordMeaning, optOutSender, readKeyword } from "../../core/opt-out.ts";
+import { RECEIVED, RECEIVED_SEQUENCE, toReceivedEvent } from "../../core/received-event.ts";
+import { readSetting } from "../../core/settings.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
+import { hostOf } from "../../core/webhook-outbox.ts";
 import type { InboundStore, UpkeepStore } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
+import type { EventBook } from "./event-book.ts";
 import { createInboundParts, type InboundParts, type WholeMessage } from "./inbound-parts.ts";
+import { INSERT_INBOUND, type InboundRow, toInboundMessage, toInboundRow } from "./inbound-rows.ts";
 import type { OptOutBook } from "./opt-outs.ts";
+import type { WebhookLog } from "./webhook-log.ts";
 
 export interface InboundStoreParts {
   readonly accounts: AccountBook;
   readonly optOuts: OptOutBook;
+  readonly events: EventBook;
+  readonly webhooks: WebhookLog;
 }
 
 interface Inbound {
@@ -30,7 +38,7 @@ export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
   return {
     inbound: {
       receive: (pieces) => db.write(() => pieces.map(take), pieces.length * 3),
-      list: (query) => db.read(() => select(db, query).map(toMessage)),
+      list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
       unassigned: () => db.read(() => nobodys.get()?.count ?? 0),
       optedOut: (query) => db.read(() => parts.optOuts.among(query)),
     },
@@ -65,21 +73,34 @@ function createTake(db: Database, waiting: InboundParts, keep: Keep): (piece: In
   };
 }
 
-/** Stores a whole message as its account's, with what its word asks for. */
-function createKeeper(db: Database, { accounts, optOuts }: InboundStoreParts): Keep {
+/** Stores a whole message as its account's, with its event and what its word asks for. */
+function createKeeper(db: Database, { accounts, optOuts, events, webhooks }: InboundStoreParts): Keep {
   const ownerOf = createOwners(db);
-  const insert = db.prepare(
-    `INSERT INTO inbound_messages (id, account_id, connector_id, provider_key, sender, recipient, text, segments,
-       encoding, keyword, is_partial, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return (message) => {
-    const accountId = message.accountId ?? ownerOf(message);
-    const settings = accountId === undefined ? undefined : accounts.byId(accountId)?.settings;
-    const keyword = settings && readKeyword(message.text, settings);
-    insert.run(...toRow(message, accountId, keyword));
-    if (accountId === undefined || !settings) return { kind: "stored" };
-    if (keyword) heed(optOuts, keyword, { message, accountId, sender: optOutSender(message.to, settings) });
-    return { kind: "stored", accountId, ...(keyword && { keyword }) };
+  const insert = db.prepare(INSERT_INBOUND);
+
+  const tell = (message: InboundMessage, account: number, url: string | undefined) => {
+    const { id: messageId, receivedAt: at } = message;
+    events.addOther(account, toReceivedEvent(message));
+    if (url === undefined) return;
+    const entry = { position: 0, at, kind: "status", status: "received" } as const;
+    webhooks.add({ messageId, account, host: hostOf(url) }, [
+      { ...entry, sequence: RECEIVED_SEQUENCE, eventType: RECEIVED },
+    ]);
+  };
+
+  return (whole) => {
+    const { key, accountId: given, ...rest } = whole;
+    const accountId = given ?? ownerOf(whole);
+    const entry = accountId === undefined ? undefined : accounts.byId(accountId);
+    const keyword = entry && readKeyword(whole.text, entry.settings);
+    const webhookUrl = entry && readSetting(entry.settings, "inbound_url");
+    const message = { ...rest, ...(entry && { accountId: entry.account.id }), ...(keyword && { keyword }) };
+    insert.run(...toInboundRow(message, { key, webhookUrl }));
+    if (!entry) return { kind: "stored" };
+    tell(message, entry.number, webhookUrl);
+    const sender = optOutSender(whole.to, entry.settings);
+    if (keyword) heed(optOuts, keyword, { message: whole, accountId: entry.account.id, sender });
+    return { kind: "stored", accountId: entry.account.id, ...(keyword && { keyword }) };
   };
 }
 
@@ -116,56 +137,6 @@ function createOwners(db: Database): (message: WholeMessage) => string | undefin
     // A sender that several accounts have says nothing of whom an answer is for.
     const owners = senders.get(to, to.replace(/^\+/, ""));
     return owners?.first === owners?.last ? (owners?.first ?? undefined) : undefined;
-  };
-}
-
-interface InboundRow {
-  readonly id: string;
-  readonly account_id: string | null;
-  readonly connector_id: string;
-  readonly sender: string;
-  readonly recipient: string;
-  readonly text: string;
-  readonly segments: number;
-  readonly encoding: InboundMessage["encoding"];
-  readonly keyword: KeywordMeaning | null;
-  readonly is_partial: number;
-  readonly received_at: number;
-}
-
-function toRow(message: WholeMessage, accountId?: string, keyword?: KeywordMeaning): SqlValue[] {
-  const { id, connectorId, key, from, to, text, segments, encoding, isPartial, receivedAt } = message;
-  const owner = accountId ?? null;
-  const partial = isPartial ? 1 : 0;
-  return [
-    id,
-    owner,
-    connectorId,
-    key,
-    from,
-    to,
-    text,
-    segments,
-    encoding,
-    keyword ?? null,
-    partial,
-    receivedAt,
-  ];
-}
-
-function toMessage(row: InboundRow): InboundMessage {
-  return {
-    id: row.id,
-    ...(row.account_id !== null && { accountId: row.account_id }),
-    connectorId: row.connector_id,
-    from: row.sender,
-    to: row.recipient,
-    text: row.text,
-    segments: row.segments,
-    encoding: row.encoding,
-    ...(row.keyword !== null && { keyword: row.keyword }),
-    ...(row.is_partial === 1 && { isPartial: true }),
-    receivedAt: row.received_at,
   };
 }
 

@@ -32,21 +32,36 @@ export function createPrune(db: Database, { contents, keys }: PruneParts): Pruni
     `DELETE FROM events WHERE number IN (
        SELECT number FROM events WHERE message_id IS NULL AND at < ? ORDER BY at LIMIT ?)`,
   );
-  const received = [
+  const sandbox = db.prepare(
     "DELETE FROM sandbox_messages WHERE id IN (SELECT id FROM sandbox_messages WHERE id < ? ORDER BY id LIMIT ?)",
-    "DELETE FROM inbound_messages WHERE id IN (SELECT id FROM inbound_messages WHERE id < ? ORDER BY id LIMIT ?)",
-  ].map((sql) => db.prepare(sql));
+  );
+  const inbound = createInboundPrune(db);
   const pruneReceived = (before: number, limit: number) => {
     let rows = parked.run(before, limit) + events.run(before, limit);
     rows += usage.run(Math.floor(before / HOUR_MS), limit);
-    for (const statement of received) rows += statement.run(firstUuidAt(before), limit);
-    return rows;
+    rows += sandbox.run(firstUuidAt(before), limit);
+    return rows + inbound(firstUuidAt(before), limit);
   };
   return {
     pruneMessages: (bounds) => db.write(() => prune(bounds), bounds.limit),
     pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
     pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
     wipeContents: (limit) => db.write(() => wipe(limit), limit),
+  };
+}
+
+/** Messages from handsets, with their webhooks. */
+function createInboundPrune(db: Database): (before: string, limit: number) => number {
+  const old = db.prepare<{ id: string }>("SELECT id FROM inbound_messages WHERE id < ? ORDER BY id LIMIT ?");
+  const perMessage = [
+    "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
+    "DELETE FROM webhooks WHERE message_id = ?",
+    "DELETE FROM inbound_messages WHERE id = ?",
+  ].map((sql) => db.prepare(sql));
+  return (before, limit) => {
+    const rows = old.all(before, limit);
+    for (const { id } of rows) for (const statement of perMessage) statement.run(id);
+    return rows.length;
   };
 }
 

@@ -134,7 +134,8 @@ CREATE TABLE inbound_messages (
   encoding TEXT NOT NULL,
   keyword TEXT,
   is_partial INTEGER NOT NULL,
-  received_at INTEGER NOT NULL
+  received_at INTEGER NOT NULL,
+  webhook_url TEXT
 ) STRICT;
 
 CREATE INDEX inbound_messages_by_key ON inbound_messages (connector_id, provider_key, received_at);

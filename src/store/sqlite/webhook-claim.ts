@@ -1,8 +1,10 @@
+import { receivedBody } from "../../core/received-event.ts";
 import { isPublic, toWebhookEvent } from "../../core/webhook-event.ts";
 import type { ClaimedWebhook, Lane } from "../../core/webhook-outbox.ts";
 import type { Outbox, WebhookClaim } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
+import { type InboundRow, toInboundMessage } from "./inbound-rows.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "./rows.ts";
 import { fromLane, toLane } from "./webhook-rows.ts";
 
@@ -82,16 +84,27 @@ function createWriter(db: Database) {
     `SELECT position, at, kind, status, sequence, event_type, recipient, error, detail
      FROM timeline WHERE message_id = ? AND position = ?`,
   );
+  const ofInbound = createInboundWriter(db);
   return (row: ReadyRow, accountId: string): { url: string; body: string } | undefined => {
     const id = row.message_id;
     const message = findMessage.get(id);
     const kept = message && findContent.get(message.content);
     const found = findEntry.get(id, row.position);
     const entry = found && toTimelineEntry(found);
-    if (!message || !kept || !entry || !isPublic(entry)) return undefined;
+    if (!message) return ofInbound(id);
+    if (!kept || !entry || !isPublic(entry)) return undefined;
     const content = joinContent(kept.envelope, null);
     const event = toWebhookEvent({ id, accountId, recipient: message.recipient, content }, entry);
     return { url: content.callbackUrl ?? "", body: JSON.stringify(event) };
+  };
+}
+
+/** The same of a message that a handset wrote. */
+function createInboundWriter(db: Database) {
+  const find = db.prepare<InboundRow>("SELECT * FROM inbound_messages WHERE id = ?");
+  return (id: string): { url: string; body: string } | undefined => {
+    const row = find.get(id);
+    return row && { url: row.webhook_url ?? "", body: receivedBody(toInboundMessage(row)) };
   };
 }
 

@@ -14,7 +14,7 @@ CREATE UNIQUE INDEX inbound_numbers_of_connector ON inbound_numbers (connector_i
 CREATE INDEX inbound_numbers_of_account ON inbound_numbers (account_id, id);
 CREATE INDEX senders_by_sender_id ON senders (sender_id);
 
--- account_id NULL: nobody's. `keyword`: stop or start.
+-- account_id NULL: nobody's. `keyword`: stop or start. webhook_url: where its account wants to be told, as it came.
 CREATE TABLE inbound_messages (
   id TEXT PRIMARY KEY,
   account_id TEXT,
@@ -27,7 +27,8 @@ CREATE TABLE inbound_messages (
   encoding TEXT NOT NULL,
   keyword TEXT,
   is_partial INTEGER NOT NULL,
-  received_at INTEGER NOT NULL
+  received_at INTEGER NOT NULL,
+  webhook_url TEXT
 ) STRICT;
 CREATE INDEX inbound_messages_by_key ON inbound_messages (connector_id, provider_key, received_at);
 CREATE INDEX inbound_messages_of_account ON inbound_messages (account_id, id);

@@ -1,0 +1,38 @@
+/** What a receiver is told of an SMS that a handset wrote: `sms.received`, by webhook and in the feed. */
+import type { OtherEvent } from "./feed-event.ts";
+import type { InboundMessage } from "./inbound.ts";
+import { present } from "./present.ts";
+import { toIso } from "./timestamp.ts";
+import { toWebhookId } from "./webhook-event.ts";
+
+export const RECEIVED = "sms.received";
+
+/** An inbound message has one event. */
+export const RECEIVED_SEQUENCE = 1;
+
+export function toReceivedEvent(message: InboundMessage): OtherEvent {
+  return {
+    kind: "other",
+    id: toWebhookId(message.id, RECEIVED_SEQUENCE),
+    type: RECEIVED,
+    at: message.receivedAt,
+    data: present({
+      message_id: message.id,
+      account_id: message.accountId,
+      from: message.from,
+      to: message.to,
+      text: message.text,
+      segments: message.segments,
+      encoding: message.encoding,
+      keyword: message.keyword,
+      partial: message.isPartial,
+      received_at: toIso(message.receivedAt),
+    }),
+  };
+}
+
+/** The body of its webhook. */
+export function receivedBody(message: InboundMessage): string {
+  const { type, at, data } = toReceivedEvent(message);
+  return JSON.stringify({ type, timestamp: toIso(at), data });
+}
