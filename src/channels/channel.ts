@@ -12,6 +12,7 @@ import type { LateAnswer } from "../core/late-answer.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
+import type { Network } from "./network.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -118,6 +119,8 @@ export interface ChannelDeps {
   readonly onStatus: (status: ChannelStatus) => void;
   /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
   readonly onLateAnswer?: (answer: LateAnswer) => void;
+  /** For channels that find the hosts to talk to by themselves. */
+  readonly network?: Network;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
   /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */

@@ -1,4 +1,5 @@
 import type { Channel, ChannelDeps, ConnectorKind } from "../channels/channel.ts";
+import { mxConnectorKind } from "../channels/email/mx/mx-connector.ts";
 import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
 import { createSimulator } from "../channels/simulator/simulator.ts";
 import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
@@ -12,6 +13,7 @@ export const CONNECTOR_KINDS: readonly ConnectorKind[] = [
   smppConnectorKind,
   httpConnectorKind,
   smtpConnectorKind,
+  mxConnectorKind,
 ];
 
 const SIMULATOR = "simulator";

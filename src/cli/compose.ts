@@ -26,6 +26,7 @@ import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
 import { createMailKeys, type MailKeys } from "./mail-keys.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { createNetwork } from "./network.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
@@ -66,7 +67,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     store: { ...store, inbound: metrics.inbound.counted(store.inbound) },
     metrics,
     ids: createIds(clock, randomBytes),
-    dns: createDns(store.records),
+    dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret)),
   };
   const gate = createGate();
@@ -142,7 +143,8 @@ interface Parts {
   readonly mailKeys: MailKeys;
 }
 
-function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
+function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Parts): Engine {
+  const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
     queue: store.queue,
@@ -161,6 +163,8 @@ function createDelivery({ clock, log, store, metrics, ids }: Parts): Engine {
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
           onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
           publicUrl: createPublicUrl(store.records, clock),
+          network,
+          returnPaths: mailKeys.returnPaths,
         },
         store.sandbox,
       ),

@@ -1,14 +1,21 @@
 import { Resolver } from "node:dns/promises";
+import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/dns.ts";
 import { readSetting } from "../core/settings.ts";
 import type { Records } from "../store/store.ts";
 
+/** Resolvers remember for up to an hour that a name does not exist; a new one knows nothing. */
+const RESOLVER_AGE_MS = 60_000;
+
 /** Asks the resolvers that the instance's `dns_servers` names at that moment, or the machine's own. */
-export function createDns(records: Pick<Records, "settings">): Dns {
-  let last: { readonly servers: string; readonly resolver: Resolver } | undefined;
+export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
+  let last: { readonly servers: string; readonly resolver: Resolver; readonly madeMs: number } | undefined;
   const resolver = async () => {
     const servers = readSetting(await records.settings(undefined), "dns_servers") ?? "";
-    if (last?.servers !== servers) last = { servers, resolver: openResolver(servers) };
+    const now = clock.monotonicMs();
+    if (last?.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
+      last = { servers, resolver: openResolver(servers), madeMs: now };
+    }
     return last.resolver;
   };
   return {

@@ -6,6 +6,7 @@ export interface IdleSessions {
   readonly put: (session: SmtpSession) => void;
   /** The one used last: the others may then grow old and be closed. */
   readonly take: () => SmtpSession | undefined;
+  readonly count: () => number;
   /** Says goodbye to all; bounded by `quit`. */
   readonly quitAll: () => Promise<void>;
 }
@@ -36,6 +37,7 @@ export function createIdleSessions(clock: Clock, idleTimeoutMs: number): IdleSes
       }
       return undefined;
     },
+    count: () => waiting.size,
     async quitAll() {
       const sessions = [...waiting.keys()];
       for (const session of sessions) remove(session);

@@ -41,7 +41,7 @@ const INVALID: PartOutcome = {
 export function envelopesOf(
   { messageId, content, returnPathHost }: OutgoingEmail,
   { addresses, partOf }: Recipients,
-  returnPaths: ReturnPaths | undefined,
+  { returnPaths, wantsSuccess }: Asked,
 ): readonly Envelope[] {
   if (returnPathHost === undefined || !returnPaths) {
     const from = toEnvelopeAddress(content.from.email) ?? "";
@@ -50,6 +50,12 @@ export function envelopesOf(
   return addresses.map((address) => ({
     from: returnPaths.address({ messageId, part: partOf(address), host: returnPathHost }),
     to: [address],
-    dsn: { envid: messageId, orcpt: address },
+    dsn: { envid: messageId, orcpt: address, wantsSuccess },
   }));
+}
+
+interface Asked {
+  readonly returnPaths: ReturnPaths | undefined;
+  /** Otherwise only failures are told. */
+  readonly wantsSuccess: boolean;
 }

@@ -68,7 +68,8 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
 
 async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
   const { message, recipients, cut, deps } = sending;
-  const envelopes = envelopesOf(message, recipients, deps.returnPaths);
+  const asked = { returnPaths: deps.returnPaths, wantsSuccess: true };
+  const envelopes = envelopesOf(message, recipients, asked);
   const handed = await handOver(pool, { mail, envelopes, cut });
   if (handed.wanted) pool.markDown(handed.wanted);
   const untried: PartOutcome = { kind: "deferred", error: handed.fault ?? NO_CONNECTION };

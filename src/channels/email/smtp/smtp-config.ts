@@ -84,6 +84,8 @@ export const smtpConfigSchema = Type.Object({
 
 export interface SmtpSettings {
   readonly host: string;
+  /** Whom the certificate is to prove, where `host` is an address. */
+  readonly servername?: string;
   readonly port: number;
   readonly tls: TlsMode;
   readonly ca?: string;

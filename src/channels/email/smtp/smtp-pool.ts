@@ -4,6 +4,7 @@ import { openCut } from "./cut.ts";
 import type { Line } from "./hand-over.ts";
 import { createHostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
+import { createSlots } from "./slots.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { type OpenedSession, openSmtpSession } from "./smtp-session.ts";
 
@@ -92,24 +93,4 @@ function openHost(
     onSlots();
   };
   return { health, connectNew };
-}
-
-/** Counts what is under way. */
-function createSlots() {
-  const held = new Set<Promise<unknown>>();
-  return {
-    taken: () => held.size,
-    async hold<T>(work: () => Promise<T>): Promise<T> {
-      const done = work();
-      held.add(done);
-      try {
-        return await done;
-      } finally {
-        held.delete(done);
-      }
-    },
-    async allFree(): Promise<void> {
-      await Promise.allSettled([...held]);
-    },
-  };
 }

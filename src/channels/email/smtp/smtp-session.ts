@@ -65,6 +65,7 @@ function connectionOptions(settings: SmtpSettings): SMTPConnectionOptions {
       rejectUnauthorized: tls !== "opportunistic",
       minVersion: "TLSv1.2",
       ...(settings.ca !== undefined && { ca: settings.ca }),
+      ...(settings.servername !== undefined && { servername: settings.servername }),
     },
     ...(settings.ehloName !== undefined && { name: settings.ehloName }),
     connectionTimeout: settings.connectTimeoutMs,

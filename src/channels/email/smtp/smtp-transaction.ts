@@ -18,6 +18,7 @@ export interface DsnRequest {
   readonly envid: string;
   /** Comes back as `Original-Recipient`. */
   readonly orcpt: string;
+  readonly wantsSuccess: boolean;
 }
 
 export interface FilledEnvelope extends Envelope {
@@ -71,11 +72,9 @@ export function runTransaction(
 }
 
 /** Headers suffice: the message is ours. A non-ASCII address is left out rather than disguised (RFC 6533 §3). */
-function toDsnOptions({ envid, orcpt }: DsnRequest): Pick<SMTPEnvelope, "dsn"> {
-  const notify = ["SUCCESS", "FAILURE"] as const;
-  return {
-    dsn: { ret: "HDRS", envid, notify: [...notify], ...(isAscii(orcpt) && { orcpt: `rfc822;${orcpt}` }) },
-  };
+function toDsnOptions({ envid, orcpt, wantsSuccess }: DsnRequest): Pick<SMTPEnvelope, "dsn"> {
+  const notify = wantsSuccess ? "SUCCESS,FAILURE" : "FAILURE";
+  return { dsn: { ret: "HDRS", envid, notify, ...(isAscii(orcpt) && { orcpt: `rfc822;${orcpt}` }) } };
 }
 
 /** `send` keeps its books on the envelope it is given, where they outlive an error. */

@@ -1,0 +1,160 @@
+import type { Clock, Random } from "../../../core/clock.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { PartOutcome } from "../../../core/outcome.ts";
+import type { ChannelLog } from "../../channel.ts";
+import type { AddressRules, Network } from "../../network.ts";
+import { CALLED_OFF, type Handover, handOver } from "../smtp/hand-over.ts";
+import type { Envelope } from "../smtp/smtp-transaction.ts";
+import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
+import type { Gates } from "./gates.ts";
+import type { HostAddress, HostSessions } from "./host-sessions.ts";
+import type { MtaSts } from "./mta-sts.ts";
+import { allowsHost, type StsPolicy } from "./mta-sts-policy.ts";
+import type { MxSettings } from "./mx-config.ts";
+
+/** What the deliveries of one connector share. */
+export interface MxParts {
+  readonly settings: MxSettings;
+  readonly dns: Network["dns"];
+  readonly rules: AddressRules;
+  readonly policies: MtaSts | undefined;
+  readonly sessions: HostSessions;
+  readonly domainGates: Gates;
+  readonly hostGates: Gates;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: ChannelLog;
+}
+
+export interface Delivered {
+  /** By address: every one of the envelopes has its outcome. */
+  readonly outcomes: ReadonlyMap<string, PartOutcome>;
+  /** False where we held ourselves back, and nobody was asked. */
+  readonly countsAsAttempt: boolean;
+  readonly isSecure?: boolean;
+}
+
+/** So many connections are tried for one message to one domain. */
+const MAX_TRIES = 8;
+
+/** Hands a message to a domain (A-labels), at the first of its hosts that takes it. Never rejects but for a bug. */
+export async function deliverToDomain(
+  parts: MxParts,
+  domain: string,
+  handover: Handover,
+): Promise<Delivered> {
+  const entry = await parts.domainGates.enter(domain, handover.cut);
+  if (entry.kind === "full") return all(handover, held(entry.retryAfterMs), { countsAsAttempt: false });
+  try {
+    return await deliver(parts, domain, handover);
+  } finally {
+    entry.leave();
+  }
+}
+
+async function deliver(parts: MxParts, domain: string, handover: Handover): Promise<Delivered> {
+  const finder = { dns: parts.dns, rules: parts.rules, family: parts.settings.family };
+  const [found, policy] = await Promise.all([
+    findMailHosts(domain, finder),
+    parts.policies?.policyOf(domain, handover.cut),
+  ]);
+  if (handover.cut.aborted) return all(handover, deferred(CALLED_OFF), { countsAsAttempt: false });
+  if (found.kind === "never") return all(handover, { kind: "rejected", error: found.error, bounced: true });
+  if (found.kind === "later") return all(handover, deferred(found.error));
+  const targets = targetsOf(parts, { domain, hosts: found.hosts, policy });
+  if (targets.length === 0) return all(handover, deferred(NOT_IN_POLICY));
+  return tryTargets(parts, targets.slice(0, MAX_TRIES), handover);
+}
+
+const NOT_IN_POLICY: MessageError = {
+  code: "4.7.5",
+  message: "MTA-STS: none of the domain's mail hosts is in its policy",
+};
+
+interface Choice {
+  readonly domain: string;
+  readonly hosts: readonly MailHost[];
+  readonly policy: StsPolicy | undefined;
+}
+
+/** By preference, those of one preference in random order (RFC 5321 §5.1); what did not answer lately comes last. */
+function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly HostAddress[] {
+  const mustProve = policy?.mode === "enforce";
+  const allowed = hosts.filter(({ name }) => !policy || policy.mode === "none" || allowsHost(policy, name));
+  if (policy?.mode === "testing" && allowed.length < hosts.length)
+    parts.log.info({ domain }, "a mail host is not in the domain's MTA-STS policy, which is being tested");
+  const targets = shuffled(mustProve ? allowed : hosts, parts.random).flatMap(({ name, addresses }) =>
+    addresses.map((address) => ({ name, address, mustProve })),
+  );
+  return targets.toSorted((a, b) => Number(parts.sessions.isShy(a)) - Number(parts.sessions.isShy(b)));
+}
+
+function shuffled(hosts: readonly MailHost[], random: Random): readonly MailHost[] {
+  return hosts
+    .map((host) => ({ host, chance: random() }))
+    .toSorted((a, b) => a.host.priority - b.host.priority || a.chance - b.chance)
+    .map(({ host }) => host);
+}
+
+async function tryTargets(
+  parts: MxParts,
+  targets: readonly HostAddress[],
+  handover: Handover,
+): Promise<Delivered> {
+  const outcomes = new Map<string, PartOutcome>();
+  let left = handover.envelopes;
+  let untried: PartOutcome = deferred(CALLED_OFF);
+  let wasAsked = false;
+  let isSecure: boolean | undefined;
+  for (const target of targets) {
+    if (left.length === 0 || handover.cut.aborted) break;
+    const entry = await parts.hostGates.enter(target.name, handover.cut);
+    if (entry.kind === "full") {
+      untried = wasAsked ? untried : held(entry.retryAfterMs);
+      continue;
+    }
+    const line = parts.sessions.lineTo(target);
+    const handed = await handOver(line, { ...handover, envelopes: left }).finally(entry.leave);
+    for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
+    ({ left } = handed);
+    wasAsked = true;
+    isSecure = handed.outcomes.size > 0 ? handed.detail.tls === true : isSecure;
+    if (handed.fault) untried = deferred(faultOf(handed.fault));
+  }
+  for (const address of addressesOf(left)) outcomes.set(address, untried);
+  return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
+}
+
+/** The recipient's own host has it: that is delivery, and nobody will say more unless it bounces. */
+function asDelivered(outcome: PartOutcome): PartOutcome {
+  if (outcome.kind !== "sent") return outcome;
+  return { kind: "sent", providerMessageIds: outcome.providerMessageIds, delivered: true };
+}
+
+/** RFC 3463: what the host's own mail server would have said of itself. */
+function faultOf(fault: MessageError): MessageError {
+  if (fault.code === CALLED_OFF.code) return fault;
+  return { code: fault.code === "smtp.tls" ? "4.7.5" : "4.4.1", message: fault.message };
+}
+
+function deferred(error: MessageError): PartOutcome {
+  return { kind: "deferred", error };
+}
+
+function held(retryAfterMs: number): PartOutcome {
+  const error = { code: "mx.busy", message: "as many messages as allowed are on their way there" };
+  return { kind: "deferred", error, retryAfterMs };
+}
+
+function all(
+  { envelopes }: Handover,
+  outcome: PartOutcome,
+  { countsAsAttempt } = { countsAsAttempt: true },
+): Delivered {
+  const outcomes = new Map(addressesOf(envelopes).map((address) => [address, outcome] as const));
+  return { outcomes, countsAsAttempt };
+}
+
+function addressesOf(envelopes: readonly Envelope[]): readonly string[] {
+  return envelopes.flatMap(({ to }) => to);
+}

@@ -1,0 +1,67 @@
+import { request } from "node:https";
+import type { Clock } from "../../../core/clock.ts";
+import { openCut } from "../smtp/cut.ts";
+
+export interface PolicyPlace {
+  /** `mta-sts.` and the domain. */
+  readonly host: string;
+  /** One that may be connected to. */
+  readonly address: string;
+  readonly port: number;
+  /** PEM; absent: the system's. */
+  readonly ca?: string;
+}
+
+/** RFC 8461 §3.3 wants at least so much read, and no more than a minute waited. */
+const MAX_OCTETS = 65_536;
+const TIME_LIMIT_MS = 15_000;
+
+/** The text of a domain's policy file; `undefined` where it cannot be had under a valid certificate, with no redirect. */
+export async function fetchPolicy(
+  place: PolicyPlace,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const cut = openCut(clock, TIME_LIMIT_MS, [signal]);
+  try {
+    return await get(place, cut.signal);
+  } finally {
+    cut.release();
+  }
+}
+
+function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const req = request({
+      host: address,
+      port,
+      servername: host,
+      path: "/.well-known/mta-sts.txt",
+      headers: { host: port === 443 ? host : `${host}:${port}` },
+      agent: false,
+      ...(ca !== undefined && { ca }),
+    });
+    const finish = (text?: string) => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(text);
+      req.destroy();
+    };
+    const onAbort = () => finish();
+    signal.addEventListener("abort", onAbort);
+    req.on("error", () => finish());
+    req.on("close", () => finish());
+    req.on("response", (response) => {
+      if (response.statusCode !== 200) return finish();
+      let text = "";
+      response.setEncoding("latin1");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_OCTETS) finish();
+      });
+      response.on("end", () => finish(text));
+      response.on("error", () => finish());
+    });
+    req.end();
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,111 @@
+import { type Dns, dnsCode, isNoRecord, type MxRecord } from "../../../core/dns.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { AddressRules } from "../../network.ts";
+import type { MxSettings } from "./mx-config.ts";
+
+/** A host that takes mail for a domain, and where it is. */
+export interface MailHost {
+  readonly name: string;
+  /** Lower comes first. */
+  readonly priority: number;
+  /** All of them may be connected to; at least one, in the order to try. */
+  readonly addresses: readonly string[];
+}
+
+export type MailHosts =
+  | { readonly kind: "hosts"; readonly hosts: readonly MailHost[] }
+  /** The domain takes no mail. */
+  | { readonly kind: "never"; readonly error: MessageError }
+  /** The DNS did not say. */
+  | { readonly kind: "later"; readonly error: MessageError };
+
+export interface HostFinder {
+  readonly dns: Pick<Dns, "resolveMx" | "resolve4" | "resolve6">;
+  readonly rules: AddressRules;
+  readonly family: MxSettings["family"];
+}
+
+/** More hosts and addresses than these are not looked at: a stranger's zone decides how many there are. */
+const MAX_HOSTS = 10;
+const MAX_ADDRESSES = 4;
+
+/** The hosts of a domain in A-labels, as RFC 5321 §5.1 says: MX records, else the domain's own addresses. Never rejects. */
+export async function findMailHosts(domain: string, finder: HostFinder): Promise<MailHosts> {
+  const records = await mxRecords(domain, finder);
+  if ("error" in records) return { kind: "later", ...records };
+  const named = records.filter(({ exchange }) => exchange !== "");
+  // RFC 7505: one record that names nobody.
+  if (named.length === 0 && records.length > 0) return { kind: "never", error: NULL_MX };
+  const isImplicit = named.length === 0;
+  const wanted = isImplicit ? [{ exchange: domain, priority: 0 }] : byPriority(named).slice(0, MAX_HOSTS);
+  const found = await Promise.all(wanted.map((record) => locate(record, finder)));
+  const hosts = found.filter((each) => "addresses" in each);
+  if (hosts.length > 0) return { kind: "hosts", hosts };
+  const errors = found.flatMap((each) => ("error" in each ? [each.error] : []));
+  const blocked = errors.find(({ code }) => code === BLOCKED_CODE);
+  if (blocked) return { kind: "never", error: blocked };
+  if (isImplicit && errors.every(({ code }) => code === NO_ADDRESS.code))
+    return { kind: "never", error: NO_HOST };
+  return { kind: "later", error: errors[0] ?? NO_ADDRESS };
+}
+
+const NULL_MX: MessageError = { code: "5.1.10", message: "the domain takes no mail (null MX)" };
+const NO_HOST: MessageError = { code: "5.1.2", message: "the domain does not exist, or has no mail host" };
+const NO_ADDRESS: MessageError = { code: "4.4.4", message: "no mail host of the domain has an address" };
+const BLOCKED_CODE = "5.4.4";
+
+function byPriority(records: readonly MxRecord[]): readonly MxRecord[] {
+  return records.toSorted((a, b) => a.priority - b.priority);
+}
+
+async function mxRecords(
+  domain: string,
+  { dns }: HostFinder,
+): Promise<readonly MxRecord[] | { readonly error: MessageError }> {
+  try {
+    return await dns.resolveMx(domain);
+  } catch (error) {
+    return isNoRecord(error) ? [] : { error: unanswered(error) };
+  }
+}
+
+function unanswered(error: unknown): MessageError {
+  return { code: "4.4.3", message: `the domain's DNS did not answer (${dnsCode(error)})` };
+}
+
+async function locate(
+  { exchange, priority }: MxRecord,
+  { dns, rules, family }: HostFinder,
+): Promise<MailHost | { readonly error: MessageError }> {
+  const name = exchange.toLowerCase().replace(/\.$/, "");
+  const [v4, v6] = await Promise.all([
+    family === "ipv6" ? [] : ask(() => dns.resolve4(name)),
+    family === "ipv4" ? [] : ask(() => dns.resolve6(name)),
+  ]);
+  const addresses = [v4, v6].flatMap((answer) => ("error" in answer ? [] : answer));
+  for (const address of addresses) {
+    const range = rules.blockedBy(address);
+    // One is enough: a name that also leads inside is an attack or a mistake.
+    if (range !== undefined) return { error: blocked(range) };
+  }
+  if (addresses.length > 0) return { name, priority, addresses: addresses.slice(0, MAX_ADDRESSES) };
+  const failure = [v4, v6].find((answer) => "error" in answer);
+  return { error: failure && "error" in failure ? failure.error : NO_ADDRESS };
+}
+
+function blocked(range: string): MessageError {
+  return {
+    code: BLOCKED_CODE,
+    message: `a mail host of the domain is in ${range}, which is not connected to`,
+  };
+}
+
+async function ask(
+  question: () => Promise<readonly string[]>,
+): Promise<readonly string[] | { readonly error: MessageError }> {
+  try {
+    return await question();
+  } catch (error) {
+    return isNoRecord(error) ? [] : { error: unanswered(error) };
+  }
+}

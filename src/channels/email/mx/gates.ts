@@ -1,0 +1,99 @@
+import { type Clock, sleep } from "../../../core/clock.ts";
+import type { Limits } from "./mx-config.ts";
+
+/** Keeps each of many destinations to so many at a time and so many a second. */
+export interface Gates {
+  /** Waits for a turn, for 10 s at the most. Whoever is let in calls `leave` once. */
+  readonly enter: (destination: string, cut: AbortSignal) => Promise<Entry>;
+}
+
+export type Entry =
+  | { readonly kind: "in"; readonly leave: () => void }
+  /** It would take too long: come back after so many milliseconds. */
+  | { readonly kind: "full"; readonly retryAfterMs: number };
+
+/** Longest wait in line: a message that waits here keeps others of other destinations from being claimed. */
+const PATIENCE_MS = 10_000;
+const COME_BACK_MS = 15_000;
+
+/** So many stand in line for each that is let in; the rest are sent away. */
+const WAITING_PER_PLACE = 2;
+
+interface Gate {
+  inside: number;
+  readonly line: (() => void)[];
+  /** Monotonic; the earliest time of the next start. */
+  nextMs: number;
+}
+
+export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates {
+  const gates = new Map<string, Gate>();
+
+  const tidy = (destination: string, gate: Gate) => {
+    const isIdle = gate.inside === 0 && gate.line.length === 0 && gate.nextMs <= clock.monotonicMs();
+    if (isIdle) gates.delete(destination);
+  };
+  const leave = (destination: string, gate: Gate) => {
+    gate.inside--;
+    const next = gate.line.shift();
+    if (next) next();
+    else tidy(destination, gate);
+  };
+  const open = (destination: string): Gate => {
+    const known = gates.get(destination);
+    if (known) return known;
+    sweep(gates, tidy);
+    const made: Gate = { inside: 0, line: [], nextMs: 0 };
+    gates.set(destination, made);
+    return made;
+  };
+
+  return {
+    async enter(destination, cut) {
+      const gate = open(destination);
+      const waitMs = paceMs(gate, clock, perSecond);
+      if (waitMs > PATIENCE_MS) return { kind: "full", retryAfterMs: waitMs };
+      if (gate.inside >= atATime && gate.line.length >= atATime * WAITING_PER_PLACE) {
+        return { kind: "full", retryAfterMs: COME_BACK_MS };
+      }
+      if (perSecond !== undefined) gate.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
+      if (gate.inside >= atATime && !(await standInLine(gate, clock, cut))) {
+        return { kind: "full", retryAfterMs: COME_BACK_MS };
+      }
+      gate.inside++;
+      if (waitMs > 0) await sleep(clock, waitMs, cut);
+      return { kind: "in", leave: () => leave(destination, gate) };
+    },
+  };
+}
+
+function paceMs({ nextMs }: Gate, clock: Clock, perSecond: number | undefined): number {
+  return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
+}
+
+/** True when it is one's turn; false when patience is over, or the cut came. */
+function standInLine({ line }: Gate, clock: Clock, cut: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isTurn: boolean) => {
+      cancel();
+      cut.removeEventListener("abort", giveUp);
+      const place = line.indexOf(call);
+      if (place >= 0) line.splice(place, 1);
+      resolve(isTurn);
+    };
+    const call = () => settle(true);
+    const giveUp = () => settle(false);
+    const cancel = clock.after(PATIENCE_MS, giveUp);
+    line.push(call);
+    cut.addEventListener("abort", giveUp);
+    if (cut.aborted) giveUp();
+  });
+}
+
+const MANY = 10_000;
+
+/** Paced destinations outlive their last message by a moment: with many of them, the idle ones go. */
+function sweep(gates: Map<string, Gate>, tidy: (destination: string, gate: Gate) => void): void {
+  if (gates.size < MANY) return;
+  for (const [destination, gate] of gates) tidy(destination, gate);
+}

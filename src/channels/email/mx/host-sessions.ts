@@ -1,0 +1,75 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { Line } from "../smtp/hand-over.ts";
+import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
+import { openSmtpSession } from "../smtp/smtp-session.ts";
+import type { MxSettings } from "./mx-config.ts";
+
+/** One address of a mail host, and what its connections owe it. */
+export interface HostAddress {
+  readonly name: string;
+  readonly address: string;
+  /** The certificate must prove the name (MTA-STS); otherwise TLS is used where it is offered. */
+  readonly mustProve: boolean;
+}
+
+/** Connections to many hosts, used again while they are young. */
+export interface HostSessions {
+  readonly lineTo: (host: HostAddress) => Line;
+  /** It did not answer lately: others are to be asked first. */
+  readonly isShy: (host: HostAddress) => boolean;
+  readonly quitAll: () => Promise<void>;
+}
+
+/** A host that could not be connected to is asked last for so long. */
+const SHY_MS = 60_000;
+const MANY = 5_000;
+
+export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
+  const lines = new Map<string, IdleSessions>();
+  const shyUntil = new Map<string, number>();
+
+  const idleOf = (key: string): IdleSessions => {
+    const known = lines.get(key);
+    if (known) return known;
+    if (lines.size >= MANY) for (const [each, idle] of lines) if (idle.count() === 0) lines.delete(each);
+    const made = createIdleSessions(clock, settings.session.idleTimeoutMs);
+    lines.set(key, made);
+    return made;
+  };
+  const idleCount = () => [...lines.values()].reduce((sum, idle) => sum + idle.count(), 0);
+  const noteFault = (address: string) => {
+    if (shyUntil.size >= MANY) shyUntil.clear();
+    shyUntil.set(address, clock.monotonicMs() + SHY_MS);
+  };
+
+  return {
+    lineTo(host) {
+      const idle = idleOf(`${host.address} ${host.name} ${host.mustProve}`);
+      return {
+        async connect({ isFresh, cut }) {
+          const waiting = isFresh ? undefined : idle.take();
+          if (waiting) return { session: waiting, isReused: true };
+          const opened = await openSmtpSession(sessionSettings(settings, host), clock, cut);
+          if (!("fault" in opened)) shyUntil.delete(host.address);
+          else if (!cut.aborted) noteFault(host.address);
+          return "fault" in opened ? opened : { ...opened, isReused: false };
+        },
+        giveBack(session) {
+          if (!session.isOpen()) return;
+          const isSpent = session.messages() >= settings.session.maxMessagesPerConnection;
+          if (isSpent || idleCount() >= settings.maxConnections) void session.quit();
+          else idle.put(session);
+        },
+      };
+    },
+    isShy: ({ address }) => (shyUntil.get(address) ?? 0) > clock.monotonicMs(),
+    async quitAll() {
+      await Promise.all([...lines.values()].map((idle) => idle.quitAll()));
+    },
+  };
+}
+
+function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
+  const tls = mustProve ? ("required" as const) : ("opportunistic" as const);
+  return { ...session, host: address, servername: name, tls };
+}

@@ -1,0 +1,42 @@
+/** What a domain says of its mail hosts and TLS (RFC 8461 §3). Pure. */
+export interface StsPolicy {
+  readonly mode: "enforce" | "testing" | "none";
+  /** `mail.example.com` or `*.example.com`; lower case. */
+  readonly mx: readonly string[];
+  /** How long it holds, milliseconds. */
+  readonly maxAgeMs: number;
+}
+
+/** A year: RFC 8461 §3.2. */
+const LONGEST_AGE_S = 31_557_600;
+const MAX_PATTERNS = 100;
+
+/** `undefined` for a file that is no policy; unknown fields are passed over. */
+export function parseStsPolicy(text: string): StsPolicy | undefined {
+  const fields = new Map<string, string[]>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) fields.set(name, [...(fields.get(name) ?? []), value]);
+  }
+  const only = (name: string) => (fields.get(name)?.length === 1 ? fields.get(name)?.[0] : undefined);
+  const mode = MODES.find((each) => each === only("mode"));
+  const maxAge = only("max_age");
+  const mx = (fields.get("mx") ?? []).slice(0, MAX_PATTERNS).map((pattern) => pattern.toLowerCase());
+  if (only("version") !== "STSv1" || !mode || !/^\d{1,10}$/.test(maxAge ?? "")) return undefined;
+  if (mode !== "none" && mx.length === 0) return undefined;
+  return { mode, mx, maxAgeMs: Math.min(Number(maxAge), LONGEST_AGE_S) * 1_000 };
+}
+
+const MODES = ["enforce", "testing", "none"] as const;
+
+/** `*.` stands for exactly one label (§4.1). */
+export function allowsHost({ mx }: StsPolicy, host: string): boolean {
+  const parent = host.slice(host.indexOf(".") + 1);
+  return mx.some((pattern) => pattern === host || (pattern.startsWith("*.") && pattern.slice(2) === parent));
+}
+
+/** The id that TXT records name the current policy by; `undefined` where there is no policy, or no single one (§3.1). */
+export function stsIdOf(records: readonly string[]): string | undefined {
+  const ours = records.filter((record) => /^v=STSv1\s*;/.test(record));
+  return ours.length === 1 ? /;\s*id=([A-Za-z0-9]{1,32})\s*(;|$)/.exec(ours[0] ?? "")?.[1] : undefined;
+}

@@ -1,0 +1,98 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { Network } from "../../network.ts";
+import { fetchPolicy } from "./fetch-policy.ts";
+import { findMailHosts } from "./find-mail-hosts.ts";
+import { parseStsPolicy, type StsPolicy, stsIdOf } from "./mta-sts-policy.ts";
+
+/** The policies of the domains that mail goes to, kept for as long as they hold. */
+export interface MtaSts {
+  /** `undefined`: the domain has none, or it could not be had. Never rejects. */
+  readonly policyOf: (domain: string, signal: AbortSignal) => Promise<StsPolicy | undefined>;
+}
+
+export interface MtaStsDeps {
+  readonly network: Network;
+  readonly allowedRanges: readonly string[];
+  readonly clock: Clock;
+  readonly port: number;
+  readonly ca?: string;
+}
+
+/** How often the DNS is asked whether the policy is a new one. */
+const ASKED_EVERY_MS = 5 * 60_000;
+const MAX_DOMAINS = 10_000;
+
+interface Kept {
+  readonly askedAt: number;
+  readonly id?: string;
+  readonly policy?: StsPolicy;
+  readonly expiresAt: number;
+}
+
+export function createMtaSts(deps: MtaStsDeps): MtaSts {
+  const { clock } = deps;
+  const kept = new Map<string, Kept>();
+  const asking = new Map<string, Promise<Kept>>();
+
+  const renew = async (domain: string, signal: AbortSignal): Promise<Kept> => {
+    const renewed = await ask(deps, { domain, known: kept.get(domain), signal });
+    kept.delete(domain);
+    kept.set(domain, renewed);
+    const oldest = kept.size > MAX_DOMAINS ? kept.keys().next().value : undefined;
+    if (oldest !== undefined) kept.delete(oldest);
+    return renewed;
+  };
+  return {
+    async policyOf(domain, signal) {
+      const known = kept.get(domain);
+      const isFresh = known !== undefined && clock.now() - known.askedAt < ASKED_EVERY_MS;
+      if (isFresh) return inForce(known, clock);
+      const under = asking.get(domain) ?? renew(domain, signal).finally(() => asking.delete(domain));
+      asking.set(domain, under);
+      return inForce(await under, clock);
+    },
+  };
+}
+
+function inForce({ policy, expiresAt }: Kept, clock: Clock): StsPolicy | undefined {
+  return clock.now() < expiresAt ? policy : undefined;
+}
+
+interface Question {
+  readonly domain: string;
+  readonly known: Kept | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A policy that was had once holds until its time is over, whatever becomes of its record or its file (RFC 8461 §5.1). */
+async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promise<Kept> {
+  const askedAt = deps.clock.now();
+  const unchanged: Kept = { expiresAt: 0, ...known, askedAt };
+  const id = await publishedId(deps, domain);
+  const isSame = id === undefined || (id === known?.id && askedAt < known.expiresAt);
+  if (isSame) return unchanged;
+  const policy = await read(deps, domain, signal);
+  return policy ? { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs } : unchanged;
+}
+
+/** No answer is no record: whoever can suppress it now could have suppressed it the first time. */
+async function publishedId({ network }: MtaStsDeps, domain: string): Promise<string | undefined> {
+  try {
+    const records = await network.dns.resolveTxt(`_mta-sts.${domain}`);
+    return stsIdOf(records.map((strings) => strings.join("")));
+  } catch {
+    return undefined;
+  }
+}
+
+async function read(deps: MtaStsDeps, domain: string, signal: AbortSignal): Promise<StsPolicy | undefined> {
+  const { network, port, ca, clock } = deps;
+  const host = `mta-sts.${domain}`;
+  const rules = network.addressRules(deps.allowedRanges);
+  const dns = { ...network.dns, resolveMx: async () => [] };
+  const found = await findMailHosts(host, { dns, rules, family: "any" });
+  const address = found.kind === "hosts" ? found.hosts[0]?.addresses[0] : undefined;
+  if (address === undefined) return undefined;
+  const text = await fetchPolicy({ host, address, port, ...(ca !== undefined && { ca }) }, clock, signal);
+  return text === undefined ? undefined : parseStsPolicy(text);
+}

@@ -1,0 +1,150 @@
+import type { Connector } from "../../../core/accounts.ts";
+import type { MessageError } from "../../../core/message.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
+import type { Network } from "../../network.ts";
+import { composeMail } from "../smtp/compose-mail.ts";
+import { openCut } from "../smtp/cut.ts";
+import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
+import { asciiDomainOf } from "../smtp/mail-address.ts";
+import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
+import { createSlots } from "../smtp/slots.ts";
+import { toOneLine } from "../smtp/smtp-replies.ts";
+import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";
+import { createGates } from "./gates.ts";
+import { createHostSessions } from "./host-sessions.ts";
+import { createMtaSts } from "./mta-sts.ts";
+import { type MxSettings, toMxSettings } from "./mx-config.ts";
+
+/** Takes every message to the mail hosts of its recipients' domains: their 250 is `delivered`. */
+export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel {
+  const settings = toMxSettings(connector);
+  const { network } = deps;
+  if (!network) throw new Error("an MX channel needs the network");
+  const parts = createParts(settings, { ...deps, network });
+  const slots = createSlots();
+  const stopping = new AbortController();
+  let status: ChannelStatus = { state: "stopped", since: deps.clock.now() };
+
+  const enter = (state: "up" | "stopped") => {
+    if (status.state === state) return;
+    status = { state, since: deps.clock.now() };
+    deps.onStatus(status);
+  };
+  const freeSlots = () => (status.state === "up" ? Math.max(0, settings.maxConnections - slots.taken()) : 0);
+
+  return {
+    connectorId: connector.id,
+    sendTimeoutMs: settings.sendTimeoutMs,
+    start() {
+      enter("up");
+      deps.onSlots();
+    },
+    freeSlots,
+    status: () => status,
+    async send(message, signal) {
+      if (message.channel !== "email")
+        return { parts: message.parts.map(() => WRONG), countsAsAttempt: true };
+      const recipients = recipientsOf(message);
+      if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
+      const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
+      const sending = { message, recipients, cut: cut.signal, deps };
+      const outcome = await slots.hold(() => sendMail(parts, sending)).finally(cut.release);
+      deps.onSlots();
+      return outcome;
+    },
+    async stop() {
+      enter("stopped");
+      const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
+      await slots.allFree();
+      cancel();
+      stopping.abort(STOPPED);
+      await parts.sessions.quitAll();
+    },
+  };
+}
+
+const DRAIN_LIMIT_MS = 10_000;
+const STOPPED = "the service stopped";
+
+const WRONG: PartOutcome = {
+  kind: "rejected",
+  error: { code: "mx.wrong_channel", message: "not an email" },
+};
+
+function createParts(settings: MxSettings, deps: ChannelDeps & { readonly network: Network }): MxParts {
+  const { clock, random, log, network } = deps;
+  const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
+  const { ca } = settings.session;
+  const stsDeps = { network, allowedRanges, clock, port, ...(ca !== undefined && { ca }) };
+  return {
+    settings,
+    dns: network.dns,
+    rules: network.addressRules(allowedRanges),
+    policies: keepsMtaSts ? createMtaSts(stsDeps) : undefined,
+    sessions: createHostSessions(settings, clock),
+    domainGates: createGates(clock, settings.perDomain),
+    hostGates: createGates(clock, settings.perHost),
+    clock,
+    random,
+    log,
+  };
+}
+
+interface Sending {
+  readonly message: OutgoingEmail;
+  readonly recipients: Recipients;
+  readonly cut: AbortSignal;
+  readonly deps: ChannelDeps;
+}
+
+async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> {
+  const { recipients, message, cut, deps } = sending;
+  if (recipients.addresses.length === 0 || cut.aborted) return deferAll(recipients, CALLED_OFF);
+  try {
+    const mail = await composeMail(message);
+    if (mail.kind === "composed") return await sendToDomains(parts, sending, mail);
+    return {
+      parts: recipients.outcomes(() => ({ kind: "rejected", error: mail.error })),
+      countsAsAttempt: true,
+    };
+  } catch (fault) {
+    // A bug, ours or the composer's: tried again like a fault on the way.
+    const reason = toOneLine(String(fault));
+    deps.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
+    const error = { code: "mx.fault", message: fault instanceof Error ? fault.name : "unknown" };
+    return { ...deferAll(recipients, error), countsAsAttempt: true };
+  }
+}
+
+async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Promise<SendOutcome> {
+  const { recipients, cut } = sending;
+  const domains = Map.groupBy(recipients.addresses, asciiDomainOf);
+  const delivered = await Promise.all(
+    [...domains].map(([domain, addresses]) =>
+      deliverToDomain(parts, domain, { mail, cut, envelopes: envelopesTo(addresses, sending) }),
+    ),
+  );
+  const outcomes = new Map(delivered.flatMap((each) => [...each.outcomes]));
+  return {
+    parts: recipients.outcomes((address) => outcomes.get(address) ?? UNTRIED),
+    countsAsAttempt: delivered.some((each) => each.countsAsAttempt),
+    detail: { recipients: recipients.addresses.length, octets: mail.raw.length, ...securityOf(delivered) },
+  };
+}
+
+const UNTRIED: PartOutcome = { kind: "deferred", error: CALLED_OFF };
+
+function envelopesTo(addresses: readonly string[], { message, recipients, deps }: Sending) {
+  const asked = { returnPaths: deps.returnPaths, wantsSuccess: false };
+  return envelopesOf(message, { ...recipients, addresses }, asked);
+}
+
+function securityOf(delivered: readonly Delivered[]): { readonly tls?: boolean } {
+  const known = delivered.filter(({ isSecure }) => isSecure !== undefined);
+  return known.length === 0 ? {} : { tls: known.every(({ isSecure }) => isSecure) };
+}
+
+function deferAll(recipients: Recipients, error: MessageError): SendOutcome {
+  return { parts: recipients.outcomes(() => ({ kind: "deferred", error })), countsAsAttempt: false };
+}

@@ -1,0 +1,173 @@
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/schema";
+import type { Connector } from "../../../core/accounts.ts";
+import { isIpRange } from "../../../core/ip-range.ts";
+import { MAX_PER_SECOND } from "../../channel.ts";
+import type { SmtpSettings } from "../smtp/smtp-config.ts";
+
+const DEFAULTS = {
+  port: 25,
+  max_connections: 50,
+  max_connections_per_domain: 5,
+  max_connections_per_host: 5,
+  max_messages_per_connection: 100,
+  connect_timeout_ms: 30_000,
+  greeting_timeout_ms: 60_000,
+  response_timeout_ms: 180_000,
+  send_timeout_ms: 600_000,
+  idle_timeout_ms: 10_000,
+  mta_sts_port: 443,
+} as const;
+
+const FAMILIES = ["any", "ipv4", "ipv6"] as const;
+
+export const mxConfigSchema = Type.Object({
+  ehlo_name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        "What we call ourselves; absent: the machine's name. It should lead to our address, and our address to it.",
+    }),
+  ),
+  ip: Type.Optional(
+    Type.Enum(FAMILIES, {
+      type: "string",
+      default: "any",
+      description: "Which addresses of a mail host are used; of `any`, IPv4 comes first.",
+    }),
+  ),
+  mta_sts: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: "Keep to the MTA-STS policies that domains publish (RFC 8461).",
+    }),
+  ),
+  ca: Type.Optional(
+    Type.String({
+      maxLength: 65_536,
+      description: "PEM certificates that MTA-STS trusts in place of the system's.",
+    }),
+  ),
+  allowed_ranges: Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), {
+      maxItems: 50,
+      description:
+        "Addresses or ranges (10.0.0.0/8) that may be connected to although they are private or reserved.",
+    }),
+  ),
+  port: number("port", [1, 65_535], "Where mail hosts are spoken to; another one only for tests."),
+  mta_sts_port: number("mta_sts_port", [1, 65_535], "Where policies are read; another one only for tests."),
+  max_connections: number("max_connections", [1, 10_000], "Messages on their way at a time."),
+  max_connections_per_domain: number(
+    "max_connections_per_domain",
+    [1, 1_000],
+    "Messages to one domain at a time.",
+  ),
+  max_connections_per_host: number(
+    "max_connections_per_host",
+    [1, 1_000],
+    "Connections to one mail host at a time, whatever the domain.",
+  ),
+  max_per_second_per_domain: rate("Messages a second to one domain; absent: without limit."),
+  max_per_second_per_host: rate("Messages a second to one mail host; absent: without limit."),
+  max_messages_per_connection: number(
+    "max_messages_per_connection",
+    [1, 100_000],
+    "Then a new connection is made.",
+  ),
+  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "For a connection, the greeting and TLS."),
+  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "For the host's first words."),
+  response_timeout_ms: number(
+    "response_timeout_ms",
+    [100, 1_800_000],
+    "Longest silence of a host, the reply to the message included.",
+  ),
+  send_timeout_ms: number(
+    "send_timeout_ms",
+    [1_000, 3_600_000],
+    "Longest time for one message, all its domains and hosts included.",
+  ),
+  idle_timeout_ms: number(
+    "idle_timeout_ms",
+    [100, 3_600_000],
+    "A connection that has nothing to do is closed after this time.",
+  ),
+  max_per_second: MAX_PER_SECOND,
+});
+
+export interface MxSettings {
+  /** Of every session, but for the host and whether TLS is required. */
+  readonly session: Omit<SmtpSettings, "host" | "tls" | "servername">;
+  readonly family: (typeof FAMILIES)[number];
+  readonly keepsMtaSts: boolean;
+  readonly mtaStsPort: number;
+  readonly allowedRanges: readonly string[];
+  readonly maxConnections: number;
+  readonly perDomain: Limits;
+  readonly perHost: Limits;
+  readonly sendTimeoutMs: number;
+}
+
+export interface Limits {
+  readonly atATime: number;
+  /** Absent: without limit. */
+  readonly perSecond?: number;
+}
+
+/** Throws on a configuration that the schema refuses: nothing stores such a one. */
+export function toMxSettings({ config }: Pick<Connector, "config">): MxSettings {
+  if (!isMxConfig(config)) throw new Error("not an MX connector's configuration");
+  const given = { ...DEFAULTS, ...config };
+  return {
+    session: {
+      port: given.port,
+      ...(given.ca !== undefined && { ca: given.ca }),
+      ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
+      maxConnections: given.max_connections_per_host,
+      maxMessagesPerConnection: given.max_messages_per_connection,
+      connectTimeoutMs: given.connect_timeout_ms,
+      greetingTimeoutMs: given.greeting_timeout_ms,
+      responseTimeoutMs: given.response_timeout_ms,
+      sendTimeoutMs: given.send_timeout_ms,
+      idleTimeoutMs: given.idle_timeout_ms,
+    },
+    family: given.ip ?? "any",
+    keepsMtaSts: given.mta_sts ?? true,
+    mtaStsPort: given.mta_sts_port,
+    allowedRanges: given.allowed_ranges ?? [],
+    maxConnections: given.max_connections,
+    perDomain: toLimits(given.max_connections_per_domain, given.max_per_second_per_domain),
+    perHost: toLimits(given.max_connections_per_host, given.max_per_second_per_host),
+    sendTimeoutMs: given.send_timeout_ms,
+  };
+}
+
+/** What the schema cannot say, by field. */
+export function mxProblems({ config }: Pick<Connector, "config">): Readonly<Record<string, string>> {
+  const ranges = config.allowed_ranges;
+  const isBad = Array.isArray(ranges) && !ranges.every((range) => isIpRange(String(range)));
+  return isBad ? { allowed_ranges: "must be addresses or ranges, for example 10.0.0.0/8" } : {};
+}
+
+function toLimits(atATime: number, perSecond: number | undefined): Limits {
+  return { atATime, ...(perSecond !== undefined && { perSecond }) };
+}
+
+function number(
+  name: keyof typeof DEFAULTS,
+  [minimum, maximum]: readonly [number, number],
+  description: string,
+) {
+  return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
+}
+
+function rate(description: string) {
+  return Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description }));
+}
+
+const validator = Compile(mxConfigSchema);
+
+function isMxConfig(config: unknown): config is Static<typeof mxConfigSchema> {
+  return validator.Check(config);
+}

@@ -1,0 +1,15 @@
+import type { ConnectorKind } from "../../channel.ts";
+import { openMxChannel } from "./mx-channel.ts";
+import { mxConfigSchema, mxProblems } from "./mx-config.ts";
+
+/** Direct to the mail hosts of each recipient's domain, without a relay. */
+export const mxConnectorKind: ConnectorKind = {
+  kind: "mx",
+  channel: "email",
+  config: mxConfigSchema,
+  secrets: [],
+  problems: mxProblems,
+  open: openMxChannel,
+  // Who is to be connected to shows with the first recipient.
+  check: async () => ({ ok: true, detail: "nothing to connect to before there is a recipient" }),
+};

@@ -1,0 +1,12 @@
+import type { Network } from "../channels/network.ts";
+import type { Dns } from "../core/dns.ts";
+import { createAddressRules, parseRange } from "../webhooks/address-rules.ts";
+
+/** The same rules for mail hosts as for webhooks: both are named by strangers. */
+export function createNetwork(dns: Dns): Network {
+  return {
+    dns,
+    addressRules: (allowed) =>
+      createAddressRules(allowed.map(parseRange).filter((range) => range !== undefined)),
+  };
+}
