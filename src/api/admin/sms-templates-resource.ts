@@ -90,9 +90,11 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
 const MAX_VARIABLES = 20;
 
 /** As long as 255 segments can be, with room for placeholders. */
+const MAX_BODY = 40_000;
+
 const body = Type.String({
   minLength: 1,
-  maxLength: 40_000,
+  maxLength: MAX_BODY,
   description:
     "Text with placeholders: `{#var#}` and its tagged forms, filled in order, or `{{1}}`, by number",
 });
@@ -212,7 +214,9 @@ function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode |
   if (problem !== undefined) errors.add("body", problem);
 }
 
-function bodyProblem(text: string): string | undefined {
+/** Why a text cannot be a template's. */
+export function bodyProblem(text: string): string | undefined {
+  if (text.length > MAX_BODY) return `must be at most ${MAX_BODY} characters`;
   const names = new Set(templatePlaceholders(text).map(({ name }) => name));
   if (names.size > MAX_VARIABLES) {
     return `asks for ${names.size} variables, and a message has at most ${MAX_VARIABLES}`;

@@ -36,7 +36,7 @@ export function addAdminCommands(
   addErasureCommands(program, commandLine);
 }
 
-const PROCESS_TERMINAL: Terminal = {
+export const PROCESS_TERMINAL: Terminal = {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   exit: (code) => process.exit(code),

@@ -1,0 +1,102 @@
+/** `dlt import`: what a DLT portal exports, brought into an account. */
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { toCell } from "./table.ts";
+
+export function addDltCommands(program: Command, commandLine: CommandLine): void {
+  const noun = addNoun(program, commandLine, "dlt").description("India's DLT registry");
+  addVerb(
+    noun,
+    { usage: "import", summary: "import templates, headers or entities from a DLT portal's CSV export" },
+    {
+      commandLine,
+      async work(run) {
+        const report = await importAll(run, (text) => commandLine.terminal.stderr(text));
+        run.print(report, reportText);
+        if (report.refused.length > 0) run.fail();
+      },
+    },
+  )
+    .requiredOption("--account <id>", "the account")
+    .requiredOption("--file <path>", "the CSV file as the portal exported it")
+    .option("--kind <kind>", "templates, headers or entities; none: the columns tell")
+    .option("--dry-run", "say what would happen, and change nothing");
+}
+
+interface Report {
+  readonly kind: string;
+  readonly dry_run: boolean;
+  readonly rows: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly merged: number;
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+  readonly ignored_columns: readonly string[];
+}
+
+/** One answer of several, with where the next one goes on. */
+interface Part extends Report {
+  readonly done: number;
+  readonly total: number;
+  readonly next?: number;
+}
+
+async function importAll({ client, options }: Run, progress: (text: string) => void): Promise<Report> {
+  const body: Row = {
+    account_id: options.account,
+    csv: await readText(String(options.file)),
+    kind: options.kind,
+    dry_run: options.dryRun === true,
+  };
+  let sum: Report | undefined;
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const { done, total, next, ...part } = (await client.request("POST", "dlt/import", {
+      body: { ...body, after },
+    })) as Part;
+    sum = sum ? added(sum, part) : part;
+    if (after > 0 || next !== undefined) progress(`${done} of ${total} ${part.kind}\n`);
+    after = next;
+  }
+  return sum as Report;
+}
+
+function added(sum: Report, part: Report): Report {
+  return {
+    ...sum,
+    created: sum.created + part.created,
+    updated: sum.updated + part.updated,
+    unchanged: sum.unchanged + part.unchanged,
+    merged: sum.merged + part.merged,
+    refused: [...sum.refused, ...part.refused].sort((one, other) => one.line - other.line),
+  };
+}
+
+/** UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". */
+async function readText(path: string): Promise<string> {
+  const octets = await readFile(path).catch((error: { code?: string }) => {
+    throw new UsageFailure(`${path} cannot be read: ${error.code ?? error}`);
+  });
+  const encoding = octets[0] === 0xff && octets[1] === 0xfe ? "utf-16le" : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(octets);
+  } catch {
+    const isWorkbook = octets.subarray(0, 2).toString("latin1") === "PK";
+    const what = isWorkbook ? "is an Excel workbook" : "is not UTF-8";
+    throw new UsageFailure(`${path} ${what}: save it as CSV (UTF-8)`);
+  }
+}
+
+function reportText(report: Report): string {
+  const { kind, rows, created, updated, unchanged, merged, refused } = report;
+  const counts = Object.entries({ created, updated, unchanged, merged, refused: refused.length });
+  const sum = counts.map(([what, count]) => `${count} ${what}`).join(", ");
+  const lines = [
+    `${rows} rows of ${kind}: ${sum}`,
+    ...refused.map(({ line, reason }) => `line ${line}: ${toCell(reason)}`),
+    ...(report.ignored_columns.length > 0 ? [`columns not read: ${toCell(report.ignored_columns)}`] : []),
+    ...(report.dry_run ? ["nothing was changed: this was a dry run"] : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

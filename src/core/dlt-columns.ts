@@ -1,0 +1,151 @@
+/**
+ * Which column of a DLT portal's export is what. The portals (Jio, Vi's Vilpower, Airtel, BSNL, Tata and Videocon's
+ * SmartPing) name their columns differently and publish none of it, so a field is known by all names met so far.
+ * A new name is a new word in its row; an operator's own sheet may use ours.
+ */
+import { plain } from "./dlt-words.ts";
+
+export const DLT_LISTS = ["templates", "headers", "entities"] as const;
+export type DltList = (typeof DLT_LISTS)[number];
+
+/** A `…Hint` may hold something else, such as the line of business. */
+export type DltField =
+  | "templateId"
+  | "name"
+  | "content"
+  | "headers"
+  | "category"
+  | "categoryHint"
+  | "status"
+  | "entityId"
+  | "tags"
+  | "header"
+  | "headerType"
+  | "headerTypeHint"
+  | "urls"
+  | "numbers";
+
+/** Where the fields of a list stand: indexes of its columns, those that count more first. */
+export interface Layout {
+  readonly list: DltList;
+  readonly columns: Readonly<Partial<Record<DltField, readonly number[]>>>;
+  /** Names of the columns that are not read. */
+  readonly ignored: readonly string[];
+}
+
+/** `undefined` where the row is not the head of such a list, or not of the one that is wanted. */
+export function readHead(head: readonly string[], wanted?: DltList): Layout | undefined {
+  const names = head.map(plain);
+  const lists = wanted === undefined ? DLT_LISTS : [wanted];
+  const list = lists.find((each) =>
+    NEEDED[each].every((field) => find(names, ALIASES[each][field]).length > 0),
+  );
+  if (list === undefined) return undefined;
+  const columns: Partial<Record<DltField, readonly number[]>> = {};
+  const read = new Set<number>();
+  for (const [field, aliases] of Object.entries(ALIASES[list])) {
+    const found = find(names, aliases);
+    for (const index of found) read.add(index);
+    if (found.length > 0) columns[field as DltField] = found;
+  }
+  const ignored = head.filter((name, index) => !read.has(index) && name.trim() !== "");
+  return { list, columns, ignored };
+}
+
+function find(names: readonly string[], aliases: readonly string[] = []): readonly number[] {
+  return aliases.flatMap((alias) => names.flatMap((name, index) => (name === alias ? [index] : [])));
+}
+
+type Aliases = Readonly<Partial<Record<DltField, readonly string[]>>>;
+
+/** What a list cannot be without; it also tells the lists apart. */
+const NEEDED: Readonly<Record<DltList, readonly DltField[]>> = {
+  templates: ["templateId", "content"],
+  headers: ["header"],
+  entities: ["entityId"],
+};
+
+const ENTITY_ID = [
+  "entityid",
+  "dltentityid",
+  "peid",
+  "principalentityid",
+  "dltpeid",
+  "entityregistrationid",
+  "entityregistrationnumber",
+];
+
+const STATUS = [
+  "status",
+  "approvalstatus",
+  "templatestatus",
+  "headerstatus",
+  "entitystatus",
+  "registrationstatus",
+  "currentstatus",
+  "activestatus",
+  "operationalstatus",
+  "blackliststatus",
+];
+
+const HEADER = ["header", "headername", "senderid", "sender", "cli", "sendername", "headercli"];
+
+const ALIASES: Readonly<Record<DltList, Aliases>> = {
+  templates: {
+    templateId: [
+      "templateid",
+      "dlttemplateid",
+      "contenttemplateid",
+      "dltcontenttemplateid",
+      "dltteid",
+      "teid",
+      "templateregistrationid",
+      "urn",
+    ],
+    name: ["templatename", "contenttemplatename", "dlttemplatename", "templatelabel", "name"],
+    content: [
+      "templatecontent",
+      "templatemessage",
+      "contenttemplate",
+      "templatetext",
+      "templatebody",
+      "messagecontent",
+      "smscontent",
+      "content",
+      "message",
+      "body",
+      "text",
+      "template",
+    ],
+    headers: [
+      ...["headers", "linkedheaders", "linkedheader", "mappedheaders", "mappedheader", "associatedheaders"],
+      ...HEADER,
+      "senderids",
+    ],
+    category: [
+      ...["templatetype", "communicationtype", "messagecategory", "templatecategory"],
+      ...["contenttype", "messagetype", "type"],
+    ],
+    categoryHint: ["category"],
+    status: STATUS,
+    entityId: ENTITY_ID,
+    tags: ["variabletags", "variabletypes", "variabletype", "variabletag", "tags", "tag"],
+  },
+  headers: {
+    header: [...HEADER, "headerid"],
+    headerType: ["headertype", "communicationtype", "type"],
+    headerTypeHint: ["headercategory", "category"],
+    status: STATUS,
+    entityId: ENTITY_ID,
+  },
+  entities: {
+    entityId: ENTITY_ID,
+    name: [
+      ...["entityname", "principalentityname", "pename", "companyname", "organisationname"],
+      ...["organizationname", "businessname", "name"],
+    ],
+    status: STATUS,
+    urls: ["whitelistedurls", "whitelistedurl", "urls", "url"],
+    numbers: ["callbacknumbers", "callbacknumber", "cbn", "whitelistednumbers"],
+  },
+};

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const folder = makeDataFolder();
+const { run, text, json } = typeInto(folder.path);
+let service: PostriderProcess;
+let account: string;
+
+beforeAll(async () => {
+  service = await startPostrider({ dataFolder: folder.path });
+  account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
+});
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  folder.remove();
+});
+
+function file(content: string | Uint8Array): string {
+  const path = join(folder.path, "export.csv");
+  writeFileSync(path, content);
+  return path;
+}
+
+const importing = (path: string, ...more: string[]) => [
+  "dlt",
+  "import",
+  "--account",
+  account,
+  "--file",
+  path,
+  ...more,
+];
+
+test("dlt import tells what became of the rows, and fails where one was not taken", async () => {
+  const path = file("Sr No,Template ID,Template Content\n1,1107161234567890123,Hi {#var#}\n2,,Hi\n");
+  const dry = await run(importing(path, "--dry-run"));
+  expect(dry.out).toEndWith("nothing was changed: this was a dry run\n");
+  const first = await run(importing(path));
+  expect(first).toEqual({
+    code: 1,
+    err: "",
+    out: [
+      "2 rows of templates: 1 created, 0 updated, 0 unchanged, 0 merged, 1 refused",
+      "line 3: the template id is missing",
+      "columns not read: Sr No",
+      "",
+    ].join("\n"),
+  });
+  const again = await run(importing(path, "--json"));
+  expect(JSON.parse(again.out)).toMatchObject({ created: 0, unchanged: 1, refused: [{ line: 3 }] });
+});
+
+test("a long list shows progress, and is summed up", async () => {
+  const rows = Array.from({ length: 700 }, (_, index) => `H${index}`);
+  const { code, out, err } = await run(importing(file(`Header\n${rows.join("\n")}\n`)));
+  expect([code, err]).toEqual([0, "500 of 700 headers\n700 of 700 headers\n"]);
+  expect(out).toStartWith("700 rows of headers: 700 created,");
+  expect(await text("senders", "list", "--account", account)).toContain("H0");
+});
+
+test("spreadsheets' Unicode text is read; workbooks, other encodings and missing files are not", async () => {
+  const utf16 = Buffer.from("\uFEFFEntity ID\tEntity Name\n1101172974420810001\tआशा\n", "utf16le");
+  expect(await text(...importing(file(utf16)))).toStartWith("1 rows of entities: 1 created");
+  expect(await text("dlt-entities", "list")).toContain("आशा");
+  const refused = async (path: string) => {
+    const { code, err } = await run(importing(path));
+    return [code, err.replace(folder.path, "")];
+  };
+  const end = "save it as CSV (UTF-8)\n";
+  expect(await refused(file("PK\u0003\u0004..."))).toEqual([
+    1,
+    expect.stringContaining("is an Excel workbook"),
+  ]);
+  expect(await refused(file(Buffer.from([0x50, 0x4b, 0x03, 0x04, 0xff])))).toEqual([
+    2,
+    expect.stringContaining(end),
+  ]);
+  expect(await refused(file(Buffer.from([0x41, 0xe9])))).toEqual([
+    2,
+    `error: /export.csv is not UTF-8: ${end}`,
+  ]);
+  expect(await refused("nowhere.csv")).toEqual([2, "error: nowhere.csv cannot be read: ENOENT\n"]);
+});
