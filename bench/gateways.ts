@@ -1,0 +1,139 @@
+/** The two gateways of `kannel.ts`, each with one connector to an SMSC of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { admin } from "../test/admin.ts";
+import { connectSmsc, openLiveSms } from "../test/live-sms.ts";
+import { makeDataFolder, startPostrider } from "../test/postrider-process.ts";
+import { httpRequest } from "./offer.ts";
+import { type SmscProcess, startSmsc } from "./smsc-process.ts";
+
+export interface Gateway {
+  readonly smsc: SmscProcess;
+  readonly port: number;
+  /** One message, for `offer`. */
+  readonly request: string;
+  stop(): Promise<void>;
+}
+
+/** submit_sm that may be unanswered, on either. */
+const WINDOW = 100;
+
+/** An account's one-time passwords, durably: each 202 is on disk. */
+export async function startOurs(): Promise<Gateway> {
+  const folder = makeDataFolder();
+  const [smsc, service] = await Promise.all([startSmsc(), startPostrider({ dataFolder: folder.path })]);
+  const connector = await connectSmsc(service, smsc, { window: WINDOW });
+  const body = "Your code is {#var#}";
+  const { apiKey, templateId } = await openLiveSms(service, { connectors: [connector], body });
+  const isUp = async () =>
+    (await admin<{ status: { state: string } }>(service, `/connectors/${connector}`)).status.state === "up";
+  while (!(await isUp())) await Bun.sleep(20);
+  const message = { to: "+1415{n}", template_id: templateId, variables: { "1": "{n}" } };
+  // The marks are four octets shorter than the numbers that take their place.
+  const json = JSON.stringify(message);
+  const length = json.replaceAll("{n}", "1000000").length;
+  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json" };
+  const head = httpRequest("POST /v1/sms/messages", { ...headers, "Content-Length": String(length) });
+  return {
+    smsc,
+    port: Number(new URL(service.url).port),
+    request: head + json,
+    async stop() {
+      service.kill("SIGKILL");
+      await service.exited;
+      smsc.stop();
+      folder.remove();
+    },
+  };
+}
+
+/** As Debian packages it: bearerbox and smsbox, receipts asked for and kept in memory, no store on disk, no logs. */
+export async function startKannel(): Promise<Gateway> {
+  const smsc = await startSmsc();
+  const folder = mkdtempSync(join(tmpdir(), "kannel-"));
+  const [adminPort = 0, boxPort = 0, sendPort = 0] = await freePorts(3);
+  const config = join(folder, "kannel.conf");
+  writeFileSync(config, kannelConfig({ smscPort: smsc.port, adminPort, boxPort, sendPort }));
+  const bearerbox = Bun.spawn(["bearerbox", "-v", "4", config], { stdout: "ignore", stderr: "ignore" });
+  await reachable(boxPort);
+  const smsbox = Bun.spawn(["smsbox", "-v", "4", config], { stdout: "ignore", stderr: "ignore" });
+  await reachable(sendPort);
+  const query = "username=bench&password=bench&from=ACMECO&dlr-mask=31&to=%2B1415{n}&text=Your+code+is+{n}";
+  return {
+    smsc,
+    port: sendPort,
+    request: httpRequest(`GET /cgi-bin/sendsms?${query}`, {}),
+    async stop() {
+      for (const box of [smsbox, bearerbox]) box.kill("SIGKILL");
+      await Promise.all([smsbox.exited, bearerbox.exited]);
+      smsc.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Ports {
+  readonly smscPort: number;
+  readonly adminPort: number;
+  readonly boxPort: number;
+  readonly sendPort: number;
+}
+
+function kannelConfig({ smscPort, adminPort, boxPort, sendPort }: Ports): string {
+  return `
+group = core
+admin-port = ${adminPort}
+admin-password = bench
+smsbox-port = ${boxPort}
+dlr-storage = internal
+sms-incoming-queue-limit = -1
+sms-outgoing-queue-limit = -1
+
+group = smsc
+smsc = smpp
+smsc-id = bench
+host = 127.0.0.1
+port = ${smscPort}
+transceiver-mode = true
+smsc-username = bench
+smsc-password = bench
+system-type = bench
+interface-version = 34
+max-pending-submits = ${WINDOW}
+
+group = smsbox
+bearerbox-host = 127.0.0.1
+sendsms-port = ${sendPort}
+max-pending-requests = 10000
+
+group = sendsms-user
+username = bench
+password = bench
+concatenation = true
+max-messages = 3
+`;
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.once("listening", resolve))));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function reachable(port: number): Promise<void> {
+  const until = performance.now() + 20_000;
+  for (;;) {
+    try {
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      socket.end();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await Bun.sleep(50);
+    }
+  }
+}
