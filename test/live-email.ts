@@ -25,7 +25,7 @@ export interface LiveEmail {
 
 export interface SentEmail extends MessageAt {
   readonly id: string;
-  /** The return path of the recipient at this place. */
+  /** The reverse-path that the relay was given for the recipient at this place. */
   returnPath(part: number): string;
 }
 
@@ -71,8 +71,9 @@ export async function startLiveEmail(connector: Readonly<Record<string, unknown>
       const message = { id, path: `/v1/emails/messages/${id}`, apiKey: account.apiKey };
       await postrider.passUntil(() => relay.received.length > before, 60_000);
       await postrider.reached(message, "sent", "delivered", "bounced", "failed");
-      const host = "bounces.acme.example";
-      return { ...message, returnPath: (part) => keys.returnPaths.address({ messageId: id, part, host }) };
+      const mails = relay.received.slice(before);
+      const pathOf = (name: string) => mails.find(({ to }) => to.includes(`${name}@example.net`))?.from ?? "";
+      return { ...message, returnPath: (part) => pathOf(names[part] ?? "") };
     },
     back: (to, raw) => mailBack({ port: postrider.bouncePort!, to, raw }),
     timeline: ({ path }) =>
@@ -88,6 +89,7 @@ export async function startLiveEmail(connector: Readonly<Record<string, unknown>
 
 async function verifyDomain(postrider: HeldPostrider, dns: FakeDns, accountId: string): Promise<void> {
   await admin(postrider, "/settings/dns_servers", { value: dns.address }, "PUT");
+  await admin(postrider, "/settings/return_path_host", { value: "bounces.postrider.example" }, "PUT");
   const domain = await admin<{ domain_id: string; records: { type: string; name: string; value: string }[] }>(
     postrider,
     "/domains",
@@ -97,5 +99,7 @@ async function verifyDomain(postrider: HeldPostrider, dns: FakeDns, accountId: s
     if (type === "TXT") dns.txt.set(name, value);
     else if (type === "CNAME") dns.cname.set(name, value);
   }
+  // Settings are read again after a second or two.
+  await postrider.pass(2_100);
   expect(await admin(postrider, `/domains/${domain.domain_id}/verify`, {})).toMatchObject({ verified: true });
 }

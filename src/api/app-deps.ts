@@ -10,6 +10,8 @@ export interface DoorDeps {
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
   readonly log: ApiLog;
+  /** Absent: there are no such links. */
+  readonly unsubscribes?: UnsubscribeLinks;
   /** Those whose callbacks are taken; absent: none. */
   readonly connectorKinds?: readonly ConnectorKind[];
   /** True once the process has been told to stop: every request but those of the probes is refused. */
@@ -53,6 +55,13 @@ export interface ObservedRequest {
   readonly operation: string;
   readonly status: number;
   readonly ms: number;
+}
+
+/** What the links to unsubscribe by stand for. */
+export interface UnsubscribeLinks {
+  readonly isKnown: (token: string) => boolean;
+  /** Resolves when it is stored; false for a token that was not made here. */
+  readonly unsubscribe: (token: string) => Promise<boolean>;
 }
 
 export interface ApiLimits {

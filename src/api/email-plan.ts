@@ -7,6 +7,7 @@ import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { Part, Recipient } from "../core/message.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendEmail } from "../core/send-email.ts";
+import { readSetting } from "../core/settings.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
 
@@ -30,14 +31,18 @@ export async function planEmail(
   if (mode === "sandbox") {
     return {
       parts,
-      jobs: jobsOf(addressed.map(() => SANDBOX_QUEUES.email)),
+      jobs: jobsOf(
+        addressed.map(() => SANDBOX_QUEUES.email),
+        request,
+      ),
     };
   }
   const errors = createErrors();
   await judgeSender(directory, accountId, { request, errors });
+  if (request.unsubscribe) await judgeUnsubscribe(directory, errors);
   const queues = queuesOf(await directory.routes(), accountId, { addressed, errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return { parts, jobs: jobsOf(queues) };
+  return { parts, jobs: jobsOf(queues, request) };
 }
 
 /** A recipient and where the request names it. */
@@ -64,6 +69,12 @@ async function judgeSender(
   if (domain?.verifiedAt === undefined) errors.add("from.email", "domain is not verified");
 }
 
+async function judgeUnsubscribe(directory: Directory, errors: ErrorCollector): Promise<void> {
+  const publicUrl = readSetting(await directory.settings(undefined), "public_url");
+  if (!publicUrl?.startsWith("https://"))
+    errors.add("unsubscribe", "needs the setting public_url, with https://");
+}
+
 function queuesOf(
   routes: readonly Route[],
   accountId: string,
@@ -79,8 +90,9 @@ function queuesOf(
 
 const NO_ROUTE = "no route of the account leads to this domain";
 
-/** One envelope per queue. */
-function jobsOf(queues: readonly string[]): readonly NewJob[] {
+/** One envelope per queue; one per recipient where each mail holds a link of its own. */
+function jobsOf(queues: readonly string[], { unsubscribe }: SendEmail): readonly NewJob[] {
+  if (unsubscribe) return queues.map((queue, index) => ({ queue, parts: [index] }));
   const envelopes = new Map<string, number[]>();
   queues.forEach((queue, index) => {
     const covered = envelopes.get(queue);

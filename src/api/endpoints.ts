@@ -16,6 +16,7 @@ import { pushEndpoints } from "./push.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { receiptEndpoints } from "./receipts.ts";
 import { smsEndpoints } from "./sms-messages.ts";
+import { unsubscribeEndpoints } from "./unsubscribe.ts";
 
 export interface EndpointParts {
   readonly directory: Directory;
@@ -39,6 +40,7 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...eventEndpoints(deps),
     ...pushEndpoints({ store, directory, limiter, ids }),
     ...receiptEndpoints(deps, { directory, limiter }),
+    ...unsubscribeEndpoints(deps, limiter),
     ...healthEndpoints(deps),
     ...deps.adminEndpoints,
   ];

@@ -30,6 +30,7 @@ import { createNetwork } from "./network.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
+import { createUnsubscribeByToken, createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
@@ -170,6 +171,7 @@ function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Part
       ),
     findSenderDomain: createSenderDomains(store.records, clock),
     suppressions: store.suppressions,
+    unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, createPublicUrl(store.records, clock)),
     clock,
     random: Math.random,
     log: deliveryLog(log),
@@ -256,6 +258,7 @@ function createHttp(
     isDraining,
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
+    unsubscribes: createUnsubscribeByToken(parts),
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

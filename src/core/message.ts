@@ -134,6 +134,8 @@ export interface EmailContent {
   readonly scheduledAt?: number;
   readonly replyTo?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Every recipient gets a link of their own to unsubscribe by. */
+  readonly unsubscribe?: true;
   readonly callbackUrl?: string;
   readonly tags?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;

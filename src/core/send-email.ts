@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { AccountMode } from "./accounts.ts";
 import { type DeliveryOptions, deliveryOptionFields, parseDeliveryOptions } from "./delivery-options.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
-import { judgeHeaders, NO_CONTROLS } from "./email-headers.ts";
+import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
 import { type ErrorCollector, type Parsed, parseBody, type Sound } from "./field-errors.ts";
 import { present } from "./present.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "./text-rules.ts";
@@ -20,6 +20,8 @@ export interface SendEmail extends DeliveryOptions {
   readonly bodyText?: string;
   readonly replyTo?: EmailAddress;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Every recipient is to have a link to unsubscribe by. */
+  readonly unsubscribe?: true;
 }
 
 export interface Mailbox {
@@ -75,6 +77,12 @@ export const SendEmailBody = Type.Object(
         ),
       ),
     ),
+    unsubscribe: Type.Optional(
+      Type.Boolean({
+        description:
+          "Offers each recipient a way to unsubscribe with one click (RFC 8058): a link of their own in `List-Unsubscribe`, which puts the address on the account's suppression list.",
+      }),
+    ),
     ...deliveryOptionFields,
   },
   { title: "SendEmail" },
@@ -88,7 +96,7 @@ export function parseSendEmail(
   return parseBody(SendEmailBody, body, (sound, errors) => {
     judgeTotal(sound, errors);
     if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
-    if (sound.headers) judgeHeaders(sound.headers, errors);
+    if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
     return {
       ...parseDeliveryOptions(sound, { errors, now }),
       ...parseBodies(sound, errors),
@@ -97,6 +105,7 @@ export function parseSendEmail(
         bcc: sound.bcc && parseMailboxes("bcc", sound.bcc, errors),
         replyTo: parseReplyTo(sound.reply_to, errors),
         headers: sound.headers as SendEmail["headers"],
+        unsubscribe: sound.unsubscribe || undefined,
       }),
       from: parseSender(sound.from ?? {}, errors),
       to: parseMailboxes("to", sound.to ?? [], errors),

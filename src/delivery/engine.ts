@@ -6,6 +6,7 @@ import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
 import { present } from "../core/present.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import { offerUnsubscribe, type UnsubscribeHeaders } from "./offer-unsubscribe.ts";
 import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { inquire } from "./overdue-receipts.ts";
@@ -51,6 +52,7 @@ export interface EngineDeps {
   readonly open: OpenChannel;
   readonly findSenderDomain: FindSenderDomain;
   readonly suppressions: Pick<SuppressionStore, "find">;
+  readonly unsubscribeHeaders: UnsubscribeHeaders;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: DeliveryLog;
@@ -161,11 +163,12 @@ interface WorkersParts {
 function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
-    toOutgoing: async (job, remainingMs) =>
-      skipSuppressed(await toOutgoing(job, remainingMs, deps.findSenderDomain), job, {
-        find: deps.suppressions.find,
-        now: deps.clock.now(),
-      }),
+    toOutgoing: async (job, remainingMs) => {
+      const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
+      const { find } = deps.suppressions;
+      const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });
+      return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
+    },
     outletOf: outlets.get,
     signal,
   });
