@@ -8,22 +8,26 @@ import type { ConnectorKind } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/dns.ts";
 import { createIds } from "../core/uuid.ts";
+import type { AlarmWatch } from "../delivery/alarm-watch.ts";
 import { createDomainWatch, type DomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/late-answers.ts";
 import { overdueChore } from "../delivery/overdue-receipts.ts";
 import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
+import { createLockMemory } from "../store/sqlite/write-lock.ts";
 import type { Store } from "../store/store.ts";
-import { createWebhookEngine, type WebhookEngine } from "../webhooks/webhook-engine.ts";
+import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
+import { createAlarms } from "./alarms.ts";
 import { openBounces } from "./bounces.ts";
 import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
-import { createDns, openResolver } from "./dns.ts";
+import { createDns } from "./dns.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
 import { type Fetch, listen } from "./listen.ts";
+import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
 import { createMailKeys, type MailKeys } from "./mail-keys.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createNetwork } from "./network.ts";
@@ -32,6 +36,7 @@ import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 import { createUnsubscribeByToken, createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
+import { createWebhooks } from "./webhooks.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
 const STALLED_MS = 10_000;
@@ -59,13 +64,19 @@ export interface StartOptions {
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
   const { config, clock, log } = options;
   ensureDataFolder(config.dataFolder);
-  const store = await openData(options);
+  const lockMemory = createLockMemory();
+  const store = await openData(options, lockMemory);
   const metrics = createMetrics();
+  const listeners = openListeners(options, { memory: lockMemory, onRequest: metrics.request });
   const parts: Parts = {
     config,
     clock,
     log,
-    store: { ...store, inbound: metrics.inbound.counted(store.inbound) },
+    store: {
+      ...store,
+      queue: listeners.heard(store.queue),
+      inbound: metrics.inbound.counted(store.inbound),
+    },
     metrics,
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
@@ -73,7 +84,8 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   };
   const gate = createGate();
   try {
-    const listener = listen(config, clock, gate.fetch);
+    const isShared = config.roles.has("api") && config.listeners > 1;
+    const listener = listen({ ...config, ...(isShared && { sharing: "first" }) }, clock, gate.fetch);
     const sandbox = await firstStart({
       ...parts,
       randomBytes,
@@ -89,28 +101,39 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
       log: deliveryLog(log),
       chores: [domains.chore, overdueChore(store)],
     });
-    const webhooks = createWebhooks(parts);
+    const webhooks = createWebhooks({ ...parts, log: deliveryLog(log) });
     const { isDraining } = gate;
     const seen = { ...parts, store: watchReceipts(parts.store, engine.noteReceipts) };
-    gate.open(createHttp(seen, { engine, upkeep, domains, webhooks, baseUrl: listener.url, isDraining }));
+    const running = { engine, upkeep, domains, webhooks, alarms, listeners };
+    gate.open(createHttp(seen, { ...running, baseUrl: listener.url, isDraining }));
+    if (isShared) await listeners.start(Number(new URL(listener.url).port), gate.fetch);
     const bounces = await openBounces(seen);
-    if (config.roles.has("delivery")) await engine.start();
+    if (config.roles.has("delivery")) await engine.start().then(alarms.start);
     if (config.roles.has("upkeep")) upkeep.start();
     if (config.roles.has("webhooks")) webhooks.start();
     const stop = async () => {
       gate.drain();
-      await Promise.all([listener.stop(), bounces?.stop(), engine.stop(), upkeep.stop(), webhooks.stop()]);
+      await listeners.stop();
+      await Promise.all([
+        listener.stop(),
+        bounces?.stop(),
+        engine.stop(),
+        upkeep.stop(),
+        webhooks.stop(),
+        alarms.stop(),
+      ]);
       await store.close();
     };
     const bouncePort = bounces && { bouncePort: bounces.port };
     return { url: listener.url, ...bouncePort, ...(sandbox && { sandbox }), stop };
   } catch (error) {
+    await listeners.stop();
     await store.close();
     throw error;
   }
 }
 
-function openData({ config, clock, log, faults }: StartOptions): Promise<Store> {
+function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
   const { dataFolder, secret } = config;
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),
@@ -124,12 +147,34 @@ function openData({ config, clock, log, faults }: StartOptions): Promise<Store> 
     randomBytes,
     ...faults,
     ...(config.hasStoreThread && { thread }),
+    ...(config.listeners > 1 && { shared: { memory, share: { index: 0, of: config.listeners } } }),
+  });
+}
+
+function openListeners(
+  { config, clock, log }: StartOptions,
+  parts: Pick<ListenersOptions, "memory" | "onRequest">,
+): Listeners {
+  const { host, tls, dataFolder, secret, logLevel, trustedProxies } = config;
+  return createListeners({
+    ...parts,
+    count: config.listeners - 1,
+    clock,
+    setup: {
+      host,
+      ...(tls && { tls }),
+      dataFolder,
+      masterKey: readMasterKey(dataFolder, secret),
+      logLevel,
+      trustedProxies: trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
+    },
+    onLost: (error) => endProcess(error, log),
   });
 }
 
 /** Nothing can be stored any more, and everything that was promised is on disk: another start heals. */
 function endProcess(error: Error, log: Logger): void {
-  log.fatal({ err: error }, "the store ended by itself");
+  log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);
 }
 
@@ -181,36 +226,27 @@ function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Part
   return engine;
 }
 
-function createWebhooks({ clock, log, store, metrics }: Parts): WebhookEngine {
-  return createWebhookEngine({
-    outbox: store.outbox,
-    records: store.records,
-    clock,
-    random: Math.random,
-    openResolver: (servers = "") => openResolver(servers),
-    log: deliveryLog(log),
-    observe: metrics.webhooks.observe,
-  });
-}
-
 interface HttpParts {
   readonly engine: Engine;
   readonly upkeep: Upkeep;
   readonly domains: DomainWatch;
   readonly webhooks: WebhookEngine;
+  readonly alarms: AlarmWatch;
+  readonly listeners: Listeners;
   readonly baseUrl: string;
   readonly isDraining: () => boolean;
 }
 
 function createHttp(
   parts: Parts,
-  { engine, upkeep, domains, webhooks, baseUrl, isDraining }: HttpParts,
+  { engine, upkeep, domains, webhooks, alarms, listeners, baseUrl, isDraining }: HttpParts,
 ): Fetch {
   const { config, clock, log, store, metrics, ids, dns } = parts;
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
     ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
     ...webhooks.stalled(STALLED_MS),
+    ...listeners.stalled(STALLED_MS),
   ];
   const app = createApp({
     store,
@@ -232,6 +268,7 @@ function createHttp(
       ...dns,
       testWebhook: webhooks.test,
       pausedWebhookHosts: webhooks.paused,
+      alarms: alarms.alarms,
       onConfigChanged: () =>
         void engine
           .reconcile()
@@ -245,6 +282,7 @@ function createHttp(
         connectors: engine.connectors,
         domains: domains.counts,
         webhooks: { outbox: store.outbox, engine: webhooks },
+        alarms: alarms.alarms,
         now: clock.now,
       }),
     readiness: async () => {

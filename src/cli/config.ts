@@ -26,6 +26,8 @@ export interface Config {
   readonly roles: ReadonlySet<Role>;
   /** Writes to SQLite on a thread of their own: for disks whose commit takes milliseconds (ADR 10). */
   readonly hasStoreThread: boolean;
+  /** Threads that take requests, that of the process included (ADR 11). */
+  readonly listeners: number;
 }
 
 export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -39,6 +41,8 @@ export interface ServeOptions {
   /** Comma separated; absent: all. */
   readonly roles?: string;
   readonly storeThread?: boolean;
+  /** A number; absent: 1. */
+  readonly listeners?: string;
 }
 
 export function readConfig(env: Environment, options: ServeOptions = {}): ConfigResult {
@@ -57,6 +61,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     ...(bounce && { bounce }),
     roles: readRoles(options.roles, report),
     hasStoreThread: options.storeThread ?? false,
+    listeners: readListeners(options, report),
   };
   if (env.DATABASE_URL)
     report("DATABASE_URL: this version stores in SQLite only; unset DATABASE_URL and set POSTRIDER_DATA");
@@ -68,15 +73,17 @@ function readDataFolder(env: Environment): string {
   return resolve(env.POSTRIDER_DATA || "./data");
 }
 
-/** Where the administration finds its server, if the environment says so. */
+/** Where commands find their server, if the environment says so. */
 export function readAdminTarget(env: Environment): {
   readonly url?: string;
   readonly token?: string;
+  readonly apiKey?: string;
   readonly dataFolder: string;
 } {
   return {
     ...(env.POSTRIDER_URL && { url: env.POSTRIDER_URL }),
     ...(env.POSTRIDER_ADMIN_TOKEN && { token: env.POSTRIDER_ADMIN_TOKEN }),
+    ...(env.POSTRIDER_API_KEY && { apiKey: env.POSTRIDER_API_KEY }),
     dataFolder: readDataFolder(env),
   };
 }
@@ -144,6 +151,17 @@ function readPem(name: string, path: string, report: Report): string | undefined
     report(`${name}: ${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
   }
   return undefined;
+}
+
+const MAX_LISTENERS = 16;
+
+function readListeners({ listeners = "1", storeThread }: ServeOptions, report: Report): number {
+  const count = Number(listeners);
+  if (!/^\d{1,2}$/.test(listeners) || count < 1 || count > MAX_LISTENERS) {
+    report(`--listeners: expected a number from 1 to ${MAX_LISTENERS}, got "${listeners}"`);
+  }
+  if (count > 1 && storeThread) report("--listeners and --store-thread: each writes its own way; choose one");
+  return count;
 }
 
 function readRoles(text: string | undefined, report: Report): ReadonlySet<Role> {

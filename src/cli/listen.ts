@@ -45,10 +45,15 @@ async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> 
   void server.stop(true);
 }
 
-type ListenConfig = Pick<Config, "host" | "port" | "tls">;
+type ListenConfig = Pick<Config, "host" | "port" | "tls"> & {
+  /** `first` of several listeners on one port, or one that joins them; absent: the only one. */
+  readonly sharing?: "first" | "joins";
+};
 
 function open(config: ListenConfig, fetch: Fetch) {
   try {
+    // A port that is shared is free to others of this user too: that nobody has it is asked before.
+    if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
     return serve(config, fetch);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -58,7 +63,7 @@ function open(config: ListenConfig, fetch: Fetch) {
   }
 }
 
-function serve(config: ListenConfig, fetch: Fetch) {
+function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined }, fetch: Fetch) {
   // Asked for by few operations, and not free.
   const addressOf = (request: Request): string => server.requestIP(request)?.address ?? "";
   const server: Bun.Server<undefined> = Bun.serve({
@@ -68,11 +73,28 @@ function serve(config: ListenConfig, fetch: Fetch) {
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
     // Said because outside development Bun shares the port with another process that listens on it.
-    reusePort: false,
+    reusePort: config.sharing !== undefined,
     ...(config.tls && { tls: config.tls }),
     fetch: (request) => fetch(request, addressOf),
   });
   return server;
+}
+
+/** Serves on a socket of the file system, for others of this process. */
+export function listenOnSocket(
+  path: string,
+  fetch: (request: Request) => Promise<Response>,
+): { stop(): void } {
+  const server: Bun.Server<undefined> = Bun.serve({
+    unix: path,
+    development: false,
+    fetch(request) {
+      // The time limits are those of the connection to the client.
+      server.timeout(request, 0);
+      return fetch(request);
+    },
+  });
+  return { stop: () => void server.stop(true) };
 }
 
 /** A wildcard is no address to connect to. */

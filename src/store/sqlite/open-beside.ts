@@ -16,7 +16,7 @@ export interface SharedWriting {
 }
 
 export interface StoreBeside {
-  readonly store: Pick<Store, "intake" | "messages" | "records" | "inbound" | "queue" | "ping" | "close">;
+  readonly store: Pick<Store, "intake" | "records" | "inbound" | "queue" | "adminTokenDigest" | "close">;
   /** Accounts or settings may have changed: what is remembered of them is read again. */
   forget(): void;
 }

@@ -1,0 +1,37 @@
+/**
+ * Requests go from a listener thread to the process over a socket in a folder that only this user may enter. The
+ * process gets them as they came: with their URL, and the address at the other end.
+ */
+import type { AnswerRequest } from "../../api/app-deps.ts";
+import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
+
+const URL_HEADER = "x-postrider-url";
+const ADDRESS_HEADER = "x-postrider-address";
+
+/** Hands requests to the process that answers on `socket`. */
+export function createHandOn(socket: string): AnswerRequest {
+  return async (request, addressOf) => {
+    const headers = new Headers(request.headers);
+    headers.set(URL_HEADER, request.url);
+    headers.set(ADDRESS_HEADER, addressOf(request));
+    const { method, body, signal } = request;
+    const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
+    try {
+      return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
+    } catch {
+      return refusalResponse(serviceUnavailable());
+    }
+  };
+}
+
+/** What the other end does with them: `answer` sees the request that came to the thread. */
+export function answerHandedOn(answer: AnswerRequest): (request: Request) => Promise<Response> {
+  return (request) => {
+    const headers = new Headers(request.headers);
+    const url = headers.get(URL_HEADER) ?? request.url;
+    const address = headers.get(ADDRESS_HEADER) ?? "";
+    for (const name of [URL_HEADER, ADDRESS_HEADER]) headers.delete(name);
+    const { method, body, signal } = request;
+    return answer(new Request(url, { method, headers, signal, ...(body && { body }) }), () => address);
+  };
+}

@@ -1,0 +1,108 @@
+/** The program of a listener thread: makes its parts, as `compose.ts` does those of the process. */
+import { randomBytes } from "node:crypto";
+import { parentPort, workerData } from "node:worker_threads";
+import ipaddr from "ipaddr.js";
+import { createMessageApp } from "../../api/app.ts";
+import type { ObservedRequest } from "../../api/app-deps.ts";
+import type { Clock } from "../../core/clock.ts";
+import { createIds } from "../../core/uuid.ts";
+import { openStoreBeside } from "../../store/open-store.ts";
+import type { StoreBeside } from "../../store/sqlite/open-beside.ts";
+import { CONNECTOR_KINDS } from "../channels.ts";
+import { listen } from "../listen.ts";
+import { createLog } from "../log.ts";
+import { createSystemClock } from "../system-clock.ts";
+import { isTrustedProxy } from "../trusted-proxies.ts";
+import { createHandOn } from "./hand-on.ts";
+import {
+  type AnsweredRequests,
+  type FromListener,
+  type ListenerSetup,
+  type ToListener,
+  TURN_MS,
+} from "./messages.ts";
+
+if (!parentPort) throw new Error("this program runs on a thread that the service starts");
+run(workerData, parentPort);
+
+interface Port {
+  postMessage(message: FromListener): void;
+  on(event: "message", listener: (message: ToListener) => void): void;
+  close(): void;
+}
+
+function run(setup: ListenerSetup, port: Port): void {
+  const clock = createSystemClock();
+  const beside = openStoreBeside({ ...setup, randomBytes });
+  const requests = createTally();
+  let isDraining = false;
+  const app = createApp(setup, { beside, clock, onRequest: requests.add, isDraining: () => isDraining });
+  const listener = listen({ ...setup, sharing: "joins" }, clock, app.fetch);
+  beside.store.queue.onReady((queue) => port.postMessage({ kind: "ready", queues: [queue] }));
+
+  let turning = clock.after(0, turn);
+  function turn() {
+    beside.forget();
+    port.postMessage({ kind: "turn", answered: requests.take() });
+    turning = clock.after(TURN_MS, turn);
+  }
+  port.on("message", () => {
+    isDraining = true;
+    void listener.stop().then(async () => {
+      turning();
+      port.postMessage({ kind: "turn", answered: requests.take() });
+      await beside.store.close();
+      port.postMessage({ kind: "closed" });
+      port.close();
+    });
+  });
+  port.postMessage({ kind: "open" });
+}
+
+interface AppParts {
+  readonly beside: StoreBeside;
+  readonly clock: Clock;
+  readonly onRequest: (request: ObservedRequest) => void;
+  readonly isDraining: () => boolean;
+}
+
+function createApp(setup: ListenerSetup, { beside, clock, onRequest, isDraining }: AppParts) {
+  const log = createLog(setup.logLevel).child({ listener: setup.shared.share.index });
+  const proxies = setup.trustedProxies.map((each) => ipaddr.parseCIDR(each));
+  return createMessageApp({
+    store: beside.store,
+    clock,
+    ids: createIds(clock, randomBytes),
+    log: {
+      isDebug: () => log.isLevelEnabled("debug"),
+      debug: (...line) => log.debug(...line),
+      error: (...line) => log.error(...line),
+    },
+    connectorKinds: CONNECTOR_KINDS,
+    isDraining,
+    onRequest,
+    isTrustedProxy: (address) => isTrustedProxy(address, proxies),
+    elsewhere: createHandOn(setup.socket),
+  });
+}
+
+/** What was answered between two turns. */
+function createTally() {
+  let tally = new Map<
+    string,
+    { readonly operation: string; readonly status: number; readonly ms: number[] }
+  >();
+  return {
+    add({ operation, status, ms }: ObservedRequest) {
+      const key = `${operation} ${status}`;
+      const known = tally.get(key);
+      if (known) known.ms.push(ms);
+      else tally.set(key, { operation, status, ms: [ms] });
+    },
+    take(): readonly AnsweredRequests[] {
+      const answered = [...tally.values()].map((each) => ({ ...each, ms: Float32Array.from(each.ms) }));
+      tally = new Map();
+      return answered;
+    },
+  };
+}

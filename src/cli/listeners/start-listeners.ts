@@ -1,0 +1,141 @@
+/** Further threads that listen on the port of the process, accept and look up messages, and hand the rest on. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { ObservedRequest } from "../../api/app-deps.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Queue } from "../../store/store.ts";
+import { type Fetch, listenOnSocket } from "../listen.ts";
+import { answerHandedOn } from "./hand-on.ts";
+import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
+
+export interface Listeners {
+  /** The queue, with jobs that the threads accept heard of too. */
+  heard(queue: Queue): Queue;
+  /** Resolves when all of them take requests. `answer` gets what they hand on. */
+  start(port: number, answer: Fetch): Promise<void>;
+  /** Those whose loop has not turned for `limitMs`, in words. */
+  stalled(limitMs: number): readonly string[];
+  /** They refuse what comes, finish what is open, and end. */
+  stop(): Promise<void>;
+}
+
+export interface ListenersOptions {
+  /** How many threads, beside that of the process. */
+  readonly count: number;
+  readonly setup: Omit<ListenerSetup, "port" | "socket" | "shared">;
+  readonly memory: SharedArrayBuffer;
+  readonly clock: Clock;
+  readonly onRequest: (request: ObservedRequest) => void;
+  /** A thread ended unbidden: part of what clients connect to is gone. */
+  readonly onLost: (error: Error) => void;
+}
+
+export function createListeners(options: ListenersOptions): Listeners {
+  const { count, clock, memory } = options;
+  const ears = new Set<(queue: string) => void>();
+  const threads: ListenerThread[] = [];
+  let door: { stop(): void } | undefined;
+
+  const onMessage = (message: FromListener) => {
+    if (message.kind === "ready") for (const queue of message.queues) for (const ear of ears) ear(queue);
+    if (message.kind === "turn") for (const each of message.answered) report(each, options.onRequest);
+  };
+  return {
+    heard: (queue) => ({
+      ...queue,
+      onReady(listener) {
+        const forget = queue.onReady(listener);
+        ears.add(listener);
+        return () => {
+          forget();
+          ears.delete(listener);
+        };
+      },
+    }),
+    async start(port, answer) {
+      if (count === 0) return;
+      const folder = mkdtempSync(join(tmpdir(), "postrider-"));
+      const socket = join(folder, "listeners");
+      const server = listenOnSocket(socket, answerHandedOn(answer));
+      door = {
+        stop() {
+          server.stop();
+          rmSync(folder, { recursive: true, force: true });
+        },
+      };
+      for (let index = 1; index <= count; index++) {
+        const shared = { memory, share: { index, of: count + 1 } };
+        const setup = { ...options.setup, port, socket, shared };
+        threads.push(startThread(setup, { clock, onMessage, onLost: options.onLost }));
+      }
+      await Promise.all(threads.map(({ opened }) => opened));
+    },
+    stalled: (limitMs) =>
+      threads.flatMap((thread, index) =>
+        clock.monotonicMs() - thread.turnedAt() > limitMs ? [`listener ${index + 1}`] : [],
+      ),
+    async stop() {
+      await Promise.all(threads.map((thread) => thread.stop()));
+      door?.stop();
+    },
+  };
+}
+
+function report(
+  { operation, status, ms }: { operation: string; status: number; ms: Float32Array },
+  onRequest: ListenersOptions["onRequest"],
+): void {
+  for (const each of ms) onRequest({ operation, status, ms: each });
+}
+
+interface ListenerThread {
+  readonly opened: Promise<void>;
+  /** Monotonic milliseconds. */
+  turnedAt(): number;
+  stop(): Promise<void>;
+}
+
+interface ThreadListeners extends Pick<ListenersOptions, "clock" | "onLost"> {
+  readonly onMessage: (message: FromListener) => void;
+}
+
+function startThread(setup: ListenerSetup, { clock, onMessage, onLost }: ThreadListeners): ListenerThread {
+  const worker = new Worker(new URL("./listener-thread.ts", import.meta.url), { workerData: setup });
+  const opened = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  let turnedAt = clock.monotonicMs();
+  let state: "opening" | "open" | "over" = "opening";
+
+  const end = (error: Error) => {
+    const before = state;
+    state = "over";
+    if (before === "opening") opened.reject(error);
+    if (before === "open") onLost(error);
+    ended.resolve();
+  };
+  worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
+  worker.on("exit", (code) => end(new Error(`a listener ended with ${code}`)));
+  worker.on("message", (message: FromListener) => {
+    turnedAt = clock.monotonicMs();
+    onMessage(message);
+    if (message.kind === "open") {
+      state = "open";
+      opened.resolve();
+    }
+    if (message.kind === "closed") {
+      state = "over";
+      ended.resolve();
+    }
+  });
+  return {
+    opened: opened.promise,
+    turnedAt: () => turnedAt,
+    async stop() {
+      await opened.promise.catch(() => {});
+      if (state === "open") worker.postMessage("drain" satisfies ToListener);
+      await ended.promise;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/** Several threads listen on one port, write to one database, and look like one service. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+let service: PostriderProcess;
+
+beforeAll(async () => {
+  service = await startPostrider({ args: ["--listeners", "2"], env: { LOG_LEVEL: "debug" } });
+});
+
+afterAll(async () => {
+  service.kill("SIGKILL");
+  await service.exited;
+});
+
+/** A connection each, so that both threads get some. */
+const CONNECTIONS = 40;
+
+test("both threads take requests, and the metrics count all of them", async () => {
+  const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({})));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+  const ids = new Set(answers.map(({ body }) => body.message_id));
+  expect(ids.size).toBe(CONNECTIONS);
+  const found = await Promise.all([...ids].map((id) => call(`/v1/sms/messages/${id}`)));
+  expect(found.map(({ status }) => status)).toEqual(found.map(() => 200));
+  await until(async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    const counted = /postrider_http_requests_total\{operation="sendSms",status="202"\} (\d+)/.exec(text)?.[1];
+    return Number(counted) === CONNECTIONS;
+  });
+  const listeners = new Set(service.output().match(/"listener":\d/g));
+  expect(listeners).toEqual(new Set(['"listener":1']));
+});
+
+test("what any of them accepts is delivered", async () => {
+  const sent = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({})));
+  for (const { body } of sent) await delivered(body.message_id);
+});
+
+test("one key makes one message, whichever threads its repeats come to", async () => {
+  const headers = { "Idempotency-Key": "one-and-only" };
+  const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => send(headers)));
+  expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1);
+  expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+});
+
+test("what only one of them can answer is answered on every connection", async () => {
+  const paths = ["/healthz", "/readyz", "/openapi.json", "/v1/sms/messages?limit=1", "/nowhere"];
+  for (const path of paths) {
+    const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => call(path)));
+    const expected = path === "/nowhere" ? 404 : 200;
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => expected));
+  }
+  const tried = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({}, { dry_run: true })));
+  expect(tried.map(({ status, body }) => [status, body.dry_run])).toEqual(tried.map(() => [200, true]));
+});
+
+test("a rate limit is one limit over all of them", async () => {
+  const perSecond = 5;
+  await limit(String(perSecond));
+  // Until both know of it, and what may come at once has come.
+  await until(async () => (await burst()).every((status) => status === 429));
+  const startedAt = performance.now();
+  let accepted = 0;
+  while (performance.now() - startedAt < 2_000) {
+    accepted += (await burst()).filter((status) => status === 202).length;
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  expect(accepted).toBeGreaterThan(0);
+  expect(accepted).toBeLessThan(perSecond * seconds * 1.5);
+  await limit(null);
+  await until(async () => (await burst()).every((status) => status === 202));
+});
+
+test("a second service does not slip in on the port", async () => {
+  const { code, output } = await runPostrider({
+    args: ["--listeners", "2"],
+    env: { PORT: new URL(service.url).port },
+  });
+  expect(code).toBe(1);
+  expect(output).toContain("nothing can be served on");
+});
+
+test("on SIGTERM every thread finishes, and the process ends with 0", async () => {
+  const own = await startPostrider({ args: ["--listeners", "3"] });
+  const key = own.sandbox.api_key;
+  const sent = Array.from({ length: CONNECTIONS }, () => send({}, {}, { url: own.url, key }));
+  await Promise.all(sent);
+  own.kill("SIGTERM");
+  expect(await own.exited).toBe(0);
+});
+
+async function burst(): Promise<readonly number[]> {
+  const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({})));
+  return answers.map(({ status }) => status);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly replayed: boolean;
+  readonly body: { message_id: string; status: string; dry_run?: boolean };
+}
+
+function send(headers: Record<string, string>, more = {}, at = target()): Promise<Answer> {
+  const json = { to: "+919876543210", dlt_template_id: "1107160000000000001", ...more };
+  return call("/v1/sms/messages", { method: "POST", headers, body: JSON.stringify(json) }, at);
+}
+
+function target() {
+  return { url: service.url, key: service.sandbox.api_key };
+}
+
+async function call(path: string, init: RequestInit = {}, { url, key } = target()): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, {
+    ...init,
+    keepalive: false,
+    headers: {
+      Authorization: `Bearer ${key}`,
+      "Content-Type": "application/json",
+      Connection: "close",
+      ...(init.headers as Record<string, string>),
+    },
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    replayed: response.headers.has("idempotent-replayed"),
+    body: text.startsWith("{") ? JSON.parse(text) : {},
+  };
+}
+
+async function limit(value: string | null): Promise<void> {
+  const { account_id, admin_token } = service.sandbox;
+  const path = `/admin/v1/settings/rate_limit_per_account?account_id=${account_id}`;
+  const response = await fetch(`${service.url}${path}`, {
+    method: "PUT",
+    headers: { Authorization: `Bearer ${admin_token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ value }),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function delivered(id: string): Promise<void> {
+  await until(async () => (await call(`/v1/sms/messages/${id}`)).body.status === "delivered");
+}
+
+/** Asked again as soon as it has been answered; the test's time limit ends it. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo()));
+}
