@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly dataFolder?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** Instead of `serve`. */
+  readonly command?: string;
   readonly main?: string;
   /** A shell command that runs first, for limits that the process inherits. */
   readonly before?: string;
@@ -65,9 +67,22 @@ export async function runPostrider(options: StartOptions): Promise<{ code: numbe
   return { code, output: output.text() };
 }
 
+/** Starts another command than `serve`, one that goes on until it is stopped. */
+export function startCommand(
+  options: StartOptions & { readonly command: string },
+): Pick<PostriderProcess, "output" | "line" | "kill" | "exited"> {
+  const { output, child, exited } = spawn(options);
+  return { output: output.text, line: output.line, kill: (signal) => child.kill(signal), exited };
+}
+
 function spawn(options: StartOptions) {
   const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
-  const command = [process.execPath, options.main ?? MAIN, "serve", ...(options.args ?? [])];
+  const command = [
+    process.execPath,
+    options.main ?? MAIN,
+    options.command ?? "serve",
+    ...(options.args ?? []),
+  ];
   const wrapped = options.before ? ["sh", "-c", `${options.before}; exec "$@"`, "sh", ...command] : command;
   const child = Bun.spawn(wrapped, {
     env: {

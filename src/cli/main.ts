@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { addAdminCommands } from "./admin/admin-commands.ts";
+import { addAdminCommands, PROCESS_TERMINAL } from "./admin/admin-commands.ts";
 import { ROLES, readAdminTarget, type ServeOptions } from "./config.ts";
+import { addListenCommand } from "./listen/listen-command.ts";
+import { createSystemClock } from "./system-clock.ts";
 
 const program = new Command("postrider")
   .description("Self-hosted messaging: SMS, email and push registration behind one HTTP API")
@@ -15,6 +17,7 @@ program
     "--store-thread",
     "write to SQLite on a thread of its own, for disks whose commit takes milliseconds",
   )
+  .option("--listeners <number>", "threads that take requests: more of them use more cores (default: 1)")
   .action(async (options: ServeOptions) => {
     // Loaded only here: the administration starts faster without the service.
     const { serve } = await import("./serve.ts");
@@ -22,5 +25,18 @@ program
   });
 
 addAdminCommands(program, readAdminTarget(process.env));
+addListenCommand(program, {
+  target: readAdminTarget(process.env),
+  terminal: PROCESS_TERMINAL,
+  clock: createSystemClock(),
+  stopped: whenInterrupted,
+});
 
 await program.parseAsync();
+
+/** The first signal ends the command; a second one the process. */
+function whenInterrupted(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  return stop.signal;
+}

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { addAlarmCommands } from "./alarm-commands.ts";
 import type { CommandLine, Terminal } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
 import { addDltCommands } from "./dlt-commands.ts";
@@ -32,6 +33,7 @@ export function addAdminCommands(
   addInboundCommands(program, commandLine);
   addSandboxCommands(program, commandLine);
   addMessageCommands(program, commandLine);
+  addAlarmCommands(program, commandLine);
   addReceiptCommands(program, commandLine);
   addErasureCommands(program, commandLine);
 }

@@ -36,12 +36,16 @@ function noServer(path: string): string {
   );
 }
 
+/** What a first start wrote there, as far as the commands need it. */
 interface Sandbox {
   readonly base_url?: string;
+  readonly account_id?: string;
+  readonly api_key?: string;
   readonly admin_token?: string;
 }
 
-function readSandbox(path: string): Sandbox {
+/** Nothing where there is no such file. */
+export function readSandbox(path: string): Sandbox {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

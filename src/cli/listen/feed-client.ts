@@ -1,0 +1,46 @@
+import { AdminFailure } from "../admin-client.ts";
+
+/** An event as the feed gives it: the body of a webhook, and its id. */
+export interface FeedItem {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface FeedPage {
+  readonly data: readonly FeedItem[];
+  readonly next: string;
+}
+
+export interface FeedServer {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+/** Seconds that the server is asked to wait; and how much longer it may take before nobody believes in an answer. */
+const WAIT_SECONDS = 30;
+const GRACE_SECONDS = 10;
+
+const LIMIT = 100;
+
+/** Reads on after `after`; rejects with `AdminFailure` where asking again would not help, with any other error where it may. */
+export async function readFeed(
+  { baseUrl, apiKey }: FeedServer,
+  after: string,
+  signal: AbortSignal,
+): Promise<FeedPage> {
+  // Whatever happens while nobody waits comes after a cursor, and not after "now".
+  const wait = after === "now" ? 0 : WAIT_SECONDS;
+  const url = `${baseUrl.replace(/\/+$/, "")}/v1/events?${new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` })}`;
+  const timeLimit = AbortSignal.timeout((WAIT_SECONDS + GRACE_SECONDS) * 1_000);
+  const response = await fetch(url, {
+    headers: { Authorization: `Bearer ${apiKey}`, Accept: "application/json" },
+    signal: AbortSignal.any([signal, timeLimit]),
+  });
+  if (response.ok) return (await response.json()) as FeedPage;
+  if (response.status === 401) throw new AdminFailure("the server refused the API key");
+  if (response.status === 400) throw new AdminFailure(`"${after}" is not a cursor of this feed`);
+  if (response.status === 404) throw new AdminFailure(`${baseUrl} has no event feed: is Postrider there?`);
+  throw new Error(`the server answered ${response.status}`);
+}

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { type AdminTarget, readSandbox } from "../admin/find-server.ts";
+import { AdminFailure, createAdminClient } from "../admin-client.ts";
+import { SANDBOX_FILE } from "../data-folder.ts";
+import type { FeedServer } from "./feed-client.ts";
+
+export interface FeedTarget extends AdminTarget {
+  readonly apiKey?: string;
+}
+
+export interface FeedOptions {
+  readonly url?: string;
+  readonly apiKey?: string;
+}
+
+/** The options, else the environment, else `sandbox.json` of the data folder. */
+export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
+  const path = join(target.dataFolder, SANDBOX_FILE);
+  const given = { baseUrl: options.url ?? target.url, apiKey: options.apiKey ?? target.apiKey };
+  const sandbox = given.baseUrl === undefined || given.apiKey === undefined ? readSandbox(path) : {};
+  const baseUrl = given.baseUrl ?? sandbox.base_url;
+  const apiKey = given.apiKey ?? sandbox.api_key;
+  if (baseUrl === undefined)
+    throw new AdminFailure(
+      `no server is known: there is no ${path}. Name a running one with --url and --api-key`,
+    );
+  if (apiKey === undefined)
+    throw new AdminFailure(`no API key: give one with --api-key or POSTRIDER_API_KEY; ${path} holds none`);
+  return { baseUrl, apiKey };
+}
+
+/**
+ * The newest secret of the sandbox account, where its key is used and this machine has its admin token: then a program
+ * that checks signatures needs no other secret here. `undefined` where that is not so.
+ */
+export async function findSecret(
+  { dataFolder, token }: FeedTarget,
+  server: FeedServer,
+): Promise<string | undefined> {
+  const sandbox = readSandbox(join(dataFolder, SANDBOX_FILE));
+  const adminToken = token ?? sandbox.admin_token;
+  if (sandbox.api_key !== server.apiKey || sandbox.account_id === undefined || adminToken === undefined) {
+    return undefined;
+  }
+  const client = createAdminClient({ baseUrl: server.baseUrl, token: adminToken });
+  const query = { account_id: sandbox.account_id };
+  const answer = await client.request("GET", "webhooks/secret", { query }).catch(() => undefined);
+  return (answer as { secrets?: readonly { secret: string }[] } | undefined)?.secrets?.[0]?.secret;
+}

@@ -1,0 +1,50 @@
+import { type Clock, sleep } from "../../core/clock.ts";
+import { AdminFailure } from "../admin-client.ts";
+import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
+
+export interface Follow {
+  readonly server: FeedServer;
+  /** A cursor, or `now`. */
+  readonly after: string;
+  readonly clock: Clock;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** The feed answers: at the start, and again after trouble. */
+  readonly onConnected: () => void;
+  readonly onEvent: (event: FeedItem) => Promise<void>;
+  /** The feed cannot be read now; it is tried again in `waitMs`. */
+  readonly onTrouble: (problem: string, waitMs: number) => void;
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Gives every event of the feed, in order, until it is stopped; resolves with the cursor to go on from. */
+export async function followFeed(follow: Follow): Promise<string> {
+  const { server, clock, signal, onConnected, onEvent } = follow;
+  let cursor = follow.after;
+  let failures = 0;
+  let isConnected = false;
+  while (!signal.aborted) {
+    try {
+      const page = await readFeed(server, cursor, signal);
+      if (!isConnected) onConnected();
+      isConnected = true;
+      failures = 0;
+      for (const event of page.data) await onEvent(event);
+      cursor = page.next;
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof AdminFailure) throw error;
+      isConnected = false;
+      const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++);
+      follow.onTrouble(describe(error), waitMs);
+      await sleep(clock, waitMs, signal);
+    }
+  }
+  return cursor;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

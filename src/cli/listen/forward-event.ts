@@ -1,0 +1,41 @@
+import type { Clock } from "../../core/clock.ts";
+import { sign } from "../../webhooks/sign.ts";
+import type { FeedItem } from "./feed-client.ts";
+
+export interface Forwarding {
+  readonly url: string;
+  /** `whsec_…` */
+  readonly secret: string;
+  readonly clock: Clock;
+}
+
+/** As long as a webhook has. */
+const TIME_LIMIT_MS = 15_000;
+
+/** POSTs an event as its webhook would come, signed; what became of it, in a word or two. Never rejects. */
+export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forwarding): Promise<string> {
+  const { id, ...webhook } = event;
+  const body = JSON.stringify(webhook);
+  const timestamp = Math.floor(clock.now() / 1_000);
+  const startedMs = clock.monotonicMs();
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      redirect: "manual",
+      headers: {
+        "Content-Type": "application/json",
+        "User-Agent": "Postrider-Listen",
+        "webhook-id": id,
+        "webhook-timestamp": String(timestamp),
+        "webhook-signature": sign({ id, timestamp, body }, [secret]),
+      },
+      body,
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    });
+    await response.body?.cancel();
+    return `${response.status} in ${Math.round(clock.monotonicMs() - startedMs)} ms`;
+  } catch (error) {
+    const { name, message } = error as Error;
+    return name === "TimeoutError" ? `no answer in ${TIME_LIMIT_MS / 1_000} s` : message;
+  }
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import type { Command } from "commander";
+import type { Clock } from "../../core/clock.ts";
+import type { Terminal } from "../admin/command-line.ts";
+import { toCell } from "../admin/table.ts";
+import { AdminFailure } from "../admin-client.ts";
+import type { FeedItem } from "./feed-client.ts";
+import { type FeedOptions, type FeedTarget, findFeed, findSecret } from "./find-feed.ts";
+import { followFeed } from "./follow-feed.ts";
+import { forwardEvent } from "./forward-event.ts";
+
+export interface Listening {
+  readonly target: FeedTarget;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** Aborts when the command is to end. */
+  readonly stopped: () => AbortSignal;
+}
+
+interface ListenOptions extends FeedOptions {
+  readonly forwardTo: string;
+  readonly after: string;
+  readonly secret?: string;
+}
+
+/** `listen`: for development, where no webhook could reach the program that is being written. */
+export function addListenCommand(program: Command, listening: Listening): void {
+  program
+    .command("listen")
+    .description("follow the event feed, and forward each event to a local program as its webhook")
+    .requiredOption("--forward-to <url>", "for example http://localhost:3000/hook")
+    .option("--after <cursor>", "where to begin: a cursor, or now", "now")
+    .option(
+      "--secret <whsec>",
+      "sign with this; else the sandbox account's, else one that is made and printed",
+    )
+    .option("--url <url>", "the server; else POSTRIDER_URL, else sandbox.json")
+    .option("--api-key <key>", "else POSTRIDER_API_KEY, else sandbox.json")
+    .action(async (options: ListenOptions) => {
+      try {
+        await listen(listening, options);
+      } catch (error) {
+        if (!(error instanceof AdminFailure)) throw error;
+        listening.terminal.stderr(`error: ${toCell(error.message)}\n`);
+        listening.terminal.exit(1);
+      }
+    });
+}
+
+async function listen(
+  { target, terminal, clock, stopped }: Listening,
+  options: ListenOptions,
+): Promise<void> {
+  const url = readUrl(options.forwardTo);
+  const server = findFeed(target, options);
+  const secret = readSecret(options.secret) ?? (await findSecret(target, server)) ?? makeSecret();
+  const say = (line: string) => terminal.stdout(`${toCell(line)}\n`);
+  say(`signing with ${secret}`);
+  const forwarding = { url, secret, clock };
+  const cursor = await followFeed({
+    server,
+    after: options.after,
+    clock,
+    signal: stopped(),
+    onConnected: () => say(`listening to ${server.baseUrl}, forwarding to ${url}`),
+    onEvent: async (event) => say(lineOf(event, await forwardEvent(event, forwarding))),
+    onTrouble: (problem, waitMs) => say(`the feed cannot be read (${problem}); again in ${waitMs / 1_000} s`),
+  });
+  say(cursor === "now" ? "stopped" : `stopped; to go on from here: --after ${cursor}`);
+}
+
+function readUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
+  throw new AdminFailure(`"${text}" is not a URL to forward to; one looks like http://localhost:3000/hook`);
+}
+
+function readSecret(text: string | undefined): string | undefined {
+  if (text === undefined || /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return text;
+  throw new AdminFailure("a secret is whsec_ and base64, as `webhooks secret` prints it");
+}
+
+function makeSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
+}
+
+/** Never whom it is about. */
+function lineOf({ timestamp, type, data }: FeedItem, result: string): string {
+  const message = data.message_id === undefined ? "" : ` ${String(data.message_id)}`;
+  return `${timestamp} ${type}${message} -> ${result}`;
+}
