@@ -1,0 +1,23 @@
+import type { Clock } from "../core/clock.ts";
+import type { Store } from "../store/store.ts";
+import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
+import { openResolver } from "./dns.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What delivers webhooks; it does nothing until it is started, but try a URL that an operator names. */
+export function createWebhooks(parts: {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly metrics: Pick<Metrics, "webhooks">;
+  readonly log: WebhookLog;
+}): WebhookEngine {
+  const { store, metrics } = parts;
+  return createWebhookEngine({
+    ...parts,
+    outbox: store.outbox,
+    records: store.records,
+    random: Math.random,
+    openResolver: (servers = "") => openResolver(servers),
+    observe: metrics.webhooks.observe,
+  });
+}
