@@ -3,6 +3,7 @@ import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
+import type { ChannelName } from "../core/message.ts";
 import type { SendOutcome } from "../core/outcome.ts";
 import { isSettled } from "../core/progress.ts";
 import { mayGoAt } from "../core/promotional-hours.ts";
@@ -27,6 +28,9 @@ const LEASE_MARGIN_MS = 5_000;
 
 /** When a message that is one connector's looks for it again: while it is full, and while it is down. */
 const ELSEWHERE_WAIT_MS = { full: 1_000, down: 30_000 };
+
+/** Less than this is no window: what an SMSC is told of it is in whole seconds. */
+const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
 
 /** Between tries to store a verdict while the database is away. */
 const SETTLE_RETRY_MS = 250;
@@ -75,7 +79,8 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
   let handedOver = false;
   try {
     if (isSettled(job.progress)) return judgeSettled(job, clock.now());
-    if (clock.now() >= job.expiresAt) return judgeExpired(job, clock.now());
+    const leftMs = job.expiresAt - clock.now();
+    if (leftMs < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, clock.now());
     if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
     if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
     if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);

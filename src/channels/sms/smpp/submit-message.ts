@@ -82,13 +82,32 @@ async function beginSegment(
   if (!session) return { result: noTurn(submitter, progress) };
   const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
   // A message with a segment missing helps nobody: once one is refused, the others stay here.
-  const reason =
-    remainingMs <= 0 ? notTried("smpp.too_late", "the delivery window ended here") : progress.refused;
+  const reason = progress.refused ?? tooLate(submitter, progress, { segment, remainingMs });
   if (reason) {
     session.slots.giveBack();
     return { result: reason };
   }
   return { result: submitSegment(submitter, session, { progress, segment, remainingMs }) };
+}
+
+/**
+ * Why a segment would only cost money: the window is over, or, before the first of its message, the pace does not let
+ * the last go out within it. Once a segment is out, the others follow while there is time.
+ */
+function tooLate(
+  { pace }: Submitter,
+  progress: Progress,
+  { segment, remainingMs }: Omit<Segment, "progress">,
+): SubmitResult | undefined {
+  if (remainingMs <= 0) return notTried("smpp.too_late", "the delivery window ended here");
+  const { message, plan } = progress;
+  const isFirst = segment === 0 && !message.parts.some(isSettled);
+  const perSecond = pace.rate()?.perSecond ?? Number.POSITIVE_INFINITY;
+  const lastMs = isFirst ? ((plan.submits - 1) / perSecond) * 1000 : 0;
+  if (lastMs < remainingMs) return undefined;
+  const words = `at its rate the connector needs ${Math.ceil(lastMs / 1000)} s for the segments, more than is left`;
+  progress.refused = notTried("smpp.too_late", words, remainingMs / 2);
+  return progress.refused;
 }
 
 interface Segment {

@@ -44,8 +44,9 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): Su
 }
 
 /** It never reached the wire, for a reason that is not its own. */
-export function notTried(code: string, message: string): SubmitResult {
-  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
+export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
+  const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));
+  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
 }
 
 /** It left us, or may have, and there is no answer. */
