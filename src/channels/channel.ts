@@ -50,7 +50,7 @@ export interface ChannelStatus {
   /** What it sends at the most now, a second. `isReduced`: the provider has asked for less than is configured. */
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
   /** What somebody has to see to; it does not mend itself. */
-  readonly alarm?: "bind_refused";
+  readonly alarm?: "bind_refused" | "credentials_refused";
 }
 
 /** As the delivery engine knows it. */
@@ -164,8 +164,18 @@ export interface ConnectorKind {
 export interface Callbacks {
   /** Which of the connector's secrets ends the path. Made with the connector; 16 to 128 of `A-Za-z0-9_-`. */
   readonly tokenSecret: string;
-  /** Reads one request whose token was right. Pure: the caller stores the receipts, and only then answers. */
-  read(connector: Connector, request: CallbackRequest): CallbackReading;
+  /** Reads one request whose token was right. Stores nothing: the caller stores the receipts, and only then answers. */
+  read(
+    connector: Connector,
+    request: CallbackRequest,
+    web: Web,
+  ): CallbackReading | Promise<CallbackReading>;
+}
+
+/** What a callback's reader may fetch: a signer's certificate. */
+export interface Web {
+  /** A GET over HTTPS, without redirects, of at most 64 KiB and within 10 s; `undefined` for all but a 200. */
+  get(url: URL): Promise<string | undefined>;
 }
 
 export interface CallbackRequest {

@@ -36,6 +36,7 @@ import { createSenderDomains } from "./sender-domains.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 import { createUnsubscribeByToken, createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
+import { createWeb } from "./web.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
@@ -102,6 +103,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
       chores: [domains.chore, overdueChore(store)],
     });
     const webhooks = createWebhooks({ ...parts, log: deliveryLog(log) });
+    const alarms = createAlarms({ store, clock, log: deliveryLog(log), engine });
     const { isDraining } = gate;
     const seen = { ...parts, store: watchReceipts(parts.store, engine.noteReceipts) };
     const running = { engine, upkeep, domains, webhooks, alarms, listeners };
@@ -297,6 +299,7 @@ function createHttp(
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),
+    web: createWeb(clock),
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

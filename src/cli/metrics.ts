@@ -1,8 +1,10 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { ConnectorStatus } from "../channels/channel.ts";
+import type { Alarm } from "../core/alarm.ts";
 import type { DomainState } from "../core/domain.ts";
 import type { Observe } from "../delivery/engine.ts";
 import type { InboundStore, ReceiptStore, UpkeepStore } from "../store/store.ts";
+import { alarmMetrics } from "./alarm-metrics.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
 import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
@@ -21,6 +23,7 @@ export interface MetricsSources {
   readonly domains: () => Readonly<Record<DomainState, number>>;
   readonly inbound: Pick<InboundStore, "unassigned">;
   readonly webhooks: WebhookSources;
+  readonly alarms: () => readonly Alarm[];
   readonly now: () => number;
 }
 
@@ -55,6 +58,7 @@ export function createMetrics(): Metrics {
   );
   const observe = deliveryMetrics(registers, attemptSeconds);
   const inbound = inboundMetrics(registers);
+  const showAlarms = alarmMetrics(registers);
   const webhooks = webhookMetrics(registers);
   const state = textOf(registry, stateMetrics(registers));
   return {
@@ -65,6 +69,7 @@ export function createMetrics(): Metrics {
     request: requestMetrics(registers, requestSeconds),
     async text(sources) {
       await inbound.refresh(sources.inbound);
+      showAlarms(sources.alarms());
       await webhooks.refresh(sources.webhooks);
       return (await state(sources)) + requestSeconds.text() + attemptSeconds.text() + webhooks.text();
     },

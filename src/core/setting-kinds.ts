@@ -7,6 +7,8 @@ export interface Setting<Value> {
   /** What a value may be, in words: `one of replay, strict`. */
   readonly expected: string;
   readonly description: string;
+  /** Sealed at rest, and never shown. */
+  readonly isSecret?: true;
   /** `undefined` if the text is no value of the setting. */
   parse(text: string): Value | undefined;
 }
@@ -95,4 +97,12 @@ export function text(
     expected,
     parse: (given) => (pattern.test(given) ? given : undefined),
   };
+}
+
+/** Text without a default that only the service itself reads. */
+export function secret(
+  pattern: Pick<RegExp, "test">,
+  description: Description & { expected: string },
+): Setting<string | undefined> {
+  return { ...text(pattern, description), isSecret: true };
 }

@@ -20,6 +20,20 @@ describe("settings", () => {
       rate_limit_per_account: 0,
       push_rate_limit: 50,
       push_rate_burst: 500,
+      inbound_url: undefined,
+      stop_words: "STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT",
+      start_words: "START,UNSTOP",
+      opt_out_scope: "sender",
+      allowed_destinations: undefined,
+      daily_message_limit: 0,
+      daily_segment_limit: 0,
+      recipient_hourly_limit: 0,
+      recipient_daily_limit: 0,
+      alarm_connector_down_seconds: 60,
+      alarm_queue_age_seconds: 300,
+      alarm_receipts_overdue: 100,
+      alarm_webhook_url: undefined,
+      alarm_webhook_secret: undefined,
     });
   });
 

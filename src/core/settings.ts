@@ -1,5 +1,6 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
 
+import { ALARM_SETTINGS } from "./alarm-settings.ts";
 import { INBOUND_SETTINGS } from "./inbound-settings.ts";
 import { isIpRange } from "./ip-range.ts";
 import { choice, flag, hours, integer, type Setting, text } from "./setting-kinds.ts";
@@ -73,6 +74,7 @@ export const SETTINGS = {
     description: "Requests per second of one account; 0 is without limit.",
   }),
   ...INBOUND_SETTINGS,
+  ...ALARM_SETTINGS,
   push_rate_limit: integer(50, {
     min: 0,
     max: 1_000_000,

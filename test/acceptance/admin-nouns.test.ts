@@ -86,6 +86,16 @@ const nouns = {
     body: () => ({ name: "primary", kind: "test", config: { host: "a.example" } }),
     change: { name: "secondary", is_enabled: false },
   },
+  "inbound-numbers": {
+    idName: undefined,
+    body: () => ({ account_id: live, number: "+14155550123" }),
+    change: { number: "56161" },
+  },
+  "opt-outs": {
+    idName: undefined,
+    body: () => ({ account_id: live, recipient: "+919876543210", sender: "ACME", reason: "asked" }),
+    change: { reason: "asked twice" },
+  },
   suppressions: {
     idName: "suppression_id",
     body: () => ({ account_id: live, email: "gone@example.org", reason: "unsubscribe" }),
@@ -168,6 +178,9 @@ describe("access", () => {
       "webhooks/secret",
       "webhooks/secret/rotate",
       "sandbox/messages",
+      "sandbox/inbound",
+      "inbound-messages",
+      "alarms",
       "connector-kinds",
       "connectors/{id}/test",
       "domains/{id}/verify",

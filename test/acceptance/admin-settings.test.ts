@@ -70,6 +70,16 @@ describe("settings", () => {
     await admin.call("PUT", "settings", { keep_bodies: null, idempotency: null });
   });
 
+  test("a secret setting is never shown, only that there is one", async () => {
+    const secret = `whsec_${"A".repeat(32)}`;
+    const { json } = await admin.call("PUT", "settings/alarm_webhook_secret", { value: secret });
+    expect(json).toMatchObject({ value: "(set)", set_by: "instance" });
+    expect(JSON.stringify((await admin.call("GET", "settings")).json)).not.toContain(secret);
+    expect(await admin.store.records.settings(undefined)).toMatchObject({ alarm_webhook_secret: secret });
+    await admin.call("PUT", "settings/alarm_webhook_secret", { value: null });
+    expect((await admin.call("GET", "settings/alarm_webhook_secret")).json).not.toHaveProperty("value");
+  });
+
   test("a setting that there is not is 404, a value of no plain kind 400", async () => {
     expect((await admin.call("GET", "settings/colour")).status).toBe(404);
     expect((await admin.call("PUT", "settings/colour", { value: 1 })).status).toBe(404);

@@ -85,6 +85,7 @@ export async function startAdmin(): Promise<RunningAdmin> {
     resolveCname: (name) => look(`CNAME ${name}`),
     testWebhook: async () => ({ at: clock.now(), ms: 3, status: 200, head: "ok" }),
     pausedWebhookHosts: () => [],
+    alarms: () => [],
     onConfigChanged: () => void configChanges++,
   });
   const app = createApp({

@@ -1,5 +1,6 @@
 import type { ConnectorKind, ConnectorStatus } from "../../channels/channel.ts";
 import type { Connector } from "../../core/accounts.ts";
+import type { Alarm } from "../../core/alarm.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { DomainDns } from "../../core/domain-check.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
@@ -25,6 +26,8 @@ export interface AdminDeps extends DomainDns {
   }): Promise<WebhookAttempt>;
   /** Hosts that this process does not deliver webhooks to at the moment. */
   pausedWebhookHosts(): readonly PausedHost[];
+  /** Those raised in this process. */
+  alarms(): readonly Alarm[];
   /** Connectors, routes or settings have changed, durably. */
   onConfigChanged(): void;
 }

@@ -2,6 +2,7 @@
 import type { Endpoint } from "../endpoint.ts";
 import { accountEndpoints } from "./accounts-resource.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { alarmEndpoints } from "./alarms-resource.ts";
 import { connectorEndpoints } from "./connectors-resource.ts";
 import { contactEndpoints } from "./contacts-resource.ts";
 import { dltEntityEndpoints } from "./dlt-entities-resource.ts";
@@ -48,6 +49,7 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     webhookSecretEndpoints,
     sandboxMessageEndpoints,
     timelineEndpoints,
+    alarmEndpoints,
     receiptEndpoints,
     erasureEndpoints,
   ].flatMap((endpoints) => endpoints(deps));

@@ -165,13 +165,19 @@ async function readStored({ store }: AdminDeps, account: Account | undefined): P
   return { instance, account: account ? await store.records.settings(account.id) : {} };
 }
 
+/** Of a secret only that there is one. */
+function shownValue(setting: Setting<unknown>, text: string | undefined): unknown {
+  if (setting.isSecret) return text === undefined ? undefined : "(set)";
+  return (text === undefined ? undefined : setting.parse(text)) ?? setting.default;
+}
+
 function toResource(name: SettingName, stored: Stored) {
   const setting: Setting<unknown> = SETTINGS[name];
   const text = stored.account[name] ?? stored.instance[name];
   const setBy = stored.instance[name] === undefined ? "default" : "instance";
   return {
     name,
-    value: (text === undefined ? undefined : setting.parse(text)) ?? setting.default,
+    value: shownValue(setting, text),
     default: setting.default,
     set_by: stored.account[name] === undefined ? setBy : "account",
     scope: setting.scope,

@@ -68,6 +68,7 @@ export function createStore(db: Database, { vault, accounts, share }: StoreParts
   const optOuts = createOptOutBook(db);
   const { inbound, completeInbound } = createInbound(db, { accounts, optOuts, events, webhooks });
   const records = {
+    vault,
     accounts,
     optOuts,
     meta,

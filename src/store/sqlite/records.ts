@@ -1,5 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import type { Records } from "../store.ts";
+import type { Vault } from "../vault.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";
@@ -11,6 +12,7 @@ import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface RecordParts {
+  readonly vault: Vault;
   readonly accounts: AccountBook;
   readonly optOuts: OptOutBook;
   readonly values: RecordValues;
@@ -20,7 +22,7 @@ export interface RecordParts {
 
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
-  const settings = createSettings(db);
+  const settings = createSettings(db, parts.vault);
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();

@@ -14,7 +14,8 @@ export interface Judgement {
   readonly reaction?:
     | { readonly kind: "up" }
     | { readonly kind: "rest"; readonly ms: number }
-    | { readonly kind: "down"; readonly reason: string };
+    /** `isRefused`: it was reached, and says that it will not serve us. */
+    | { readonly kind: "down"; readonly reason: string; readonly isRefused?: true };
 }
 
 export interface Judging {
@@ -91,7 +92,7 @@ function judgeRefusal(
     }
     case "barred": {
       const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs: retryAfterMs ?? SOON_MS };
-      return { outcome, counts: false, reaction: { kind: "down", reason: error.message } };
+      return { outcome, counts: false, reaction: { kind: "down", reason: error.message, isRefused: true } };
     }
   }
 }

@@ -14,6 +14,8 @@ export interface ProviderHealth {
   learn(reaction: Judgement["reaction"]): void;
 }
 
+type Down = Extract<NonNullable<Judgement["reaction"]>, { kind: "down" }>;
+
 interface HealthDeps {
   readonly clock: Clock;
   readonly onStatus: (status: ChannelStatus) => void;
@@ -47,8 +49,9 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     });
   };
 
-  const goDown = (reason: string) => {
+  const goDown = ({ reason, isRefused }: Down) => {
     isOnTrial = true;
+    state.refuse(isRefused === true);
     state.turn("down", reason);
     rest(downMs);
     downMs = Math.min(2 * downMs, LONGEST_DOWN_MS);
@@ -57,6 +60,7 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
   const comeUp = () => {
     isOnTrial = false;
     downMs = FIRST_DOWN_MS;
+    state.refuse(false);
     state.turn("up");
   };
 
@@ -72,7 +76,7 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     learn(reaction) {
       if (reaction === undefined) return;
       // Those that were under way with the first one say nothing new.
-      if (reaction.kind === "down") return void (isResting() || goDown(reaction.reason));
+      if (reaction.kind === "down") return void (isResting() || goDown(reaction));
       comeUp();
       if (reaction.kind === "rest") rest(reaction.ms);
     },
@@ -82,8 +86,13 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
 /** The state, of which every change is told, once. */
 function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
   let status: ChannelStatus = { state: "stopped", since: clock.now() };
+  let isRefused = false;
   return {
-    get: () => status,
+    get: (): ChannelStatus => (isRefused ? { ...status, alarm: "credentials_refused" } : status),
+    /** It says that it does not know us; that outlasts the rests between tries. */
+    refuse(now: boolean) {
+      isRefused = now;
+    },
     turn(state: ChannelStatus["state"], reason?: string) {
       if (status.state === state) return;
       status = { state, since: clock.now(), ...(reason !== undefined && { reason }) };

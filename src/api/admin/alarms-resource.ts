@@ -1,0 +1,36 @@
+import Type from "typebox";
+import { ALARM_NAMES, type Alarm } from "../../core/alarm.ts";
+import { toIso } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { adminPath } from "./record-plan.ts";
+
+/** What somebody has to see to. */
+export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: adminPath("alarms"),
+      operation: "listAlarms",
+      summary: "List the alarms that are raised in this process, the oldest first",
+      tag: "Admin: alarms",
+      auth: "admin",
+      responses: { 200: { description: "All of them", schema: Type.Object({ data: Type.Array(shown) }) } },
+      handle: () => Response.json({ data: alarms().map(toResource) }),
+    },
+  ];
+}
+
+const time = (description: string) => Type.String({ format: "date-time", description });
+
+const shown = Type.Object({
+  name: Type.Enum([...ALARM_NAMES], { type: "string" }),
+  subject: Type.String({ description: "Id of the connector, or name of the queue" }),
+  reason: Type.String(),
+  since: time("Since when it has been wrong, as far as this process knows"),
+  raised_at: time("When the alarm was raised"),
+});
+
+function toResource({ name, subject, reason, since, raisedAt }: Alarm) {
+  return { name, subject, reason, since: toIso(since), raised_at: toIso(raisedAt) };
+}

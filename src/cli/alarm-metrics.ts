@@ -1,0 +1,16 @@
+import { Gauge, type Registry } from "@prometheus-io/client";
+import type { Alarm } from "../core/alarm.ts";
+
+/** Shows the alarms there are. */
+export function alarmMetrics(registers: Registry[]): (alarms: readonly Alarm[]) => void {
+  const gauge = new Gauge({
+    name: "postrider_alarm",
+    help: "1 while an alarm is raised; the subject is a connector's id or a queue's name",
+    labelNames: ["name", "subject"],
+    registers,
+  });
+  return (alarms) => {
+    gauge.reset();
+    for (const { name, subject } of alarms) gauge.labels(name, subject).set(1);
+  };
+}

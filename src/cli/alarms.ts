@@ -1,0 +1,41 @@
+import type { Clock } from "../core/clock.ts";
+import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
+import type { DeliveryLog, Engine } from "../delivery/engine.ts";
+import type { Store } from "../store/store.ts";
+import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
+import { openResolver } from "./dns.ts";
+
+export interface AlarmParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: DeliveryLog;
+  readonly engine: Pick<Engine, "connectors">;
+}
+
+/** The alarms of this process, and the calls to the operator's webhook. */
+export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWatch {
+  const { records, upkeep, receipts } = store;
+  const calls = createAlarmCalls({
+    records,
+    clock,
+    random: Math.random,
+    openResolver: (servers = "") => openResolver(servers),
+    log,
+  });
+  const watch = createAlarmWatch({
+    upkeep,
+    receipts,
+    connectors: engine.connectors,
+    records,
+    clock,
+    log,
+    tell: calls.tell,
+  });
+  return {
+    ...watch,
+    async stop() {
+      await watch.stop();
+      await calls.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** What somebody has to see to: when it is raised, and when it is over. Times are Unix milliseconds. */
+
+export const ALARM_NAMES = [
+  "connector_down",
+  "connector_bind_refused",
+  "connector_credentials_refused",
+  "receipts_overdue",
+  "queue_too_old",
+] as const;
+export type AlarmName = (typeof ALARM_NAMES)[number];
+
+/** Something that is wrong at the moment. */
+export interface Condition {
+  readonly name: AlarmName;
+  /** The id of the connector, or the name of the queue. */
+  readonly subject: string;
+  /** In words for the operator; without secrets, numbers or addresses. */
+  readonly reason: string;
+  /** How long it must have been so to be an alarm. */
+  readonly raiseAfterMs: number;
+}
+
+export interface Alarm extends Pick<Condition, "name" | "subject" | "reason"> {
+  /** Since when it has been wrong, as far as this process knows. */
+  readonly since: number;
+  readonly raisedAt: number;
+}
+
+export interface AlarmChange {
+  readonly kind: "raised" | "cleared";
+  readonly alarm: Alarm;
+  readonly at: number;
+}
+
+interface Trouble extends Condition {
+  readonly since: number;
+  readonly raisedAt?: number;
+  /** Since when it has been right again. */
+  readonly goodSince?: number;
+}
+
+/** By name and subject. */
+export type Troubles = ReadonlyMap<string, Trouble>;
+
+/** What is right again must stay so for this long, so that what comes and goes is one alarm. */
+export const CLEAR_AFTER_MS = 30_000;
+
+/** What was known, with what is wrong now; and what that raises and clears. */
+export function judgeAlarms(
+  before: Troubles,
+  conditions: readonly Condition[],
+  now: number,
+): { readonly troubles: Troubles; readonly changes: readonly AlarmChange[] } {
+  const troubles = new Map<string, Trouble>();
+  const changes: AlarmChange[] = [];
+  for (const condition of conditions) {
+    const key = keyOf(condition);
+    const { goodSince: _, ...known } = before.get(key) ?? { ...condition, since: now };
+    const trouble = raiseWhenDue({ ...known, ...condition }, now);
+    troubles.set(key, trouble);
+    const alarm = toAlarm(trouble);
+    if (alarm && known.raisedAt === undefined) changes.push({ kind: "raised", alarm, at: now });
+  }
+  for (const [key, trouble] of before) {
+    if (troubles.has(key)) continue;
+    const goodSince = trouble.goodSince ?? now;
+    const alarm = toAlarm(trouble);
+    if (now - goodSince < CLEAR_AFTER_MS) troubles.set(key, { ...trouble, goodSince });
+    else if (alarm) changes.push({ kind: "cleared", alarm, at: now });
+  }
+  return { troubles, changes };
+}
+
+/** The alarms that are raised, the oldest first. */
+export function raisedAlarms(troubles: Troubles): readonly Alarm[] {
+  return [...troubles.values()].flatMap((trouble) => toAlarm(trouble) ?? []).sort(byTime);
+}
+
+export function isRaised(troubles: Troubles, of: Pick<Condition, "name" | "subject">): boolean {
+  return troubles.get(keyOf(of))?.raisedAt !== undefined;
+}
+
+function keyOf({ name, subject }: Pick<Condition, "name" | "subject">): string {
+  return `${name} ${subject}`;
+}
+
+function raiseWhenDue(trouble: Trouble, now: number): Trouble {
+  const isDue = trouble.raisedAt === undefined && now - trouble.since >= trouble.raiseAfterMs;
+  return isDue ? { ...trouble, raisedAt: now } : trouble;
+}
+
+function toAlarm({ name, subject, reason, since, raisedAt }: Trouble): Alarm | undefined {
+  return raisedAt === undefined ? undefined : { name, subject, reason, since, raisedAt };
+}
+
+function byTime(a: Alarm, b: Alarm): number {
+  return a.raisedAt - b.raisedAt || (keyOf(a) < keyOf(b) ? -1 : 1);
+}

@@ -1,0 +1,72 @@
+/** What is wrong at the moment, as far as this process can see. */
+import type { ChannelStatus } from "../channels/channel.ts";
+import type { AlarmName, Condition } from "../core/alarm.ts";
+import { readSetting } from "../core/settings.ts";
+import type { QueueBacklog, ReceiptStore, UpkeepStore } from "../store/store.ts";
+
+export interface AlarmSources {
+  readonly upkeep: Pick<UpkeepStore, "backlog">;
+  readonly receipts: Pick<ReceiptStore, "overdue">;
+  /** Those that this process runs. */
+  readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+}
+
+export interface Situation {
+  readonly now: number;
+  /** Of the instance. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly isRaised: (name: AlarmName, subject: string) => boolean;
+}
+
+export async function findConditions(
+  { upkeep, receipts, connectors }: AlarmSources,
+  situation: Situation,
+): Promise<readonly Condition[]> {
+  return [
+    ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
+    ...(await upkeep.backlog()).flatMap((queue) => ofQueue(queue, situation)),
+    ...(await receipts.overdue()).flatMap((overdue) => ofReceipts(overdue, situation)),
+  ];
+}
+
+/** Told by the channel, which knows that it does not mend itself. */
+const REFUSED: Readonly<Record<NonNullable<ChannelStatus["alarm"]>, AlarmName>> = {
+  bind_refused: "connector_bind_refused",
+  credentials_refused: "connector_credentials_refused",
+};
+
+function ofConnector(id: string, status: ChannelStatus, { settings }: Situation): readonly Condition[] {
+  const { state, alarm, reason = `it is ${state}` } = status;
+  const conditions: Condition[] = [];
+  if (state === "down" || state === "connecting") {
+    const raiseAfterMs = readSetting(settings, "alarm_connector_down_seconds") * 1_000;
+    conditions.push({ name: "connector_down", subject: id, reason, raiseAfterMs });
+  }
+  if (alarm) conditions.push({ name: REFUSED[alarm], subject: id, reason, raiseAfterMs: 0 });
+  return conditions;
+}
+
+/** Once raised, the alarm stays until there is half as much of it: what hovers at the limit is one alarm. */
+const CLEARED_AT = 0.5;
+
+function ofQueue(
+  { queue, oldestReadySince }: QueueBacklog,
+  { now, settings, isRaised }: Situation,
+): readonly Condition[] {
+  const limit = readSetting(settings, "alarm_queue_age_seconds");
+  const age = Math.floor((now - (oldestReadySince ?? now)) / 1_000);
+  if (age < limit * (isRaised("queue_too_old", queue) ? CLEARED_AT : 1)) return [];
+  const reason = `its oldest job has been due for ${age} s`;
+  return [{ name: "queue_too_old", subject: queue, reason, raiseAfterMs: 0 }];
+}
+
+function ofReceipts(
+  { connectorId, parts }: { readonly connectorId: string; readonly parts: number },
+  { settings, isRaised }: Situation,
+): readonly Condition[] {
+  const limit = readSetting(settings, "alarm_receipts_overdue");
+  const isOver = parts >= limit * (isRaised("receipts_overdue", connectorId) ? CLEARED_AT : 1);
+  if (limit === 0 || !isOver) return [];
+  const reason = `${parts} segments have no receipt in time`;
+  return [{ name: "receipts_overdue", subject: connectorId, reason, raiseAfterMs: 0 }];
+}
