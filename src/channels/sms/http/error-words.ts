@@ -1,5 +1,4 @@
 import type { MessageError } from "../../../core/message.ts";
-import { dltScrubReason } from "../dlt-scrub-codes.ts";
 
 export interface ProviderWords {
   readonly provider: string;
@@ -19,13 +18,6 @@ export function providerError({ provider, code, text, otherwise }: ProviderWords
     code: word === "" ? otherwise.code : `${provider}.${word}`,
     message: (text && tidyText(text)) || otherwise.message,
   };
-}
-
-/** The error behind a code of Indian DLT scrubbing; `undefined` for any other. */
-export function dltError(code: string | undefined): MessageError | undefined {
-  if (code === undefined || !/^\d{3,4}$/.test(code)) return undefined;
-  const reason = dltScrubReason(Number(code));
-  return reason === undefined ? undefined : { code: `dlt.${code}`, message: `DLT scrubbing: ${reason}` };
 }
 
 /** The provider's own words as one line of printable text. */

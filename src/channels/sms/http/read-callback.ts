@@ -2,8 +2,9 @@ import type { Connector } from "../../../core/accounts.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { Receipt } from "../../../core/outcome.ts";
 import type { CallbackReading, CallbackRequest } from "../../channel.ts";
+import { dltScrubError } from "../dlt-scrub-codes.ts";
 import { documentOf } from "./callback-document.ts";
-import { dltError, providerError, tidyText } from "./error-words.ts";
+import { providerError, tidyText } from "./error-words.ts";
 import type { CallbackDescription, ReceiptWord } from "./gateway.ts";
 import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
@@ -107,7 +108,7 @@ function judge(
 ): { readonly status: ReceiptWord; readonly error?: MessageError } {
   const status = statusOf(description, report);
   if (status === "sent" || status === "delivered") return { status };
-  const scrubbed = description.dlt_codes ? dltError(report.code) : undefined;
+  const scrubbed = description.dlt_codes ? dltScrubError(report.code) : undefined;
   if (scrubbed) return { status: "failed", error: scrubbed };
   const error = providerError({
     ...report,

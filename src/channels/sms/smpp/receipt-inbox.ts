@@ -1,5 +1,6 @@
 import type { Receipt } from "../../../core/outcome.ts";
 import type { ChannelDeps } from "../../channel.ts";
+import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { canonicalId, type IdFormat } from "./message-id.ts";
 import type { ShortMessage } from "./pdu.ts";
 import { readReceipt } from "./receipt.ts";
@@ -19,17 +20,19 @@ export interface InboxOptions {
   readonly connectorId: string;
   readonly idFormat: IdFormat;
   readonly storeTimeoutMs: number;
+  /** Scrub codes of the connector's own. */
+  readonly dltCodes?: OwnCodes;
 }
 
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
-  const { connectorId, idFormat, storeTimeoutMs } = options;
+  const { connectorId, idFormat, storeTimeoutMs, dltCodes } = options;
   const line = createStoreLine<Receipt>(
     { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
     deps,
   );
   return {
     take(message, acknowledge) {
-      const receipt = readReceipt(message);
+      const receipt = readReceipt(message, dltCodes);
       if (!receipt) {
         deps.log.warn({ connectorId }, "a receipt names no message and was dropped");
         return acknowledge(STATUS_OK);

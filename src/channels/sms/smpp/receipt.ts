@@ -1,6 +1,5 @@
-import type { MessageError } from "../../../core/message.ts";
 import type { Receipt } from "../../../core/outcome.ts";
-import { dltScrubReason } from "../dlt-scrub-codes.ts";
+import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
 /** A receipt as the SMSC told it; who it came through and when is added by the channel. */
@@ -60,9 +59,10 @@ export function isReceipt(message: ShortMessage): boolean {
 
 /**
  * Reads a receipt by its TLVs and, where they are missing, by its text. `undefined` if it does not say which
- * message it is about. Status words nobody knows are `sent`: they prove neither success nor failure.
+ * message it is about. Status words nobody knows are `sent`: they prove neither success nor failure. `own`: the
+ * connector's scrub codes.
  */
-export function readReceipt(message: ShortMessage): SmppReceipt | undefined {
+export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt | undefined {
   const tlvId = tlvText(message, TAG.receiptedMessageId);
   const found = textFields(receiptText(message));
   // Beside TLVs the text may be the customer's own words: only one that names a state is a receipt's.
@@ -72,7 +72,7 @@ export function readReceipt(message: ShortMessage): SmppReceipt | undefined {
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
   const word = stateWord(message) ?? wordOf(fields.stat ?? "");
   const code = networkCode(message) ?? fields.err;
-  const verdict = isNotice ? { status: "sent" as const } : judge(word, code);
+  const verdict = isNotice ? { status: "sent" as const } : judge(word, code, own);
   const raw = rawReceipt(message, fields);
   const reference = userReference(message);
   return {
@@ -91,8 +91,10 @@ export function readState(state: number, errorCode: number): Pick<Receipt, "stat
   return judge(word, errorCode === 0 ? undefined : String(errorCode));
 }
 
-function judge(word: string, code: string | undefined): Pick<SmppReceipt, "status" | "error"> {
-  const scrubbed = NOT_REFUSED.has(word) ? undefined : scrubError(code);
+type Verdict = Pick<SmppReceipt, "status" | "error">;
+
+function judge(word: string, code: string | undefined, own?: OwnCodes): Verdict {
+  const scrubbed = NOT_REFUSED.has(word) ? undefined : dltScrubError(code, own);
   if (scrubbed) return { status: "failed", error: scrubbed };
   const status = STATES.find(([, known]) => known === word)?.[2] ?? "sent";
   if (status === "sent" || status === "delivered") return { status };
@@ -101,12 +103,6 @@ function judge(word: string, code: string | undefined): Pick<SmppReceipt, "statu
     status,
     error: { code: `receipt.${word.toLowerCase()}`, message: `the SMSC reported ${word}${detail}` },
   };
-}
-
-function scrubError(code: string | undefined): MessageError | undefined {
-  if (code === undefined || !/^\d{3,4}$/.test(code)) return undefined;
-  const reason = dltScrubReason(Number(code));
-  return reason === undefined ? undefined : { code: `dlt.${code}`, message: `DLT scrubbing: ${reason}` };
 }
 
 // ---------------------------------------------------------------- TLVs

@@ -81,7 +81,10 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
 /** What the SMSC delivers: receipts, and what handsets write. */
 function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: ChannelDeps) {
   const storeTimeoutMs = config.response_timeout_ms;
-  const receipts = createReceiptInbox({ connectorId, idFormat: config.id_format, storeTimeoutMs }, deps);
+  const receipts = createReceiptInbox(
+    { connectorId, idFormat: config.id_format, storeTimeoutMs, dltCodes: config.dlt_codes },
+    deps,
+  );
   const handsets = createHandsetInbox(
     { connectorId, alphabet: config.default_alphabet, storeTimeoutMs },
     deps,

@@ -37,6 +37,10 @@ const dltFields = {
       "the entity id of the message",
   }),
   dlt_order: choice(["entity_first", "template_first"], { description: "Which DLT TLV comes first" }),
+  dlt_codes: Type.Record(Type.String({ maxLength: 32 }), Type.String({ pattern: "^\\d{3}$" }), {
+    default: {},
+    description: "What this operator's own error codes mean in receipts, for example 5308: 633",
+  }),
   dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
 };
 

@@ -86,6 +86,8 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x102: ["ESME_RSERTYPUNAVAIL", "service type is unavailable", "transient"],
   0x103: ["ESME_RSERTYPDENIED", "service type is denied", "permanent"],
   0x104: ["ESME_RINVDCS", "data coding is invalid", "permanent"],
+  // Of India's DLT scrubbing, which says so in decimal: the platform had no answer, and may have one later.
+  670: ["0x0000029e", "DLT scrubbing failed", "transient"],
 };
 
 /** How long to wait after what a connector itself has put into a class. */

@@ -1,4 +1,6 @@
+import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome } from "../../../core/outcome.ts";
+import { dltScrubError } from "../dlt-scrub-codes.ts";
 import { type IdFormat, responseIds } from "./message-id.ts";
 import { STATUS_OK, type StatusClass, statusCode, statusWord } from "./status-words.ts";
 import type { SubmitAnswer } from "./submit-answer.ts";
@@ -67,9 +69,15 @@ function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): 
   return fromStatus(status, new Map([[status, "framing"]]));
 }
 
+/** Some SMSCs scrub before they answer, and answer with the scrub code: beyond what SMPP itself has. */
+function scrubError(status: number): MessageError | undefined {
+  return status >= 600 && status < 700 ? dltScrubError(String(status)) : undefined;
+}
+
 function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
   const word = statusWord(status, overrides);
-  const error = { code: statusCode(status), message: `${word.words} (${word.name})` };
+  const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
+  const error = scrubError(status) ?? plain;
   const deferred = (retryAfterMs?: number): PartOutcome => ({
     kind: "deferred",
     error,
