@@ -99,10 +99,7 @@ export interface WebhookSelection {
 /** Where the next page goes on; opaque. */
 export type WebhookCursor = string;
 
-/**
- * The host of a callback URL, as lanes name it; `undefined` where the URL has none to connect to, so that it is
- * judged, and refused, at delivery like all others.
- */
+/** The host of a callback URL, as lanes name it. Of what is no URL it is empty: that is refused at delivery. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;

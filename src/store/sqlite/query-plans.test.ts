@@ -110,3 +110,25 @@ test("lists step down the account's index, and read nothing else of the messages
   }
   await store.close();
 });
+
+test("claiming webhooks costs the same statements whatever waits for other hosts", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const { account, clock, sms, claim, settle } = await createWorld(store);
+  const eventsTo = async (host: string, count: number) => {
+    const to = Array.from({ length: count }, (_, index) => `+91${index}`);
+    await sms({ to, content: { callbackUrl: `https://${host}/` } });
+    for (const job of await claim(count)) await settle(job);
+  };
+  const costOfClaim = async () => {
+    ears.reset();
+    const lanes = [{ lane: { accountId: account.id, host: "well.test" }, limit: 5 }];
+    expect(await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60_000 })).toHaveLength(5);
+    return ears.total();
+  };
+  await eventsTo("well.test", 20);
+  const before = await costOfClaim();
+  for (let host = 0; host < 50; host++) await eventsTo(`dead-${host}.test`, 20);
+  expect(await costOfClaim()).toBeLessThanOrEqual(before);
+  await store.close();
+});

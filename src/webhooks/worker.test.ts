@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
+import type { WebhookClaim } from "../store/store.ts";
+import { createAgenda } from "./agenda.ts";
+import { createLanes, type Pass } from "./lanes.ts";
+import { createWorker } from "./worker.ts";
+
+const WELL = { kind: "well" } as const;
+
+/** A worker over lines of events that are only counted, whose deliveries end when they are told to. */
+function open() {
+  const clock = createHeldClock();
+  const lines = new Map<string, number>();
+  const claims: WebhookClaim[] = [];
+  const underWay: { host: string; pass: Pass; end: () => void }[] = [];
+  let failure: Error | undefined;
+  let errors = 0;
+  let id = 0;
+  const agenda = createAgenda();
+  const lanes = createLanes({
+    clock,
+    random: () => 0.5,
+    onRoom(lane) {
+      agenda.makeRoom(lane);
+      worker.wake();
+    },
+  });
+  const claim = async (request: WebhookClaim) => {
+    claims.push(request);
+    if (failure) throw failure;
+    return request.lanes.flatMap(({ lane, limit }) => take(lane, limit));
+  };
+  const take = (lane: Lane, limit: number): ClaimedWebhook[] => {
+    const left = lines.get(lane.host) ?? 0;
+    const count = Math.min(left, limit);
+    lines.set(lane.host, left - count);
+    const event = { claim: 1, messageId: "m", sequence: 1, lane, url: "", failures: 0, body: "" };
+    return Array.from({ length: count }, () => ({ ...event, id: ++id }));
+  };
+  const worker = createWorker({
+    outbox: { claim },
+    agenda,
+    lanes,
+    clock,
+    onError: () => void errors++,
+    carry: ({ lane }, pass) =>
+      new Promise((resolve) => {
+        const end = () => {
+          underWay.splice(underWay.indexOf(delivery), 1);
+          pass.leave(WELL, 5);
+          resolve();
+        };
+        const delivery = { host: lane.host, pass, end };
+        underWay.push(delivery);
+      }),
+  });
+  return {
+    clock,
+    claims,
+    underWay,
+    worker,
+    lanes,
+    errors: () => errors,
+    fail(error: Error | undefined) {
+      failure = error;
+    },
+    async ring(host: string, count: number) {
+      lines.set(host, (lines.get(host) ?? 0) + count);
+      agenda.add({ accountId: "a", host });
+      worker.wake();
+      await settled();
+    },
+  };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function endAll(rig: ReturnType<typeof open>): Promise<number> {
+  let ended = 0;
+  while (rig.underWay.length > 0) {
+    for (const { end } of [...rig.underWay]) {
+      end();
+      ended++;
+    }
+    await settled();
+  }
+  return ended;
+}
+
+test("no more is claimed than there is room for, and in the end everything is carried out", async () => {
+  const rig = open();
+  await rig.ring("h", 500);
+  expect(rig.underWay).toHaveLength(1);
+  expect(await endAll(rig)).toBe(500);
+  for (const { lanes } of rig.claims) for (const { limit } of lanes) expect(limit).toBeLessThanOrEqual(64);
+  expect(rig.lanes.underWay()).toBe(0);
+});
+
+test("an empty line is asked for once", async () => {
+  const rig = open();
+  await rig.ring("h", 0);
+  expect(rig.claims).toHaveLength(1);
+  rig.worker.wake();
+  await settled();
+  expect(rig.claims).toHaveLength(1);
+});
+
+test("a claim that fails gives its room back, and is made again a second later", async () => {
+  const rig = open();
+  rig.fail(new Error("disk full"));
+  await rig.ring("h", 1);
+  expect([rig.errors(), rig.claims.length, rig.lanes.underWay()]).toEqual([1, 1, 0]);
+  rig.fail(undefined);
+  await rig.clock.advance(999);
+  expect(rig.claims).toHaveLength(1);
+  await rig.clock.advance(1);
+  await settled();
+  expect(rig.underWay).toHaveLength(1);
+  await endAll(rig);
+});
+
+test("after stop nothing is claimed, and it resolves when what is under way has ended", async () => {
+  const rig = open();
+  await rig.ring("h", 10);
+  let isStopped = false;
+  const stopping = rig.worker.stop().then(() => {
+    isStopped = true;
+  });
+  await settled();
+  expect(isStopped).toBe(false);
+  const claims = rig.claims.length;
+  await endAll(rig);
+  await stopping;
+  expect(rig.claims).toHaveLength(claims);
+});
