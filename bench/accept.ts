@@ -2,7 +2,7 @@
  * Accepting over HTTP, beside a bare `Bun.serve` in the same run: single SMS with every check on, with
  * and without an idempotency key, batches of 1,000, and lookups. Rounds alternate, and medians of the pairs' ratios are printed.
  *
- *   bun bench/accept.ts [rounds] [seconds]
+ *   bun bench/accept.ts [rounds] [seconds] [listeners]
  */
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../test/postrider-process.ts";
 import { startBare } from "./bare.ts";
@@ -11,6 +11,7 @@ import { getScript, type Measured, measure, median, postScript, requireWrk } fro
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SECONDS = Number(process.argv[3] ?? 5);
+const LISTENERS = process.argv[4] ?? "1";
 const CONNECTIONS = 64;
 const PATH = "/v1/sms/messages";
 
@@ -36,7 +37,7 @@ const batch = JSON.stringify({
 });
 
 requireWrk();
-console.log(heading("Accepting and looking up, against a bare Bun.serve"));
+console.log(heading(`Accepting and looking up with ${LISTENERS} listener(s), against a bare Bun.serve`));
 const bare = await startBare();
 await withService(["--roles", "api"], async (service) => {
   const key = service.sandbox.api_key;
@@ -77,7 +78,10 @@ async function withService(
   run: (service: PostriderProcess) => Promise<void>,
 ): Promise<void> {
   const folder = makeDataFolder();
-  const service = await startPostrider({ dataFolder: folder.path, args });
+  const service = await startPostrider({
+    dataFolder: folder.path,
+    args: [...args, "--listeners", LISTENERS],
+  });
   try {
     await run(service);
   } finally {

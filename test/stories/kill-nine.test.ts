@@ -18,8 +18,9 @@ test(
   async () => {
     const accepted = new Map<string, readonly string[]>();
     let service = await startPostrider({ dataFolder: folder.path });
-    // Both ways of writing take turns on the same database.
-    const writing = (kill: number) => (kill % 2 === 0 ? ["--store-thread"] : []);
+    // The ways of writing take turns on the same database.
+    const ways = [["--listeners", "2"], [], ["--store-thread"]];
+    const writing = (kill: number) => ways[kill % ways.length] ?? [];
     for (let kill = 0; kill < KILLS; kill++) {
       const load = startLoad(service, accepted);
       await load.accepted(20 + Math.floor(Math.random() * 200));
