@@ -2,7 +2,7 @@
  * SMTP servers for tests, on 127.0.0.1 and a port of their own. `startFakeSmtp` is a whole server (`smtp-server`)
  * with failure on a dial; `startRawSmtp` answers line by line as a script says, for what no real server does.
  */
-import { createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { testTls } from "./test-tls.ts";
@@ -40,8 +40,9 @@ export interface SmtpDial {
 }
 
 export interface FakeSmtpOptions {
-  /** `starttls` (as offered), `implicit`, or `none` (the default). The certificate is that of `testTls`. */
+  /** `starttls` (as offered), `implicit`, or `none` (the default). The certificate is that of `testTls`, if no other is given. */
   readonly tls?: "none" | "starttls" | "implicit";
+  readonly certificate?: { readonly key: string; readonly cert: string };
   /** AUTH is required, and only this will do. */
   readonly auth?: { readonly username: string; readonly password: string };
   readonly maxOctets?: number;
@@ -161,17 +162,16 @@ function serverOptions({
   auth,
   maxOctets,
   smtpUtf8 = true,
+  certificate = testTls,
 }: FakeSmtpOptions): SMTPServerOptions {
   return {
     secure: tls === "implicit",
-    key: testTls.key,
-    cert: testTls.cert,
+    ...certificate,
     authOptional: !auth,
     allowInsecureAuth: true,
     disabledCommands: [...(tls === "starttls" ? [] : ["STARTTLS"]), ...(auth ? [] : ["AUTH"])],
     hideSMTPUTF8: !smtpUtf8,
-    hideSize: maxOctets === undefined,
-    ...(maxOctets !== undefined && { size: maxOctets }),
+    ...(maxOctets === undefined ? { hideSize: true } : { size: maxOctets }),
     disableReverseLookup: true,
     logger: false,
     closeTimeout: 100,
@@ -272,7 +272,7 @@ async function serveRaw(
   }
 }
 
-function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string") throw new Error("not listening on a port");
   return address.port;
 }
