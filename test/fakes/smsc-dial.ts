@@ -32,6 +32,8 @@ export interface SmscDial {
   receiptForm?: "tlv" | "text";
   /** The state receipts tell of, as in their text. */
   receiptState?: string;
+  /** The `err` of receipts in text; absent: 000. */
+  receiptError?: string;
   /** How submit_sm_resp and receipt write the message id. */
   ids?: "same" | "hex, receipt decimal" | "decimal, receipt hex";
 }

@@ -26,7 +26,9 @@ export function receiptFor(
   const reference = submit.tlvs.get(TAG.userMessageReference);
   if (dial.receiptForm === "text") {
     const dlvrd = state === "DELIVRD" ? "001" : "000";
-    const text = `id:${id} sub:001 dlvrd:${dlvrd} submit date:2601151200 done date:2601151201 stat:${state} err:000 text:Hello`;
+    const dates = "submit date:2601151200 done date:2601151201";
+    const err = dial.receiptError ?? "000";
+    const text = `id:${id} sub:001 dlvrd:${dlvrd} ${dates} stat:${state} err:${err} text:Hello`;
     return { ...addresses, shortMessage: Buffer.from(text, "latin1") };
   }
   const tlvs = new Map<number, Uint8Array>([

@@ -1,0 +1,60 @@
+/** What an operator's DLT scrubbing refuses fails, and the caller reads why and what to do about it. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import type { SmscDial } from "../fakes/smsc-dial.ts";
+import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
+
+let postrider: HeldPostrider;
+let smsc: FakeSmsc;
+
+beforeEach(async () => {
+  [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc()]);
+});
+
+afterEach(async () => {
+  await smsc.close();
+  await postrider.close();
+});
+
+const MISMATCH = {
+  code: "dlt.633",
+  message:
+    "DLT scrubbing: text does not match the template; import the template anew and compare word by word",
+};
+
+async function scrubbed(dial: SmscDial, config: Record<string, unknown> = {}) {
+  Object.assign(smsc.dial, dial);
+  const live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc, config)] });
+  const message = await live.send("+14155550101");
+  expect(await postrider.reached(message, "failed", "undelivered", "delivered")).toBe("failed");
+  const response = await fetch(`${postrider.url}${message.path}/events`, {
+    headers: { Authorization: `Bearer ${message.apiKey}` },
+  });
+  const { data: events } = (await response.json()) as { data: Record<string, unknown>[] };
+  return { entries: await live.timeline(message), events };
+}
+
+const receipt: SmscDial = { receipts: "after", receiptForm: "text", receiptState: "UNDELIV" };
+
+test("a receipt with a scrub code fails the message, with the hint on its timeline and in its event", async () => {
+  const { entries, events } = await scrubbed({ ...receipt, receiptError: "0633" });
+  expect(entries.at(-1)).toMatchObject({
+    kind: "receipt",
+    status: "failed",
+    error: MISMATCH,
+  });
+  expect(String(entries.at(-1)?.detail?.raw)).toContain("err:0633");
+  expect(events.at(-1)).toMatchObject({ type: "sms.failed", status: "failed", error: MISMATCH });
+});
+
+test("an operator's own code is read as the connector says", async () => {
+  const { entries } = await scrubbed({ ...receipt, receiptError: "5308" }, { dlt_codes: { "5308": "633" } });
+  expect(entries.at(-1)?.error).toEqual(MISMATCH);
+});
+
+test("an SMSC that scrubs before it answers is understood, and the message is not sent again", async () => {
+  const { entries } = await scrubbed({ submitStatus: 633 });
+  expect(entries.at(-1)).toMatchObject({ kind: "attempt", status: "failed", error: MISMATCH });
+  expect(smsc.submits).toHaveLength(1);
+});
