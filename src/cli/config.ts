@@ -26,7 +26,7 @@ export interface Config {
   readonly roles: ReadonlySet<Role>;
   /** Writes to SQLite on a thread of their own: for disks whose commit takes milliseconds (ADR 10). */
   readonly hasStoreThread: boolean;
-  /** Threads that take requests, that of the process included (ADR 11). */
+  /** Threads that take requests, that of the process included (ADR 13). */
   readonly listeners: number;
 }
 
