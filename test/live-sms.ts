@@ -45,6 +45,8 @@ export async function openLiveSms(
     body?: string;
     settings?: Record<string, string>;
     sharesRoute?: boolean;
+    /** The account's sender. */
+    from?: string;
   },
 ): Promise<LiveSms> {
   const { accountId, apiKey } = await liveAccount(service);
@@ -53,7 +55,7 @@ export async function openLiveSms(
     await admin(service, `/settings/${name}?account_id=${accountId}`, { value }, "PUT");
   }
   await openRoute(service, options.connectors, options.sharesRoute ? undefined : account_id);
-  await admin(service, "/senders", { account_id, sender_id: "ACMECO", is_default: true });
+  await admin(service, "/senders", { account_id, sender_id: options.from ?? "ACMECO", is_default: true });
   const { template_id: templateId } = await admin<{ template_id: string }>(service, "/sms-templates", {
     account_id,
     name: "story",

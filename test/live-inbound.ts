@@ -1,0 +1,49 @@
+/** Handsets that write to a live account's number over an SMSC, and what its owner sees of it. */
+import { admin, type Peer } from "./admin.ts";
+import type { FakeSmsc } from "./fakes/fake-smsc.ts";
+
+export const HANDSET = "+14155550199";
+export const NUMBER = "+14155550123";
+
+export interface ShownInbound {
+  readonly message_id: string;
+  readonly from: string;
+  readonly text: string;
+  readonly segments: number;
+  readonly partial?: true;
+}
+
+/** The number is the account's from now on. */
+export async function ownNumber(service: Peer, accountId: string): Promise<void> {
+  await admin(service, "/inbound-numbers", { account_id: accountId, number: NUMBER });
+}
+
+const ADDRESSES = {
+  source: { ton: 1, npi: 1, address: HANDSET.slice(1) },
+  destination: { ton: 1, npi: 1, address: NUMBER.slice(1) },
+};
+
+/** Writes one short message; resolves with the status of its deliver_sm_resp. */
+export function write(smsc: FakeSmsc, text: string): Promise<number> {
+  return smsc.deliver({ ...ADDRESSES, shortMessage: Buffer.from(text, "latin1") });
+}
+
+/** Writes one part of a long one, in UCS-2 behind an 8-bit header. */
+export function writePart(
+  smsc: FakeSmsc,
+  text: string,
+  [reference, total, number]: readonly [number, number, number],
+): Promise<number> {
+  const shortMessage = Buffer.concat([
+    Buffer.of(5, 0, 3, reference, total, number),
+    Buffer.from(text, "utf16le").swap16(),
+  ]);
+  return smsc.deliver({ ...ADDRESSES, esmClass: 0x40, dataCoding: 8, shortMessage });
+}
+
+/** As the account lists it, newest first. */
+export async function inbound(service: Peer, apiKey: string): Promise<readonly ShownInbound[]> {
+  const headers = { Authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${service.url}/v1/sms/inbound`, { headers });
+  return ((await response.json()) as { data: ShownInbound[] }).data;
+}
