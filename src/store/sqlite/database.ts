@@ -7,7 +7,7 @@ import type { WriteLock } from "./write-lock.ts";
 export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
-  write<T>(work: () => T, weight?: number): Promise<T>;
+  write<T>(work: () => T, weight?: number, place?: "last"): Promise<T>;
   read<T>(work: () => T): Promise<T>;
   /** `forget` runs after every rollback: what was remembered from within may not be so. */
   onRollback(forget: () => void): void;

@@ -14,6 +14,16 @@ test("calls of one turn share one commit, and are answered after it", async () =
   await store.close();
 });
 
+test("a receipt right behind the answer finds the settlement of the same turn, and need not be parked", async () => {
+  const { store } = await openInMemory({});
+  const { sms, claimOne, settle, receive } = await createWorld(store);
+  const [id = ""] = await sms();
+  const job = await claimOne();
+  const [received] = await Promise.all([receive(`p-${id}`), settle(job)]);
+  expect(received).toEqual([{ kind: "applied", messageId: id, status: "delivered" }]);
+  await store.close();
+});
+
 test("work beyond the weight of one transaction goes into the next, and none of it is lost", async () => {
   let commits = 0;
   const { store } = await openInMemory({ faults: { beforeCommit: () => void commits++ } });

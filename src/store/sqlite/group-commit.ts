@@ -12,9 +12,10 @@ export interface GroupCommit {
   /**
    * Runs `work` in a transaction shared with the other calls of this turn of the event loop, and resolves when
    * that is on disk. `work` may run twice, the second time on its own: it must leave no trace outside the
-   * database that `onRollback` does not undo. `weight`: roughly its number of rows.
+   * database that `onRollback` does not undo. `weight`: roughly its number of rows. `last`: after all that came in
+   * the same turn and does not say so.
    */
-  write<T>(work: () => T, weight?: number): Promise<T>;
+  write<T>(work: () => T, weight?: number, place?: "last"): Promise<T>;
   /** Takes no more; resolves when all that waits is committed. */
   close(): Promise<void>;
 }
@@ -44,10 +45,16 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isClosed = false;
 
   return {
-    write<T>(work: () => T, weight = 1) {
+    write<T>(work: () => T, weight = 1, place?: "last") {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
       return new Promise<T>((resolve, reject) => {
-        line.join({ work, weight, resolve: (value) => resolve(value as T), reject });
+        line.join({
+          work,
+          weight,
+          isLast: place === "last",
+          resolve: (value) => resolve(value as T),
+          reject,
+        });
       });
     },
     async close() {
@@ -65,6 +72,7 @@ function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "sche
 interface Call {
   readonly work: () => unknown;
   readonly weight: number;
+  readonly isLast: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -117,7 +125,8 @@ function takeGroup(waiting: Call[]): Call[] {
     if (count > 0 && weight > MAX_WEIGHT) break;
     count++;
   }
-  return waiting.splice(0, count);
+  const group = waiting.splice(0, count);
+  return [...group.filter(({ isLast }) => !isLast), ...group.filter(({ isLast }) => isLast)];
 }
 
 function answer(call: Call, result: Result): void {

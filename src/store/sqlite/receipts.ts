@@ -15,5 +15,7 @@ export function createRecordReceipts(db: Database, providerIds: ProviderIds): Qu
           return providerIds.receive(receipt);
         }),
       receipts.length * 2,
+      // An SMSC may send a receipt right behind the answer: its settlement is on its way, and goes first.
+      "last",
     );
 }
