@@ -51,12 +51,9 @@ export function createAgenda(maxLanes = MAX_LANES): Agenda {
   return {
     add(lane) {
       const key = keyOf(lane);
-      let entry = known.get(key);
-      if (!entry) {
-        if (known.size >= maxLanes) return;
-        entry = { key, lane, heard: 0 };
-        known.set(key, entry);
-      }
+      const entry = known.get(key) ?? { key, lane, heard: 0 };
+      if (entry.heard === 0 && known.size >= maxLanes) return;
+      known.set(key, entry);
       entry.heard++;
       reopen(entry);
     },

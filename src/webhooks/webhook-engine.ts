@@ -16,12 +16,10 @@ import { createWorker } from "./worker.ts";
 /** How long `stop` waits for answers before it gives up on them: their events are delivered after the next start. */
 const PATIENCE_MS = 8_000;
 
-export interface WebhookLog {
+type Line = (fields: Record<string, unknown>, message: string) => void;
+
+export interface WebhookLog extends Readonly<Record<"debug" | "info" | "warn" | "error", Line>> {
   isDebug(): boolean;
-  debug(fields: Record<string, unknown>, message: string): void;
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-  error(fields: Record<string, unknown>, message: string): void;
 }
 
 export interface WebhookEngineDeps {

@@ -86,19 +86,30 @@ async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Prom
   const wanted = picks.map(({ item, passes }) => ({ lane: item.lane, limit: passes.length }));
   try {
     const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS });
-    const byLane = groupByLane(claimed);
-    for (const { item, heard, passes } of picks) {
-      const webhooks = byLane.get(item.lane.accountId)?.get(item.lane.host) ?? [];
-      if (webhooks.length < passes.length) deps.agenda.drained(item, heard);
-      for (const webhook of webhooks) {
-        const pass = passes.pop();
-        if (pass) hold(deps.carry(webhook, pass, leaseEndsMs));
-      }
+    for (const { webhook, pass } of match(picks, claimed, deps.agenda)) {
+      hold(deps.carry(webhook, pass, leaseEndsMs));
     }
   } finally {
     for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "nothing" }, 0);
   }
   return true;
+}
+
+/** Gives each event a pass of its lane; a lane that brought fewer than were asked for is drained. */
+function match(
+  picks: readonly Picked[],
+  claimed: readonly ClaimedWebhook[],
+  agenda: Agenda,
+): readonly { readonly webhook: ClaimedWebhook; readonly pass: Pass }[] {
+  const byLane = groupByLane(claimed);
+  return picks.flatMap(({ item, heard, passes }) => {
+    const webhooks = byLane.get(item.lane.accountId)?.get(item.lane.host) ?? [];
+    if (webhooks.length < passes.length) agenda.drained(item, heard);
+    return webhooks.flatMap((webhook) => {
+      const pass = passes.pop();
+      return pass ? { webhook, pass } : [];
+    });
+  });
 }
 
 interface Picked {
