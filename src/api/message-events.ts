@@ -32,7 +32,7 @@ const PLACES = [
 ] as const;
 
 /** What an operator alone is to see has no kind here. */
-const SHOWN_KINDS = ["status", "attempt", "interrupted", "receipt", "late_receipt"] as const;
+const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;
 
 const MessageTimeline = Type.Object(
   {
@@ -43,7 +43,7 @@ const MessageTimeline = Type.Object(
           enum: [...SHOWN_KINDS],
           description:
             "`attempt`: it was handed to a provider, or that was tried; `interrupted`: an attempt ended without an " +
-            "answer; `receipt`: the provider's later word; `late_receipt`: one that changed nothing any more; " +
+            "answer; `late_answer`: the answer came after all; `receipt`: the provider's later word; `late_receipt`: one that changed nothing any more; " +
             "`status`: a change without either",
         }),
         status: Type.String({ description: "After it; where there is a `recipient`, that recipient's" }),

@@ -163,6 +163,23 @@ export function receiptContract(open: OpenStore): void {
   );
 
   test(
+    "a receipt that is the first to tell that a message was sent tells its size, as the attempt counted it",
+    inWorld(open, async ({ store, account, sms, claimOne, settle, receive, clock }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      clock.now += 120 * SECOND;
+      await store.upkeep.stage(clock.now, 10);
+      await claimOne();
+      // The first holder comes home without its lease, and its message is still open.
+      const detail = { segments: 1, encoding: "gsm7" };
+      expect(await settle(job, { outcomes: [sent("s-1")], detail })).toBe(false);
+      await receive("s-1");
+      const timeline = await store.intake.timeline({ accountId: account.id, channel: "sms", id });
+      expect(timeline?.find(({ eventType }) => eventType === "sms.sent")?.detail).toMatchObject(detail);
+    }),
+  );
+
+  test(
     "a delivered email may still bounce",
     inWorld(open, async ({ email, claimOne, settle, receive, status }) => {
       const parts: Part[] = [{ status: "pending", address: "a@a.test" }];

@@ -6,12 +6,14 @@ import type { KnownIds } from "./known-ids.ts";
 import type { Match } from "./match-receipt.ts";
 import type { MessageLog } from "./message-log.ts";
 import { type MessageRow, toProgress } from "./rows.ts";
+import type { SizeOf } from "./sms-size.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface Books {
   readonly messages: MessageLog;
   readonly suppressions: SuppressionBook;
   readonly knownIds: KnownIds;
+  readonly sizeOf: SizeOf;
 }
 
 /** Moves the part that a receipt was matched with, inside a transaction. */
@@ -47,7 +49,7 @@ function apply(books: Books, receipt: Receipt, { message, indexes, by }: Applica
     const step = applyReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
-    const entries = by === "id" ? step.entries : step.entries.map((entry) => explained(entry, by));
+    const entries = step.entries.map((entry) => completed(books, message.id, explained(entry, by)));
     if (entries.length > 0) messages.save(message.id, { progress, entries });
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
     learn(suppressions, message, { receipt, email: progress.parts[part]?.address });
@@ -57,7 +59,13 @@ function apply(books: Books, receipt: Receipt, { message, indexes, by }: Applica
 
 /** For operators: the id alone did not do it. */
 function explained(entry: TimelineEntry, by: Match["by"]): TimelineEntry {
-  return { ...entry, detail: { ...entry.detail, matched_by: by } };
+  return by === "id" ? entry : { ...entry, detail: { ...entry.detail, matched_by: by } };
+}
+
+/** A receipt that is the first to say that an SMS was sent does not know its size; the attempt does. */
+function completed({ sizeOf }: Books, messageId: string, entry: TimelineEntry): TimelineEntry {
+  if (entry.eventType !== "sms.sent") return entry;
+  return { ...entry, detail: { ...sizeOf(messageId), ...entry.detail } };
 }
 
 /** The suppression list learns from late words as well: they are as true. */

@@ -11,6 +11,7 @@ import { createLateAnswers } from "./late-answers.ts";
 import { createMatchReceipt, type Match, type MatchParts } from "./match-receipt.ts";
 import { createParkedReceipts, type ParkedReceipts } from "./parked-receipts.ts";
 import { type MessageRow, toProgress } from "./rows.ts";
+import { createSizeOf } from "./sms-size.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 
@@ -37,6 +38,7 @@ export function createProviderIds(db: Database, books: ProviderIdsParts): Provid
     knownIds: createKnownIds(db),
     parked: createParkedReceipts(db),
     unconfirmed: createUnconfirmedParts(db),
+    sizeOf: createSizeOf(db),
     applyLateAnswer: createLateAnswers(db, books),
   };
   const { messages } = parts;
@@ -125,6 +127,7 @@ function prove(parts: Parts, found: Match, receipt: Receipt): Match {
   const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
   parts.knownIds.note({ ...answer, awaitedSince });
   const part = before[found.part];
-  if (part && isOpen(part)) parts.applyLateAnswer({ ...answer, parts: before.length }, receivedAt);
+  const detail = { ...parts.sizeOf(messageId) };
+  if (part && isOpen(part)) parts.applyLateAnswer({ ...answer, parts: before.length, detail }, receivedAt);
   return { ...found, message: parts.messages.find(messageId) ?? found.message };
 }

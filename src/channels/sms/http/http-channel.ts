@@ -89,12 +89,21 @@ async function attempt(
   if ("error" in rendered) return refused(rendered.error);
   const exchange = await client.exchange(rendered.request, signal);
   if (exchange.kind === "unsent" && signal.aborted) return notTried("http.cut_off", exchange.reason);
-  return judgeExchange(exchange, {
+  const judgement = judgeExchange(exchange, {
     description: gateway.answer,
     provider: config.provider,
     messageId: message.messageId,
     now: deps.clock.now(),
   });
+  return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
+}
+
+/** A provider that was not told where to report to reports nothing. */
+function withoutReceipt(judgement: Judgement): Judgement {
+  const { outcome } = judgement;
+  return outcome.kind === "sent"
+    ? { ...judgement, outcome: { ...outcome, expectsReceipt: false } }
+    : judgement;
 }
 
 /** Where the provider is to report to; `undefined` while this service does not know its own address. */
