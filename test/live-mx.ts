@@ -11,8 +11,10 @@ export interface LiveMx {
   readonly dns: FakeDns;
   /** Sends to these names at `example.net`, or to addresses. */
   send(...to: string[]): Promise<MessageAt>;
-  /** The message's status once it is final; within a minute of the held clock, unless told otherwise. */
+  /** The message's status once it is final; within ten minutes of the held clock, unless told otherwise. */
   end(message: MessageAt, withinMs?: number): Promise<string>;
+  /** The code of the first attempt's error, once there is one: time hardly passes meanwhile, and no retry comes due. */
+  firstError(message: MessageAt): Promise<string>;
   /** The last word on each recipient, by the name before the @. */
   recipients(message: MessageAt): Promise<Record<string, string>>;
   timeline(message: MessageAt): Promise<readonly Entry[]>;
@@ -61,7 +63,14 @@ export async function startLiveMx(port: number, config: Record<string, unknown> 
       if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`);
       return { path: `/v1/emails/messages/${body.message_id}`, apiKey: account.apiKey };
     },
-    end: (message, withinMs = 60_000) =>
+    async firstError(message) {
+      for (;;) {
+        const code = (await timeline(message)).find(({ error }) => error !== undefined)?.error?.code;
+        if (code !== undefined) return code;
+        await postrider.pass(1);
+      }
+    },
+    end: (message, withinMs = 600_000) =>
       postrider.reached({ ...message, withinMs }, "sent", "delivered", "bounced", "failed"),
     async recipients(message) {
       const entries = (await timeline(message)).filter(({ recipient }) => recipient !== undefined);

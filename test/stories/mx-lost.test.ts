@@ -17,8 +17,7 @@ test("a host that drops the connection in the middle of a message gets it whole 
   mx = await startLiveMx(server.port);
   server.dial.drop = "during";
   const message = await mx.send("ann");
-  await mx.postrider.passUntil(async () => (await mx.postrider.status(message)) === "queued", 45_000);
-  expect(server.connections()).toBeGreaterThan(0);
+  expect(await mx.firstError(message)).toBe("smtp.connection_lost");
   delete server.dial.drop;
   expect(await mx.end(message, 300_000)).toBe("delivered");
   expect(server.received).toHaveLength(1);
@@ -32,7 +31,7 @@ test("a host that drips an answer without end costs one attempt, and holds up no
   mx = await startLiveMx(server.port, { max_connections_per_domain: 1, send_timeout_ms: 60_000 });
   mx.dns.mx.set("quick.example", ["10 mx.example.net"]);
   const slow = await mx.send("ann");
-  await mx.postrider.passUntil(() => server.lines.some((line) => line.startsWith("RCPT")), 45_000);
+  await server.heard("RCPT");
   const quick = await mx.send("bob@quick.example");
   expect(await mx.end(quick, 45_000)).toBe("delivered");
   await mx.postrider.passUntil(async () => (await mx.postrider.status(slow)) === "queued", 70_000);
@@ -54,7 +53,7 @@ test("more messages to a slow domain than may be on their way wait in the queue,
   mx.dns.a.set("mx.quick.example", ["127.0.0.1"]);
   const slow = [];
   for (const name of ["a", "b", "c", "d", "e", "f"]) slow.push(await mx.send(name));
-  await mx.postrider.passUntil(() => server.lines.some((line) => line.startsWith("RCPT")), 45_000);
+  await server.heard("RCPT");
   expect(await mx.end(await mx.send("zoe@quick.example"), 60_000)).toBe("delivered");
   expect(server.lines.filter((line) => line.includes("@example.net"))).toHaveLength(1);
   release();
