@@ -29,6 +29,7 @@ export interface SentEmail extends MessageAt {
   returnPath(part: number): string;
 }
 
+/** `connector`: settings of its own. */
 export async function startLiveEmail(connector: Readonly<Record<string, unknown>> = {}): Promise<LiveEmail> {
   const [postrider, relay, dns] = await Promise.all([
     startHeldPostrider(undefined, { BOUNCE_PORT: "0" }),
@@ -36,11 +37,9 @@ export async function startLiveEmail(connector: Readonly<Record<string, unknown>
     startFakeDns(),
   ]);
   const account = await liveAccount(postrider);
-  const { config, ...rest } = connector as { config?: object };
   const { connector_id: connectorId } = await admin<{ connector_id: string }>(postrider, "/connectors", {
     kind: "smtp",
-    config: { host: relay.host, port: relay.port, max_connections: 1, ...config },
-    ...rest,
+    config: { host: relay.host, port: relay.port, max_connections: 1, ...connector },
   });
   await admin(postrider, "/routes", { channel: "email", connector_ids: [connectorId] });
   await verifyDomain(postrider, dns, account.accountId);

@@ -1,4 +1,4 @@
-import type { ConnectorKind, ConnectorStatus } from "../channels/channel.ts";
+import type { ConnectorKind, ConnectorStatus, Web } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -12,6 +12,8 @@ export interface DoorDeps {
   readonly log: ApiLog;
   /** Absent: there are no such links. */
   readonly unsubscribes?: UnsubscribeLinks;
+  /** Absent: callbacks that need it are not believed. */
+  readonly web?: Web;
   /** Those whose callbacks are taken; absent: none. */
   readonly connectorKinds?: readonly ConnectorKind[];
   /** True once the process has been told to stop: every request but those of the probes is refused. */

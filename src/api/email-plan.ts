@@ -5,7 +5,7 @@ import type { Route } from "../core/accounts.ts";
 import { domainOf } from "../core/email-address.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { Part, Recipient } from "../core/message.ts";
-import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
+import { chooseRoute, type Destination, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendEmail } from "../core/send-email.ts";
 import { readSetting } from "../core/settings.ts";
 import type { Directory } from "./directory.ts";
@@ -40,7 +40,11 @@ export async function planEmail(
   const errors = createErrors();
   await judgeSender(directory, accountId, { request, errors });
   if (request.unsubscribe) await judgeUnsubscribe(directory, errors);
-  const queues = queuesOf(await directory.routes(), accountId, { addressed, errors });
+  const queues = queuesOf(
+    await directory.routes(),
+    { accountId, channel: "email", sender: domainOf(request.from.email) },
+    { addressed, errors },
+  );
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { parts, jobs: jobsOf(queues, request) };
 }
@@ -77,12 +81,12 @@ async function judgeUnsubscribe(directory: Directory, errors: ErrorCollector): P
 
 function queuesOf(
   routes: readonly Route[],
-  accountId: string,
+  asked: Omit<Destination, "destination">,
   { addressed, errors }: { addressed: readonly Addressed[]; errors: ErrorCollector },
 ): readonly string[] {
   return addressed.map(({ recipient, field, index, total }) => {
     const destination = domainOf(recipient.email);
-    const route = chooseRoute(routes, { accountId, channel: "email", destination });
+    const route = chooseRoute(routes, { ...asked, destination });
     if (!route) errors.addEntry(field, { index, total, at: `${field}.${index}.email`, reason: NO_ROUTE });
     return route?.id ?? "";
   });

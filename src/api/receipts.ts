@@ -1,7 +1,7 @@
 /** Where providers report deliveries by HTTP. What a provider's request says is its connector kind's to read. */
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
-import { type Callbacks, callbackPath } from "../channels/channel.ts";
+import { type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
 import type { Connector } from "../core/accounts.ts";
 import { readSetting } from "../core/settings.ts";
 import { isUuid } from "../core/uuid.ts";
@@ -27,19 +27,21 @@ interface Parts {
 
 export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): readonly Endpoint[] {
   const find = createFinder(deps);
+  const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {
     const waitSeconds = limiter.take(`receipts ${call.clientAddress}`, RATE);
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
     const found = await find(call.params);
     // HEAD is answered by GET, and tells of nothing.
     if (!found || !call.raw || call.raw.method === "HEAD") throw notFound();
-    const reading = found.callbacks.read(found.connector, {
+    const request = {
       method: call.raw.method,
       url: publicForm(call.raw.url, await publicUrlOf(directory)),
       headers: call.headers,
       body: call.raw.text,
       receivedAt: call.now,
-    });
+    };
+    const reading = await found.callbacks.read(found.connector, request, web);
     if (reading.kind === "refused") {
       throw reading.status === 401 ? callbackNotAuthenticated() : validationFailed({ body: reading.reason });
     }
@@ -53,6 +55,8 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
   };
   return (["POST", "GET"] as const).map((method) => ({ ...shared, ...named[method], method, handle }));
 }
+
+const NO_WEB: Web = { get: async () => undefined };
 
 const named = {
   POST: { operation: "takeReceipts", summary: "Take a provider's delivery reports" },

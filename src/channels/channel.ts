@@ -164,12 +164,10 @@ export interface ConnectorKind {
 export interface Callbacks {
   /** Which of the connector's secrets ends the path. Made with the connector; 16 to 128 of `A-Za-z0-9_-`. */
   readonly tokenSecret: string;
+  /** False for a connector whose provider reports nothing: it has no path. Absent: every one has. */
+  isUsedBy?(config: Connector["config"]): boolean;
   /** Reads one request whose token was right. Stores nothing: the caller stores the receipts, and only then answers. */
-  read(
-    connector: Connector,
-    request: CallbackRequest,
-    web: Web,
-  ): CallbackReading | Promise<CallbackReading>;
+  read(connector: Connector, request: CallbackRequest, web: Web): CallbackReading | Promise<CallbackReading>;
 }
 
 /** What a callback's reader may fetch: a signer's certificate. */

@@ -101,7 +101,8 @@ export interface Callback {
 
 /** Reads a callback as the connector's kind does, the token being right. */
 export function readCallback(connector: Connector, callback: Callback): CallbackReading {
-  return httpConnectorKind.callbacks!.read(connector, toRequest(callback));
+  const web = { get: async () => undefined };
+  return httpConnectorKind.callbacks!.read(connector, toRequest(callback), web) as CallbackReading;
 }
 
 function toRequest({

@@ -88,8 +88,9 @@ function settingsOf(
   change: NonNullable<Parameters<typeof changeSettings>[1]>,
 ): ConnectorSettings {
   const { config, secrets } = changeSettings(kind, change);
-  const { tokenSecret } = kind.callbacks ?? {};
+  const { tokenSecret, isUsedBy = () => true } = kind.callbacks ?? {};
   if (tokenSecret === undefined || secrets[tokenSecret] !== undefined) return { config, secrets };
+  if (!isUsedBy(config)) return { config, secrets };
   const token = Buffer.from(deps.randomBytes(TOKEN_BYTES)).toString("base64url");
   return { config, secrets: { ...secrets, [tokenSecret]: token } };
 }

@@ -2,6 +2,7 @@ import type { Connector } from "../../../core/accounts.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
+import { tagMail } from "../providers/tag-mail.ts";
 import { composeMail } from "./compose-mail.ts";
 import { openCut } from "./cut.ts";
 import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
@@ -22,9 +23,9 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
     freeSlots: pool.freeSlots,
     status: pool.status,
     stop: pool.stop,
-    async send(message, signal) {
-      if (message.channel !== "email")
-        return { parts: message.parts.map(() => WRONG), countsAsAttempt: true };
+    async send(given, signal) {
+      if (given.channel !== "email") return { parts: given.parts.map(() => WRONG), countsAsAttempt: true };
+      const message = tagMail(given, settings.provider);
       const recipients = recipientsOf(message);
       const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, pool.cut]);
       const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, deps }));

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
 import type { Connector } from "../../../core/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
 
 /**
  * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
@@ -52,6 +53,19 @@ export const smtpConfigSchema = Type.Object({
       description: "What we call ourselves; absent: the machine's name.",
     }),
   ),
+  provider: Type.Optional(
+    Type.Enum([...MAIL_PROVIDERS], {
+      type: "string",
+      description:
+        "Whose relay it is: its webhooks are then taken at `callback_url`. SendGrid and Resend sign them with the secret `webhook_secret`.",
+    }),
+  ),
+  sns_topic_arn: Type.Optional(
+    Type.String({
+      pattern: "^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:[0-9]{12}:[A-Za-z0-9_.-]{1,256}$",
+      description: "SES: the topic of its notifications. Subscriptions to it are confirmed, to others not.",
+    }),
+  ),
   max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at a time."),
   max_messages_per_connection: number(
     "max_messages_per_connection",
@@ -91,6 +105,7 @@ export interface SmtpSettings {
   readonly ca?: string;
   readonly auth?: { readonly username: string; readonly password: string };
   readonly ehloName?: string;
+  readonly provider?: MailProviderName;
   readonly maxConnections: number;
   readonly maxMessagesPerConnection: number;
   readonly connectTimeoutMs: number;
@@ -113,6 +128,7 @@ export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "
       auth: { username: given.username, password: secrets.password ?? "" },
     }),
     ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
+    ...(given.provider !== undefined && { provider: given.provider }),
     maxConnections: given.max_connections,
     maxMessagesPerConnection: given.max_messages_per_connection,
     connectTimeoutMs: given.connect_timeout_ms,

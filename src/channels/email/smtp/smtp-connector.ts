@@ -1,16 +1,25 @@
 import type { ConnectorKind } from "../../channel.ts";
+import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { openCut } from "./cut.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
 import { smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
+
+const CALLBACK_TOKEN = "callback_token";
 
 /** An SMTP relay (smarthost). */
 export const smtpConnectorKind: ConnectorKind = {
   kind: "smtp",
   channel: "email",
   config: smtpConfigSchema,
-  secrets: ["password"],
+  secrets: ["password", WEBHOOK_SECRET, CALLBACK_TOKEN],
+  problems: providerProblems,
   open: openSmtpChannel,
+  callbacks: {
+    tokenSecret: CALLBACK_TOKEN,
+    isUsedBy: ({ provider }) => provider !== undefined,
+    read: readMailCallback,
+  },
   async check(connector, clock) {
     const settings = toSmtpSettings(connector);
     const cut = openCut(clock, CHECK_LIMIT_MS, []);

@@ -114,7 +114,11 @@ export function toOneLine(text: string): string {
 /** Postfix, smtp-server and many others: `queued as X`. Exim: `id=X`. */
 const QUEUE_ID = /\b(?:queued as|id=)\s*<?([A-Za-z0-9][A-Za-z0-9._-]{0,127})/i;
 
+/** Amazon SES: the id alone, behind the word. */
+const BARE_ID = /^250 Ok ([0-9a-f]{16}-[0-9a-f-]{36}-[0-9]{6})\s*$/i;
+
 /** The id under which the server queued the message, if its last reply names one. */
 export function toQueueId(reply: string): string | undefined {
-  return QUEUE_ID.exec(reply.slice(0, MAX_REPLY_READ))?.[1];
+  const head = reply.slice(0, MAX_REPLY_READ);
+  return (QUEUE_ID.exec(head) ?? BARE_ID.exec(head))?.[1];
 }

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { createGates, type Entry } from "./gates.ts";
+
+const NEVER = new AbortController().signal;
+
+function kinds(entries: readonly (Entry | undefined)[]): (string | undefined)[] {
+  return entries.map((entry) => entry?.kind);
+}
+
+test("as many as allowed are inside at a time, and the next one goes in when one leaves", async () => {
+  const gates = createGates(createHeldClock(), { atATime: 2 });
+  const [first] = await Promise.all([gates.enter("a", NEVER), gates.enter("a", NEVER)]);
+  const third = gates.enter("a", NEVER);
+  expect((await gates.enter("b", NEVER)).kind).toBe("in");
+  if (first?.kind === "in") first.leave();
+  expect((await third).kind).toBe("in");
+});
+
+test("the line is short, and nobody stands in it for longer than ten seconds", async () => {
+  const clock = createHeldClock();
+  const gates = createGates(clock, { atATime: 1 });
+  await gates.enter("a", NEVER);
+  const waiting = [gates.enter("a", NEVER), gates.enter("a", NEVER)];
+  expect(await gates.enter("a", NEVER)).toEqual({ kind: "full", retryAfterMs: 15_000 });
+  await clock.advance(10_000);
+  expect(kinds(await Promise.all(waiting))).toEqual(["full", "full"]);
+});
+
+test("whoever is called off leaves the line, and his place goes to the next", async () => {
+  const gates = createGates(createHeldClock(), { atATime: 1 });
+  const inside = await gates.enter("a", NEVER);
+  const abort = new AbortController();
+  const [gone, next] = [gates.enter("a", abort.signal), gates.enter("a", NEVER)];
+  abort.abort("enough");
+  expect((await gone).kind).toBe("full");
+  if (inside.kind === "in") inside.leave();
+  expect((await next).kind).toBe("in");
+});
+
+test("no more start in a second than allowed; who would wait too long is told when to come back", async () => {
+  const clock = createHeldClock();
+  const gates = createGates(clock, { atATime: 100, perSecond: 2 });
+  const started: number[] = [];
+  const enter = async () => {
+    const entry = await gates.enter("a", NEVER);
+    if (entry.kind === "in") started.push(clock.monotonicMs());
+    return entry;
+  };
+  const entries = Array.from({ length: 25 }, enter);
+  await clock.advance(20_000);
+  const refused = (await Promise.all(entries)).filter((entry) => entry.kind === "full");
+  expect(started).toEqual(Array.from({ length: 21 }, (_, index) => index * 500));
+  expect(refused).toHaveLength(4);
+  expect(refused[0]).toEqual({ kind: "full", retryAfterMs: 10_500 });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { allowsHost, parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
+
+const FILE =
+  "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n";
+
+test("the example of RFC 8461 §3.2 is read, with either line end and with fields that nobody knows", () => {
+  const policy = {
+    mode: "enforce",
+    mx: ["mail.example.com", "*.example.net"],
+    maxAgeMs: 604_800_000,
+  } as const;
+  expect(parseStsPolicy(FILE)).toEqual({ ...policy });
+  expect(parseStsPolicy(`${FILE.replaceAll("\r\n", "\n")}new_field:  x \n`)).toEqual({ ...policy });
+});
+
+test.each([
+  ["no version", FILE.replace("version: STSv1\r\n", "")],
+  ["another version", FILE.replace("STSv1", "STSv2")],
+  ["an unknown mode", FILE.replace("enforce", "always")],
+  ["no max_age", FILE.replace(/max_age.*\r\n/, "")],
+  ["a max_age that is no number", FILE.replace("604800", "-1")],
+  ["two modes", `${FILE}mode: none\r\n`],
+  ["no host", FILE.replaceAll(/mx:.*\r\n/g, "")],
+  ["a web page", "<html>not found</html>"],
+])("a file with %s is no policy", (_, text) => {
+  expect(parseStsPolicy(text)).toBeUndefined();
+});
+
+test("no policy holds longer than a year, and none needs hosts to say that there is none", () => {
+  expect(parseStsPolicy(FILE.replace("604800", "9999999999"))?.maxAgeMs).toBe(31_557_600_000);
+  expect(parseStsPolicy("version: STSv1\nmode: none\nmax_age: 0\n")).toEqual({
+    mode: "none",
+    mx: [],
+    maxAgeMs: 0,
+  });
+});
+
+test("a star stands for one label, and for nothing else", () => {
+  const policy = { mode: "enforce", mx: ["mail.example.com", "*.example.net"], maxAgeMs: 1 } as const;
+  const hosts = [
+    "mail.example.com",
+    "a.example.net",
+    "example.net",
+    "a.b.example.net",
+    "mail.example.com.evil.test",
+  ];
+  expect(hosts.filter((host) => allowsHost(policy, host))).toEqual(["mail.example.com", "a.example.net"]);
+});
+
+test("one record names the policy; two of them, or one without an id, name none", () => {
+  expect(stsIdOf(["v=spf1 -all", "v=STSv1; id=20260101T000000Z;"])).toBe("20260101T000000Z");
+  expect(stsIdOf(["v=STSv1; id=1", "v=STSv1; id=2"])).toBeUndefined();
+  expect(stsIdOf(["v=STSv1; id="])).toBeUndefined();
+  expect(stsIdOf([])).toBeUndefined();
+});
+
+test("no text breaks the reader", () => {
+  const line = fc.oneof(
+    fc.string(),
+    fc.constantFrom("version: STSv1", "mode: enforce", "mx: *.", "max_age: 1", ":"),
+  );
+  fc.assert(
+    fc.property(fc.array(line), (lines) => {
+      const policy = parseStsPolicy(lines.join("\n"));
+      if (policy) allowsHost(policy, "mx.example.net");
+    }),
+  );
+});

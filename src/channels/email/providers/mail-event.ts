@@ -1,0 +1,84 @@
+import { bounceKind, type Refusal } from "../../../core/bounce-kind.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import { toOneLine } from "../smtp/smtp-replies.ts";
+
+/** What a provider's webhook says of one recipient, in our words. */
+export interface MailEvent {
+  readonly recipient: string;
+  /** The id the provider gave the mail. */
+  readonly providerMessageId: string;
+  /** Our own id, as the provider gives it back: bare, or as the Message-ID that begins with it. */
+  readonly ownId?: string | undefined;
+  readonly verdict: Verdict;
+  /** The provider's word: `Bounce HardBounce`. */
+  readonly word: string;
+}
+
+export type Verdict = Pick<Receipt, "status" | "suppress" | "error">;
+
+export const DELIVERED: Verdict = { status: "delivered" };
+export const COMPLAINED: Verdict = { status: "complained", suppress: "complaint" };
+export const UNSUBSCRIBED: Verdict = { status: "complained", suppress: "unsubscribe" };
+
+/** A bounce whose kind the codes tell; `otherwise`: the provider's own judgement, where they tell nothing. */
+export function bounced(refusal: Partial<Refusal>, otherwise: "hard" | "soft" | "message"): Verdict {
+  const { code = "bounced", text = "" } = refusal;
+  const kind = /^[245]\./.test(code) && !code.endsWith(".0.0") ? bounceKind({ ...refusal, code }) : otherwise;
+  const error = { code, message: toOneLine(text) || "the provider reported a bounce" };
+  return { status: "bounced", error, ...(kind !== "message" && { suppress: `${kind}_bounce` }) };
+}
+
+/** The provider did not try. */
+export function dropped(text: string, suppress?: Verdict["suppress"]): Verdict {
+  const error = { code: "provider.dropped", message: toOneLine(text) || "the provider did not send it" };
+  return { status: "failed", error, ...(suppress && { suppress }) };
+}
+
+/** The enhanced status code in a text. */
+export function codeIn(...texts: readonly (string | undefined)[]): string | undefined {
+  for (const text of texts) {
+    const code = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text ?? "")?.[1];
+    if (code !== undefined) return code;
+  }
+  return undefined;
+}
+
+const MAX_ID = 255;
+
+/** By our own id where the provider gives it back, else by its own. */
+export function toReceipt(connectorId: string, event: MailEvent, receivedAt: number): Receipt {
+  const messageId = ownIdIn(event.ownId);
+  return {
+    connectorId,
+    providerMessageId: event.providerMessageId.slice(0, MAX_ID),
+    ...(messageId !== undefined && { target: { messageId } }),
+    recipient: event.recipient,
+    ...event.verdict,
+    receivedAt,
+    raw: toOneLine(event.word),
+  };
+}
+
+function ownIdIn(text = ""): string | undefined {
+  const id = /^<?([0-9a-f-]{36})(?:@|>|$)/i.exec(text.trim())?.[1];
+  return id !== undefined && isUuid(id) ? id.toLowerCase() : undefined;
+}
+
+/** Values of JSON that somebody else wrote. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export function objectOf(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_ENTRIES) : [];
+}
+
+/** Of one list in one request; more are not read. */
+const MAX_ENTRIES = 2_000;

@@ -1,0 +1,90 @@
+import { createPublicKey, verify } from "node:crypto";
+import {
+  bounced,
+  COMPLAINED,
+  codeIn,
+  DELIVERED,
+  dropped,
+  type Json,
+  listOf,
+  objectOf,
+  textOf,
+  UNSUBSCRIBED,
+  type Verdict,
+} from "./mail-event.ts";
+import type { MailProvider } from "./mail-provider.ts";
+
+/** It goes on trying for a day, with the timestamp of the first time. */
+const MAX_AGE_MS = 25 * 3_600_000;
+
+/**
+ * SendGrid. Its signed event webhook is ECDSA over timestamp and body (Event Webhook Security Features); unique
+ * arguments of the X-SMTPAPI header come back as fields of every event.
+ */
+export const sendgrid: MailProvider = {
+  headers: (messageId) => ({ "X-SMTPAPI": JSON.stringify({ unique_args: { postrider: messageId } }) }),
+  needsSecret: "the verification key of the signed event webhook",
+  isAuthentic({ headers, body, receivedAt }, { secret }) {
+    const timestamp = headers.get("x-twilio-email-event-webhook-timestamp") ?? "";
+    const signature = headers.get("x-twilio-email-event-webhook-signature") ?? "";
+    if (!(Math.abs(receivedAt - Number(timestamp) * 1_000) <= MAX_AGE_MS)) return false;
+    return isSigned(secret, timestamp + body, signature);
+  },
+  events: (body) =>
+    listOf(body).flatMap((each) => {
+      const event = objectOf(each);
+      const recipient = textOf(event.email);
+      const verdict = verdictOf(event);
+      if (!verdict || recipient === undefined) return [];
+      return [
+        {
+          recipient,
+          // What follows the first dot is the filter it went through; the id before it is that of the SMTP reply.
+          providerMessageId: (textOf(event.sg_message_id) ?? "").split(".", 1)[0] ?? "",
+          ownId: textOf(event.postrider) ?? textOf(event["smtp-id"]),
+          verdict,
+          word: [event.event, event.type ?? ""].join(" "),
+        },
+      ];
+    }),
+};
+
+function isSigned(key: string, text: string, signature: string): boolean {
+  try {
+    const publicKey = createPublicKey({ key: Buffer.from(key, "base64"), format: "der", type: "spki" });
+    return verify("sha256", Buffer.from(text, "utf8"), publicKey, Buffer.from(signature, "base64"));
+  } catch {
+    // Not a key, or not a signature.
+    return false;
+  }
+}
+
+const DROPPED: Readonly<Record<string, Verdict["suppress"]>> = {
+  "Bounced Address": "hard_bounce",
+  Invalid: "hard_bounce",
+  "Spam Reporting Address": "complaint",
+  "Unsubscribed Address": "unsubscribe",
+};
+
+function verdictOf(event: Json): Verdict | undefined {
+  const reason = textOf(event.reason) ?? "";
+  switch (event.event) {
+    case "delivered":
+      return DELIVERED;
+    case "bounce": {
+      const code = codeIn(textOf(event.status), reason);
+      // `blocked`: the message was refused, and not the address.
+      const kind = event.type === "blocked" ? "message" : "hard";
+      return bounced({ ...(code !== undefined && { code }), text: reason }, kind);
+    }
+    case "dropped":
+      return dropped(reason, Object.hasOwn(DROPPED, reason) ? DROPPED[reason] : undefined);
+    case "spamreport":
+      return COMPLAINED;
+    case "unsubscribe":
+    case "group_unsubscribe":
+      return UNSUBSCRIBED;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+/** Amazon SES: what its notifications and its events (SNS messages, JSON in JSON) say. Pure. */
+import {
+  bounced,
+  COMPLAINED,
+  codeIn,
+  DELIVERED,
+  dropped,
+  type Json,
+  listOf,
+  type MailEvent,
+  objectOf,
+  textOf,
+  type Verdict,
+} from "./mail-event.ts";
+
+/** Notifications say `notificationType`, published events `eventType` (SES Developer Guide, notification contents). */
+export function sesEvents(body: unknown): readonly MailEvent[] {
+  const event = objectOf(body);
+  const type = textOf(event.eventType) ?? textOf(event.notificationType) ?? "";
+  const mail = objectOf(event.mail);
+  const shared = { providerMessageId: textOf(mail.messageId) ?? "", ownId: messageIdOf(mail), word: type };
+  return outcomesOf(type, event).flatMap(([recipient, verdict]) =>
+    recipient === undefined || !verdict ? [] : [{ ...shared, recipient, verdict }],
+  );
+}
+
+/** SES writes a Message-ID of its own; the original is in the headers, where the topic is told to include them. */
+function messageIdOf(mail: Json): string | undefined {
+  const header = listOf(mail.headers)
+    .map(objectOf)
+    .find(({ name }) => textOf(name)?.toLowerCase() === "message-id");
+  return textOf(header?.value) ?? textOf(objectOf(mail.commonHeaders).messageId);
+}
+
+type Outcome = readonly [string | undefined, Verdict | undefined];
+
+function outcomesOf(type: string, event: Json): readonly Outcome[] {
+  const address = (each: unknown) => textOf(objectOf(each).emailAddress);
+  switch (type) {
+    case "Delivery":
+      return listOf(objectOf(event.delivery).recipients).map((each) => [textOf(each), DELIVERED]);
+    case "Bounce": {
+      const bounce = objectOf(event.bounce);
+      return listOf(bounce.bouncedRecipients).map((each) => [
+        address(each),
+        bounceOf(bounce, objectOf(each)),
+      ]);
+    }
+    case "Complaint": {
+      const complaint = objectOf(event.complaint);
+      const verdict = complaint.complaintFeedbackType === "not-spam" ? undefined : COMPLAINED;
+      return listOf(complaint.complainedRecipients).map((each) => [address(each), verdict]);
+    }
+    case "Reject": {
+      const verdict = dropped(textOf(objectOf(event.reject).reason) ?? "");
+      return listOf(objectOf(event.mail).destination).map((each) => [textOf(each), verdict]);
+    }
+    default:
+      return [];
+  }
+}
+
+/** A transient bounce is also what an out-of-office answer is called: only one that says `failed` counts. */
+function bounceOf({ bounceType }: Json, recipient: Json): Verdict | undefined {
+  if (bounceType === "Transient" && recipient.action !== "failed") return undefined;
+  const text = (textOf(recipient.diagnosticCode) ?? "").replace(/^\s*smtp;\s*/i, "");
+  const code = codeIn(textOf(recipient.status), text);
+  const kind = bounceType === "Permanent" ? "hard" : bounceType === "Transient" ? "soft" : "message";
+  return bounced({ ...(code !== undefined && { code }), text }, kind);
+}

@@ -1,0 +1,12 @@
+import type { OutgoingEmail } from "../../channel.ts";
+import { type MailProviderName, providerHeaders } from "./read-mail-callback.ts";
+
+/** The email with the header fields by which the provider gives its id back; they win over fields of the same name. */
+export function tagMail(message: OutgoingEmail, provider: MailProviderName | undefined): OutgoingEmail {
+  const tags = providerHeaders(provider, message.messageId);
+  const names = Object.keys(tags).map((name) => name.toLowerCase());
+  if (names.length === 0) return message;
+  const given = Object.entries(message.content.headers ?? {});
+  const others = Object.fromEntries(given.filter(([name]) => !names.includes(name.toLowerCase())));
+  return { ...message, content: { ...message.content, headers: { ...others, ...tags } } };
+}
