@@ -3,12 +3,14 @@
  * written, and a file that differs from what its source makes of it is an error.
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { DLT_SCRUB_CODES } from "../src/channels/sms/dlt-scrub-codes.ts";
 import { CONNECTOR_KINDS } from "../src/cli/channels.ts";
 import { EMAIL_MOVES } from "../src/core/email-status.ts";
 import { SETTINGS } from "../src/core/settings.ts";
 import { SMS_MOVES } from "../src/core/sms-status.ts";
 import { connectorsPage } from "./connector-tables.ts";
 import { lifeCyclesPage } from "./life-cycles.ts";
+import { scrubCodesPage } from "./scrub-tables.ts";
 import { settingsPage } from "./setting-tables.ts";
 
 interface GeneratedFile {
@@ -21,6 +23,7 @@ interface GeneratedFile {
 const GENERATED: readonly GeneratedFile[] = [
   { file: "docs/statuses.md", make: statusesPage },
   { file: "docs/settings.md", make: () => settingsPage(SETTINGS) },
+  { file: "docs/dlt-codes.md", make: () => scrubCodesPage(DLT_SCRUB_CODES) },
   { file: "docs/connectors.md", make: () => connectorsPage(CONNECTOR_KINDS) },
 ];
 

@@ -137,6 +137,8 @@ export const NOUNS: readonly Noun[] = [
       owner,
       column("NAME", "name"),
       column("DLT TEMPLATE", "dlt_template_id"),
+      column("CATEGORY", "category"),
+      column("STATUS", "status"),
       column("BODY", "body"),
     ],
     create: [account, required(name), required(body), ...dltIds, from, ...TEMPLATE_ROWS],
