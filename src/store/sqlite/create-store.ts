@@ -1,5 +1,5 @@
 import type { AcceptResult } from "../../core/accept-request.ts";
-import type { Store } from "../store.ts";
+import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
 import type { AccountBook } from "./account-book.ts";
@@ -54,34 +54,12 @@ export interface StoreParts {
   readonly share?: NumberShare;
 }
 
-export function createStore(db: Database, { vault, accounts, share }: StoreParts): SqliteStore {
-  const meta = createMeta(db);
-  const queues = createQueueBook(db);
-  const keys = createIdempotencyKeys(db);
-  const events = createEventBook(db, accounts);
-  const bell = createBell<string>(db);
-  const webhooks = createWebhookLog(db, bell);
-  const messages = createMessageLog(db, events, webhooks);
-  const contents = createContentShelf(db);
-  const suppressions = createSuppressionBook(db, accounts);
-  const providerIds = createProviderIds(db, { accounts, contents, messages, suppressions });
-  const optOuts = createOptOutBook(db);
+export function createStore(db: Database, parts: StoreParts): SqliteStore {
+  const books = createBooks(db, parts);
+  const { accounts, bell, contents, events, keys, messages, optOuts, providerIds, queues } = books;
+  const { records, suppressions, webhooks } = books;
   const { inbound, completeInbound } = createInbound(db, { accounts, optOuts, events, webhooks });
-  const records = {
-    vault,
-    accounts,
-    optOuts,
-    meta,
-    values: createRecordValues(vault),
-    webhookSecrets: createWebhookSecrets(db, vault),
-  };
-  const acceptPacked = createAccept(db, {
-    accounts,
-    queues,
-    keys,
-    usage: createSmsUsage(db),
-    numbers: createRowNumbers(db, share),
-  });
+  const acceptPacked = createAccept(db, books);
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,
@@ -110,19 +88,60 @@ export function createStore(db: Database, { vault, accounts, share }: StoreParts
     inbound,
     feed: createEventFeed(db, { accounts, events }),
     erasures: createErasures(db),
-    upkeep: {
-      ...createStage(db, { messages, queues }),
-      expire: createExpire(db, { accounts, contents, messages, suppressions }),
-      ...createPrune(db, { contents, keys }),
-      pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
-      completeInbound,
-      ...createBacklog(db, queues),
-      numberEvents: async () => 0,
-      erase: createErase(db, { accounts }),
-    },
+    upkeep: { ...createUpkeep(db, books), completeInbound },
     bootstrap: createBootstrap(db, records),
-    adminTokenDigest: () => db.read(meta.adminTokenDigest),
+    adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
     ping: () => db.read(() => void ping.get()),
     close: db.close,
+  };
+}
+
+type Books = ReturnType<typeof createBooks>;
+
+/** What use cases share of one connection: tables as transactions see them, and what is remembered of them. */
+function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
+  const queues = createQueueBook(db);
+  const events = createEventBook(db, accounts);
+  const bell = createBell<string>(db);
+  const webhooks = createWebhookLog(db, bell);
+  const messages = createMessageLog(db, events, webhooks);
+  const contents = createContentShelf(db);
+  const suppressions = createSuppressionBook(db, accounts);
+  const optOuts = createOptOutBook(db);
+  return {
+    accounts,
+    queues,
+    keys: createIdempotencyKeys(db),
+    events,
+    bell,
+    webhooks,
+    messages,
+    contents,
+    suppressions,
+    optOuts,
+    providerIds: createProviderIds(db, { accounts, contents, messages, suppressions }),
+    usage: createSmsUsage(db),
+    numbers: createRowNumbers(db, share),
+    records: {
+      vault,
+      accounts,
+      optOuts,
+      meta: createMeta(db),
+      values: createRecordValues(vault),
+      webhookSecrets: createWebhookSecrets(db, vault),
+    },
+  };
+}
+
+function createUpkeep(db: Database, books: Books): Omit<UpkeepStore, "completeInbound"> {
+  const { suppressions } = books;
+  return {
+    ...createStage(db, books),
+    expire: createExpire(db, books),
+    ...createPrune(db, books),
+    pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
+    ...createBacklog(db, books.queues),
+    numberEvents: async () => 0,
+    erase: createErase(db, books),
   };
 }
