@@ -177,6 +177,18 @@ onEveryStore((start) => {
     const [second] = await claim(api, own.id);
     expect([first?.parts, second?.parts]).toEqual([[0, 2], [1]]);
   });
+
+  test("live: a route for a sender's domain takes its mail before one for every sender", async () => {
+    await using api = await start();
+    const { accountId, key } = await liveAccount(api);
+    const [any] = await api.store.records.list("routes", { accountId, channel: "email" }, { limit: 1 });
+    const { connectorIds } = any!;
+    const to = { accountId, channel: "email", match: "", connectorIds } as const;
+    const own = await api.add("routes", { ...to, sender: "example.com" });
+    await api.add("routes", { ...to, sender: "example.net" });
+    expect((await api.post(PATH, email({ from: { email: "hello@Example.com" } }), { key })).status).toBe(202);
+    expect([await claim(api, any!.id), await claim(api, own.id)].map(({ length }) => length)).toEqual([0, 1]);
+  });
 });
 
 function claim(
