@@ -41,6 +41,46 @@ type Group = readonly [connector: string, from: string, to: string, reference: n
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
 
 export function createInboundParts(db: Database): InboundParts {
+  const shelf = createShelf(db);
+
+  const addTo = (group: Group, piece: InboundPiece, { number, total }: InboundPart): AddedPart => {
+    shelf.put(group, number, piece);
+    const rows = shelf.ofGroup(group);
+    if (rows.length < total) return { kind: "waiting", messages: [] };
+    shelf.complete(group, piece.id);
+    return { kind: "whole", messages: [toWhole(rows, piece.id)] };
+  };
+
+  return {
+    add(piece, part) {
+      const group = [piece.connectorId, piece.from, piece.to, part.reference, part.total] as const;
+      const before = shelf.ofGroup(group);
+      const same = before.find(({ number }) => number === part.number);
+      if (same?.text === JSON.stringify(piece.text)) return { kind: "repeat", messages: [] };
+      if (same) {
+        // The handset counts its references anew: what there is of the message before will not be completed.
+        shelf.remove(group);
+        const cut = same.message_id === null ? [toWhole(before)] : [];
+        const added = addTo(group, piece, part);
+        return { ...added, messages: [...cut, ...added.messages] };
+      }
+      if (before.length === 0 && shelf.isFull()) return { kind: "whole", messages: [alone(piece)] };
+      return addTo(group, piece, part);
+    },
+    expire(before) {
+      const first = shelf.oldest(before);
+      if (!first) return undefined;
+      const { connector_id, sender, recipient, reference, total } = first;
+      const group = [connector_id, sender, recipient, reference, total] as const;
+      const rows = shelf.ofGroup(group);
+      shelf.remove(group);
+      return { rows: rows.length, ...(first.message_id === null && { message: toWhole(rows) }) };
+    },
+  };
+}
+
+/** The statements. */
+function createShelf(db: Database) {
   const ofGroup = db.prepare<PartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
   const count = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_parts WHERE received_at >= 0 LIMIT ${MAX_WAITING})`,
@@ -54,49 +94,15 @@ export function createInboundParts(db: Database): InboundParts {
   const oldest = db.prepare<PartRow>(
     "SELECT * FROM inbound_parts WHERE received_at < ? ORDER BY received_at LIMIT 1",
   );
-
-  const addTo = (group: Group, piece: InboundPiece, { number, total }: InboundPart): AddedPart => {
-    insert.run(
-      ...group,
-      number,
-      piece.id,
-      piece.key,
-      JSON.stringify(piece.text),
-      piece.encoding,
-      piece.receivedAt,
-    );
-    const rows = ofGroup.all(...group);
-    if (rows.length < total) return { kind: "waiting", messages: [] };
-    complete.run(piece.id, ...group);
-    return { kind: "whole", messages: [toWhole(rows, piece.id)] };
-  };
-
   return {
-    add(piece, part) {
-      const group = [piece.connectorId, piece.from, piece.to, part.reference, part.total] as const;
-      const before = ofGroup.all(...group);
-      const same = before.find(({ number }) => number === part.number);
-      if (same?.text === JSON.stringify(piece.text)) return { kind: "repeat", messages: [] };
-      if (same) {
-        // The handset counts its references anew: what there is of the message before will not be completed.
-        remove.run(...group);
-        const cut = same.message_id === null ? [toWhole(before)] : [];
-        const added = addTo(group, piece, part);
-        return { ...added, messages: [...cut, ...added.messages] };
-      }
-      const isFull = before.length === 0 && (count.get()?.count ?? 0) >= MAX_WAITING;
-      if (isFull) return { kind: "whole", messages: [alone(piece)] };
-      return addTo(group, piece, part);
+    ofGroup: (group: Group) => ofGroup.all(...group),
+    isFull: () => (count.get()?.count ?? 0) >= MAX_WAITING,
+    put(group: Group, number: number, { id, key, text, encoding, receivedAt }: InboundPiece) {
+      insert.run(...group, number, id, key, JSON.stringify(text), encoding, receivedAt);
     },
-    expire(before) {
-      const first = oldest.get(before);
-      if (!first) return undefined;
-      const { connector_id, sender, recipient, reference, total } = first;
-      const group = [connector_id, sender, recipient, reference, total] as const;
-      const rows = ofGroup.all(...group);
-      remove.run(...group);
-      return { rows: rows.length, ...(first.message_id === null && { message: toWhole(rows) }) };
-    },
+    complete: (group: Group, messageId: string) => void complete.run(messageId, ...group),
+    remove: (group: Group) => void remove.run(...group),
+    oldest: (before: number) => oldest.get(before),
   };
 }
 

@@ -32,35 +32,25 @@ const LONGEST_REST_MS = 300_000;
 
 export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps): ProviderHealth {
   const state = createState(clock, onStatus);
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  const rest = createRest(clock, () => {
+    state.turn("up");
+    onRested();
+  });
   let isOnTrial = false;
-  let cancelWaking = () => {};
   let downMs = FIRST_DOWN_MS;
-  const isResting = () => clock.monotonicMs() < restsUntilMs;
-
-  const rest = (ms: number) => {
-    const untilMs = clock.monotonicMs() + Math.min(ms, LONGEST_REST_MS);
-    if (untilMs <= restsUntilMs) return;
-    restsUntilMs = untilMs;
-    cancelWaking();
-    cancelWaking = clock.after(untilMs - clock.monotonicMs(), () => {
-      state.turn("up");
-      onRested();
-    });
-  };
 
   const goDown = ({ reason, isRefused }: Down) => {
     isOnTrial = true;
-    state.refuse(isRefused === true);
+    state.refuse(isRefused ? reason : undefined);
     state.turn("down", reason);
-    rest(downMs);
+    rest.begin(downMs);
     downMs = Math.min(2 * downMs, LONGEST_DOWN_MS);
   };
 
   const comeUp = () => {
     isOnTrial = false;
     downMs = FIRST_DOWN_MS;
-    state.refuse(false);
+    state.refuse(undefined);
     state.turn("up");
   };
 
@@ -68,30 +58,49 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     status: state.get,
     start: () => state.turn("up"),
     stop() {
-      cancelWaking();
+      rest.cancel();
       state.turn("stopped");
     },
-    isResting,
+    isResting: rest.isOn,
     isOnTrial: () => isOnTrial,
     learn(reaction) {
       if (reaction === undefined) return;
       // Those that were under way with the first one say nothing new.
-      if (reaction.kind === "down") return void (isResting() || goDown(reaction));
+      if (reaction.kind === "down") return void (rest.isOn() || goDown(reaction));
       comeUp();
-      if (reaction.kind === "rest") rest(reaction.ms);
+      if (reaction.kind === "rest") rest.begin(reaction.ms);
     },
+  };
+}
+
+/** The longest rest it was given so far counts. */
+function createRest(clock: Clock, onOver: () => void) {
+  let untilMs = Number.NEGATIVE_INFINITY;
+  let cancel = () => {};
+  return {
+    isOn: () => clock.monotonicMs() < untilMs,
+    begin(ms: number) {
+      const endsMs = clock.monotonicMs() + Math.min(ms, LONGEST_REST_MS);
+      if (endsMs <= untilMs) return;
+      untilMs = endsMs;
+      cancel();
+      cancel = clock.after(endsMs - clock.monotonicMs(), onOver);
+    },
+    cancel: () => cancel(),
   };
 }
 
 /** The state, of which every change is told, once. */
 function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
   let status: ChannelStatus = { state: "stopped", since: clock.now() };
-  let isRefused = false;
+  let refusal: string | undefined;
   return {
-    get: (): ChannelStatus => (isRefused ? { ...status, alarm: "credentials_refused" } : status),
-    /** It says that it does not know us; that outlasts the rests between tries. */
-    refuse(now: boolean) {
-      isRefused = now;
+    get(): ChannelStatus {
+      return refusal === undefined ? status : { ...status, reason: refusal, alarm: "credentials_refused" };
+    },
+    /** Why it will not serve us; that outlasts the rests between tries. */
+    refuse(reason: string | undefined) {
+      refusal = reason;
     },
     turn(state: ChannelStatus["state"], reason?: string) {
       if (status.state === state) return;

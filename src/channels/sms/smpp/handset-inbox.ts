@@ -55,26 +55,15 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
     },
     deps,
   );
-  const acknowledged = new Map<string, Acknowledged>();
+  const memory = createMemory();
   let repeats = 0;
 
-  const remember = (fingerprint: string, entry: Acknowledged) => {
-    acknowledged.delete(fingerprint);
-    acknowledged.set(fingerprint, entry);
-    if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
-  };
-  /** The SMSC knows that we have the last one with the same words: this one was written anew. */
-  const isNew = (fingerprint: string): boolean => {
-    const last = acknowledged.get(fingerprint);
-    if (!last) return false;
-    return (last.visit.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;
-  };
   const toReceived = ({ fingerprint, ...message }: HandsetMessage): ReceivedSms => ({
     ...message,
     connectorId,
     segments: 1,
     receivedAt: clock.now(),
-    key: isNew(fingerprint) ? `${fingerprint}.${clock.now()}.${++repeats}` : fingerprint,
+    key: memory.isNew(fingerprint) ? `${fingerprint}.${clock.now()}.${++repeats}` : fingerprint,
     sameSince: clock.now() - REPEATS_WITHIN_MS,
   });
 
@@ -86,7 +75,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
           const read = readHandsetMessage(message, alphabet);
           line.join(toReceived(read), (status) => {
             const atMs = clock.monotonicMs();
-            if (status === STATUS_OK) remember(read.fingerprint, { visit, atMs });
+            if (status === STATUS_OK) memory.remember(read.fingerprint, { visit, atMs });
             acknowledge(status);
           });
         },
@@ -96,6 +85,24 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
       };
     },
     whenEmpty: line.whenEmpty,
+  };
+}
+
+/** What the SMSC was told last that we have, by its words. */
+function createMemory() {
+  const acknowledged = new Map<string, Acknowledged>();
+  return {
+    remember(fingerprint: string, entry: Acknowledged) {
+      acknowledged.delete(fingerprint);
+      acknowledged.set(fingerprint, entry);
+      if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
+    },
+    /** The SMSC knows that we have the last one with the same words: this one was written anew. */
+    isNew(fingerprint: string): boolean {
+      const last = acknowledged.get(fingerprint);
+      if (!last) return false;
+      return (last.visit.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;
+    },
   };
 }
 

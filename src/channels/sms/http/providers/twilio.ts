@@ -7,6 +7,7 @@
  * https://www.twilio.com/docs/api/errors (21611, 30036, 90007: ValidityPeriod is 1 to 36,000 s)
  * Not verified: that 20003 and 20005 come only where the account is at fault.
  */
+import type { InboundDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
 const ACCOUNT = "/2010-04-01/Accounts/{{config.account_sid}}";
@@ -61,17 +62,20 @@ export const twilio: Provider = {
       // Longer in the queue than its ValidityPeriod.
       error_statuses: { 30036: "expired" },
       answer: { status: 204, body: "" },
-      inbound: {
-        when: { json: "/SmsStatus" },
-        is: ["received"],
-        id: { json: "/MessageSid" },
-        from: { json: "/From" },
-        to: { json: "/To" },
-        text: { json: "/Body" },
-        segments: { json: "/NumSegments" },
-        answer: { status: 200, body: "<Response></Response>", content_type: "text/xml" },
-      },
+      inbound: INBOUND,
     },
     check: { url: `${baseUrl}${ACCOUNT}.json` },
   }),
+};
+
+/** What a handset wrote: its status, beside those of what we sent, is that it was received. */
+const INBOUND: InboundDescription = {
+  when: { json: "/SmsStatus" },
+  is: ["received"],
+  id: { json: "/MessageSid" },
+  from: { json: "/From" },
+  to: { json: "/To" },
+  text: { json: "/Body" },
+  segments: { json: "/NumSegments" },
+  answer: { status: 200, body: "<Response></Response>", content_type: "text/xml" },
 };

@@ -10,7 +10,7 @@
  * Not verified: entity-id and content-id are recalled from Vonage's description of the interface. An SMS that is
  * split has one id and one receipt a part, and the first final receipt settles it.
  */
-import type { ReceiptWord, VerifyDescription } from "../gateway.ts";
+import type { InboundDescription, ReceiptWord, VerifyDescription } from "../gateway.ts";
 import type { HttpConfig } from "../http-config.ts";
 import type { Provider } from "../provider.ts";
 
@@ -55,18 +55,7 @@ export const vonage: Provider = {
       status: [{ json: "/status" }],
       statuses: STATUSES,
       error_code: { json: "/err-code" },
-      inbound: {
-        when: { json: "/text" },
-        id: { json: "/messageId" },
-        from: { json: "/msisdn" },
-        to: { json: "/to" },
-        text: { json: "/text" },
-        part: {
-          reference: { json: "/concat-ref" },
-          total: { json: "/concat-total" },
-          number: { json: "/concat-part" },
-        },
-      },
+      inbound: INBOUND,
     },
     check: {
       url: `${baseUrl}/account/get-balance?api_key={{secret.api_key}}&api_secret={{secret.api_secret}}`,
@@ -90,4 +79,18 @@ const STATUSES: Readonly<Record<string, ReceiptWord>> = {
   undeliverable: "undelivered",
   failed: "undelivered",
   rejected: "failed",
+};
+
+/** What a handset wrote: reports of what we sent have no text. */
+const INBOUND: InboundDescription = {
+  when: { json: "/text" },
+  id: { json: "/messageId" },
+  from: { json: "/msisdn" },
+  to: { json: "/to" },
+  text: { json: "/text" },
+  part: {
+    reference: { json: "/concat-ref" },
+    total: { json: "/concat-total" },
+    number: { json: "/concat-part" },
+  },
 };
