@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { type DkimPair, type Domain, signingPair, stateOf } from "./domain.ts";
+import { type RecordVerdict, recordsOf, returnPathOf, zoneLine } from "./domain-records.ts";
+import { judgeDomain } from "./domain-verdict.ts";
+
+const DAY = 24 * 3_600_000;
+const NOW = Date.UTC(2026, 5, 1);
+
+function pair(selector: string, more: Partial<DkimPair> = {}): DkimPair {
+  return {
+    selector,
+    rsaPublicKey: `${selector}RSA`,
+    rsaPrivateKey: "",
+    ed25519PublicKey: `${selector}ED`,
+    ed25519PrivateKey: "",
+    createdAt: NOW - 30 * DAY,
+    ...more,
+  };
+}
+
+function domain(more: Partial<Domain> = {}): Domain {
+  return {
+    id: "1",
+    accountId: "2",
+    domain: "bücher.example",
+    ownershipToken: "token",
+    dkimKeys: [pair("a", { seenAt: NOW - DAY })],
+    verifiedAt: NOW - DAY,
+    createdAt: NOW - 30 * DAY,
+    ...more,
+  };
+}
+
+/** `result` for every record whose name fits, `ok` for the others. */
+function judge(of: Domain, result: RecordVerdict["result"], names = /./, now = NOW): Domain {
+  const records = recordsOf(of, undefined);
+  const verdicts = records.map(({ type, name }): RecordVerdict => {
+    return { type, name, found: [], result: names.test(name) ? result : "ok" };
+  });
+  const changes = judgeDomain(of, { now, records, verdicts, graceMs: 2 * DAY });
+  const kept = Object.entries({ ...of, ...changes }).filter(([, value]) => value !== null);
+  return Object.fromEntries(kept) as unknown as Domain;
+}
+
+test("a verified domain is failing for the grace time, then lapsed, then verified again", () => {
+  const failing = judge(domain(), "missing", /_postrider/);
+  expect(stateOf(failing)).toBe("failing");
+  expect(stateOf(judge(failing, "missing", /_postrider/, NOW + 2 * DAY - 1))).toBe("failing");
+  const lapsed = judge(failing, "missing", /_postrider/, NOW + 2 * DAY);
+  expect(stateOf(lapsed)).toBe("lapsed");
+  expect(stateOf(judge(lapsed, "ok", /./, NOW + 3 * DAY))).toBe("verified");
+  expect(judge(failing, "ok").failingSince).toBeUndefined();
+});
+
+test("what could not be looked up proves nothing, and is looked at again within the hour", () => {
+  const after = judge(domain(), "unknown", /_postrider/);
+  expect(stateOf(after)).toBe("verified");
+  expect(after.nextCheckAt).toBe(NOW + 3_600_000);
+  expect(judge(domain(), "ok").nextCheckAt).toBe(NOW + DAY);
+});
+
+test("the policy record is the domain's own affair", () => {
+  expect(stateOf(judge(domain(), "missing", /^_dmarc/))).toBe("verified");
+});
+
+test("new keys take over when both their records are seen, and the old ones are forgotten a week later", () => {
+  const rotating = domain({ dkimKeys: [pair("a", { seenAt: NOW - DAY }), pair("b", { createdAt: NOW })] });
+  const half = judge(rotating, "missing", /^b-ed\./);
+  expect(signingPair(half)?.selector).toBe("a");
+  expect(stateOf(half)).toBe("verified");
+  const whole = judge(half, "ok");
+  expect(signingPair(whole)?.selector).toBe("b");
+  expect(whole.dkimKeys[0]).toMatchObject({ selector: "a", replacedAt: NOW });
+  const later = judge(whole, "missing", /^a(-ed)?\./, NOW + 7 * DAY);
+  expect(later.dkimKeys.map(({ selector }) => selector)).toEqual(["b"]);
+  expect(stateOf(later)).toBe("verified");
+});
+
+test("records are in A-labels, and lines of a zone file", () => {
+  const [ownership] = recordsOf(domain(), undefined);
+  expect(ownership && zoneLine(ownership)).toBe('_postrider.xn--bcher-kva.example. 3600 IN TXT "token"');
+});
+
+test("bounces are sent home only where the last look found the way to the host", () => {
+  const found = (...names: string[]) =>
+    domain({
+      lastCheck: {
+        at: NOW,
+        records: [{ type: "CNAME", name: "bounce.xn--bcher-kva.example", result: "ok", found: names }],
+      },
+    });
+  expect(returnPathOf(found("mail.operator.example"), "Mail.operator.example")).toBe(
+    "bounce.xn--bcher-kva.example",
+  );
+  expect(returnPathOf(found("MX mail.operator.example"), "mail.operator.example")).toBeDefined();
+  expect(returnPathOf(found("MX mail.other.example"), "mail.operator.example")).toBeUndefined();
+  expect(returnPathOf(domain(), "mail.operator.example")).toBeUndefined();
+});
