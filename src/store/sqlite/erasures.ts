@@ -81,7 +81,11 @@ export function createErase(db: Database, parts: EraseMessageParts): UpkeepStore
     advance.run(number, position, erased, redacted, row.id);
     return isBlocked ? 0 : 1;
   };
-  return (now, limit) => db.write(() => erase(now, limit), limit);
+  // Asks first: there is hardly ever one.
+  return async (now, limit) => {
+    const isAny = await db.read(() => underWay.get() !== undefined);
+    return isAny ? db.write(() => erase(now, limit), limit) : 0;
+  };
 }
 
 interface ErasureRow {

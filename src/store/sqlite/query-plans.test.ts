@@ -132,3 +132,16 @@ test("claiming webhooks costs the same statements whatever waits for other hosts
   expect(await costOfClaim()).toBeLessThanOrEqual(before);
   await store.close();
 });
+
+test("no index of messages holds their status, which changes most of all", async () => {
+  const driver = openDriver(":memory:");
+  const store = await openOn(driver, { vault: VAULT });
+  const indexes = driver
+    .prepare<{ sql: string }>(
+      "SELECT sql FROM sqlite_schema WHERE tbl_name = 'messages' AND type = 'index' AND sql IS NOT NULL",
+    )
+    .all();
+  expect(indexes.length).toBeGreaterThan(0);
+  for (const { sql } of indexes) expect(sql).not.toContain("status");
+  await store.close();
+});
