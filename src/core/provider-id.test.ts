@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldId, otherBases } from "./provider-id.ts";
+import { foldId, inOtherRadix } from "./provider-id.ts";
 
 /** How peers are known to rewrite an id: other case, zeros in front, a fixed width, blanks around it. */
 const rewriting = fc.record({
@@ -13,7 +13,7 @@ type Rewriting = typeof rewriting extends fc.Arbitrary<infer T> ? T : never;
 const rewrite = (id: string, { zeros, isUpper, pad }: Rewriting) =>
   `${pad}${"0".repeat(zeros)}${isUpper ? id.toUpperCase() : id.toLowerCase()}${pad}`;
 
-const forms = (id: string) => [foldId(id), ...otherBases(id)];
+const forms = (id: string) => [foldId(id), ...inOtherRadix(id)];
 
 /** Far beyond 2^53 and 2^64. */
 const numbers = fc.bigInt({ min: 1n, max: 1n << 160n });
@@ -63,6 +63,6 @@ test.each([
   ["", []],
   ["0", []],
 ] as const)("%s may also be written as %p", (id, others) => {
-  expect(otherBases(id)).toEqual(expect.arrayContaining([...others]));
-  if (others.length === 0) expect(otherBases(id)).toEqual([]);
+  expect(inOtherRadix(id)).toEqual(expect.arrayContaining([...others]));
+  if (others.length === 0) expect(inOtherRadix(id)).toEqual([]);
 });

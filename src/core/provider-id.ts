@@ -15,7 +15,7 @@ export function foldId(id: string): string {
 }
 
 /** The folded forms that the id would have in another base: read as decimal and as hexadecimal, of whatever size. */
-export function otherBases(id: string): readonly string[] {
+export function inOtherRadix(id: string): readonly string[] {
   const key = foldId(id);
   if (key.length > MAX_DIGITS || !/^[0-9A-F]+$/.test(key)) return [];
   const fromHex = BigInt(`0x${key}`).toString(10);

@@ -1,6 +1,6 @@
 import type { PartRef, Receipt } from "../../core/outcome.ts";
 import { mayMove } from "../../core/part.ts";
-import { foldId, otherBases } from "../../core/provider-id.ts";
+import { foldId, inOtherRadix } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
 import type { KnownIds } from "./known-ids.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -55,7 +55,7 @@ function byId({ messages, knownIds }: MatchParts, receipt: Receipt): Match | und
 function byForm({ messages, knownIds }: MatchParts, receipt: Receipt): Match | undefined {
   const { connectorId, providerMessageId: id, recipient } = receipt;
   if (recipient === undefined) return undefined;
-  const forms = [foldId(id), ...otherBases(id)];
+  const forms = [foldId(id), ...inOtherRadix(id)];
   const known = forms.flatMap((form) => knownIds.find(connectorId, form));
   const found = agreeing(toCandidates(messages, receipt, known));
   return found && { ...found, by: "another_form" };

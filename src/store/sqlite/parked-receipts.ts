@@ -1,5 +1,5 @@
 import type { Receipt } from "../../core/outcome.ts";
-import { foldId, otherBases } from "../../core/provider-id.ts";
+import { foldId, inOtherRadix } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
 import type { Database } from "./database.ts";
 
@@ -60,7 +60,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
     takeByIds({ connectorId, ids, recipient }) {
       const isMeant = (receipt: Receipt) =>
         ids.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;
-      const keys = new Set(ids.flatMap((id) => [foldId(id), ...otherBases(id)]));
+      const keys = new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]));
       return [...keys].flatMap((key) => take(byKey.all(connectorId, key), isMeant));
     },
     takeByReference: ({ reference, connectorId, recipient }) =>
