@@ -40,10 +40,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
           accountId: given.account_id.toLowerCase(),
           name: given.name,
           body: given.body,
-          dltTemplateId: given.dlt_template_id,
-          dltEntityId: given.dlt_entity_id,
-          from: given.from,
-          ...registered(given),
+          ...toFields(given),
           createdAt: now,
         });
         await refuseTwin(deps.store.records, template);
@@ -58,15 +55,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
         body: Type.Optional(body),
         ...optional,
       }),
-      clearable: {
-        dlt_template_id: "dltTemplateId",
-        dlt_entity_id: "dltEntityId",
-        from: "from",
-        category: "category",
-        variable_tags: "variableTags",
-        linked_headers: "linkedHeaders",
-        status: "status",
-      },
+      clearable: OPTIONAL_FIELDS,
       async judge({ sound, errors }, { accountId }) {
         const account = await deps.store.records.find("accounts", { id: accountId });
         judge(sound, errors, account?.mode);
@@ -76,10 +65,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
         return present({
           name: given.name,
           body: given.body,
-          dltTemplateId: given.dlt_template_id,
-          dltEntityId: given.dlt_entity_id,
-          from: given.from,
-          ...registered(given),
+          ...toFields(given),
         });
       },
     }),
@@ -127,10 +113,24 @@ const optional = {
   status: givenFields.status,
 };
 
-type Registered = Partial<Pick<SmsTemplate, "category" | "variableTags" | "linkedHeaders" | "status">>;
+/** What the optional fields are called in the record. */
+const OPTIONAL_FIELDS = {
+  dlt_template_id: "dltTemplateId",
+  dlt_entity_id: "dltEntityId",
+  from: "from",
+  category: "category",
+  variable_tags: "variableTags",
+  linked_headers: "linkedHeaders",
+  status: "status",
+} as const satisfies Record<keyof typeof optional, keyof SmsTemplate>;
 
-function registered(given: Static<TObject<typeof optional>>): Registered {
+type OptionalFields = Pick<SmsTemplate, (typeof OPTIONAL_FIELDS)[keyof typeof OPTIONAL_FIELDS]>;
+
+function toFields(given: Static<TObject<typeof optional>>): OptionalFields {
   return present({
+    dltTemplateId: given.dlt_template_id,
+    dltEntityId: given.dlt_entity_id,
+    from: given.from,
     category: given.category,
     variableTags: given.variable_tags,
     linkedHeaders: given.linked_headers,
