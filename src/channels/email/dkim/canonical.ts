@@ -4,7 +4,7 @@
 export type HeaderField = string;
 
 /** Name in lower case, the value on one line, with single blanks (§3.4.2); without a line end. */
-export function relaxedField(field: HeaderField): string {
+function relaxedField(field: HeaderField): string {
   const colon = field.indexOf(":");
   const value = field
     .slice(colon + 1)
