@@ -1,12 +1,28 @@
 import Type, { type TSchema } from "typebox";
+import { RECEIVED } from "../core/received-event.ts";
+import { InboundSms } from "./inbound-resource.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** What is delivered to `callback_url`: Standard Webhooks 1.0.0. Adds the schema of the body to `schemas`. */
 export function webhooks(schemas: Map<string, TSchema>): Json {
   schemas.set("DeliveryEvent", DeliveryEvent);
-  return Object.fromEntries(EVENT_TYPES.map((type) => [type, { post: describe(type) }]));
+  schemas.set("ReceivedEvent", ReceivedEvent);
+  const ofMessages = EVENT_TYPES.map((type) => [type, { post: describe(type) }] as const);
+  return { ...Object.fromEntries(ofMessages), [RECEIVED]: { post: describe(RECEIVED, RECEIVED_WORDS) } };
 }
+
+/** To the account's `inbound_url`. */
+const ReceivedEvent = Type.Object(
+  {
+    type: Type.Literal(RECEIVED),
+    timestamp: Type.String({ format: "date-time", description: "When the message came" }),
+    data: InboundSms,
+  },
+  { title: "ReceivedEvent" },
+);
+
+const RECEIVED_WORDS = { summary: "A handset wrote to the account", schema: "ReceivedEvent" };
 
 const EVENT_TYPES = [
   "sms.sent",
@@ -40,10 +56,13 @@ const DeliveryEvent = Type.Object(
   { title: "DeliveryEvent" },
 );
 
-function describe(type: string): Json {
+function describe(
+  type: string,
+  words = { summary: `A message is ${type.slice(type.indexOf(".") + 1)}`, schema: "DeliveryEvent" },
+): Json {
   return {
     operationId: type.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
-    summary: `A message is ${type.slice(type.indexOf(".") + 1)}`,
+    summary: words.summary,
     tags: ["Webhooks"],
     security: [],
     parameters: [
@@ -56,7 +75,7 @@ function describe(type: string): Json {
     ],
     requestBody: {
       required: true,
-      content: { "application/json": { schema: { $ref: "#/components/schemas/DeliveryEvent" } } },
+      content: { "application/json": { schema: { $ref: `#/components/schemas/${words.schema}` } } },
     },
     responses: {
       "2XX": { description: "Received. Any other answer, or none within 15 s, is tried again." },

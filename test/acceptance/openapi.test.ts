@@ -29,6 +29,20 @@ onEveryStore((start) => {
     }
   });
 
+  test("the feed, timelines, lists and cancel are described with their parameters and answers", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const names = (operation: { parameters: { name: string }[] }) =>
+      operation.parameters.map(({ name }) => name);
+    expect(names(paths["/v1/events"].get)).toEqual(["after", "limit", "wait"]);
+    for (const path of ["/v1/sms/messages", "/v1/emails/messages"]) {
+      const filters = ["status", "tag", "to", "created_after", "created_before", "limit", "cursor"];
+      expect(names(paths[path].get)).toEqual(filters);
+      expect(paths[`${path}/{message_id}/events`].get.responses).toContainKeys(["200", "401", "404"]);
+      expect(paths[`${path}/{message_id}/cancel`].post.responses).toContainKeys(["200", "401", "404", "409"]);
+    }
+  });
+
   test("operation ids are unique and every reference leads somewhere", async () => {
     await using api = await start();
     const { json, text } = await api.get("/openapi.json");
@@ -74,6 +88,7 @@ onEveryStore((start) => {
       "sms.delivered",
       "sms.expired",
       "sms.failed",
+      "sms.received",
       "sms.sent",
       "sms.undelivered",
     ]);
