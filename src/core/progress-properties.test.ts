@@ -12,6 +12,7 @@ import {
   sms,
   unconfirmed,
 } from "../../test/progress-samples.ts";
+import { applyCancel, canCancel } from "./cancel.ts";
 import { EMAIL_MOVES } from "./email-status.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
@@ -55,6 +56,7 @@ describe("whatever happens to a message", () => {
     }),
     fc.constant({ kind: "expiry" as const }),
     fc.constant({ kind: "interruption" as const }),
+    fc.constant({ kind: "cancel" as const }),
   );
 
   const run = (before: Progress, happening: typeof step extends fc.Arbitrary<infer T> ? T : never): Step => {
@@ -67,6 +69,9 @@ describe("whatever happens to a message", () => {
     }
     if (happening.kind === "expiry") return applyExpiry(before, AT);
     if (happening.kind === "interruption") return applyInterruption(before, AT);
+    if (happening.kind === "cancel") {
+      return canCancel(before, false) === "yes" ? applyCancel(before, AT) : { progress: before, entries: [] };
+    }
     const isOfChannel = before.channel === "email" ? /sent|delivered|bounced|failed/ : /^(?!bounced)/;
     if (!isOfChannel.test(happening.status)) return { progress: before, entries: [] };
     return applyReceipt(before, happening.part, receipt(happening.status));

@@ -69,7 +69,8 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
 
 /** Ends a message's open parts because its window is over, without an attempt. */
 export function applyExpiry(before: Progress, at: number, only?: readonly number[]): Step {
-  const sending: Progress = before.channel === "email" ? { ...before, status: "sending" } : before;
+  const isOpenEmail = before.channel === "email" && !isSettled(before);
+  const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;
   return applyAttempt(sending, {
     at,
     outcomes: [],

@@ -186,6 +186,8 @@ describe("access", () => {
       "domains/{id}/verify",
       "keys/{id}/revoke",
       "messages/{channel}/{id}/timeline",
+      "erasures",
+      "erasures/{id}",
     ]) {
       expect(paths).toContain(`/admin/v1/${path}`);
     }

@@ -53,31 +53,36 @@ interface Walked {
 }
 
 function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Walked {
-  const end = db.prepare<{ id: string }>(
+  const ends = db.prepare<{ id: string }>(
     "SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?",
   );
   const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
-  const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id`);
-  const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id`);
+  const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
+  const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
   const isTried = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
   const forget = createForget(db);
 
   return ({ recipient, createdAt }, { account, after, looks }) => {
     const channel = recipient.startsWith("+") ? "sms" : "email";
-    const last = end.get(account, channel, after, looks)?.id;
+    const last = ends.get(account, channel, after, looks)?.id;
     const latest = firstUuidAt(createdAt + 1);
     const upTo = last !== undefined && last < latest ? last : latest;
     const needle = channel === "sms" ? recipient : `"address":${JSON.stringify(recipient)}`;
-    const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle);
+    const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
+    const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
     const counts = { erased: 0, redacted: 0 };
     for (const row of found) {
       // What is on its way comes home first: then its traces are all here.
       if (isTried.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, recipient)]++;
     }
-    return { ...counts, ...(upTo === last && { last }) };
+    const end = found.length === most ? found.at(-1)?.id : last;
+    return { ...counts, ...(end !== undefined && end <= upTo && { last: end }) };
   };
 }
+
+/** Forgetting one takes some ten statements, looking at one a step in the index. */
+const LOOKS_PER_MESSAGE = 10;
 
 /** Ids are lower-case hexadecimal: this is above every id below `id`. */
 function before(id: string): string {
