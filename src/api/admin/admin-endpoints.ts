@@ -20,6 +20,7 @@ import { sandboxMessageEndpoints } from "./sandbox-messages-resource.ts";
 import { senderEndpoints } from "./senders-resource.ts";
 import { settingEndpoints } from "./settings-resource.ts";
 import { smsTemplateEndpoints } from "./sms-templates-resource.ts";
+import { suppressionImportEndpoints } from "./suppression-import.ts";
 import { suppressionEndpoints } from "./suppressions-resource.ts";
 import { timelineEndpoints } from "./timeline-resource.ts";
 import { webhookReplayEndpoints } from "./webhook-replay.ts";
@@ -40,6 +41,7 @@ export function adminEndpoints(deps: AdminDeps): readonly Endpoint[] {
     connectorEndpoints,
     routeEndpoints,
     suppressionEndpoints,
+    suppressionImportEndpoints,
     inboundNumberEndpoints,
     inboundMessageEndpoints,
     optOutEndpoints,

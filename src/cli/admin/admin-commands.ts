@@ -11,6 +11,7 @@ import { NOUNS } from "./nouns.ts";
 import { addMessageCommands, addRotateDkim, addSandboxCommands, addVerify } from "./other-commands.ts";
 import { addReceiptCommands } from "./receipt-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
+import { addSuppressionCommands } from "./suppression-commands.ts";
 import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** The administration, as nouns and verbs of `program`. They speak to a running server, over its admin API. */
@@ -22,6 +23,7 @@ export function addAdminCommands(
   const commandLine: CommandLine = { target, terminal };
   for (const noun of NOUNS) {
     const command = addNounCommands(program, commandLine, noun);
+    if (noun.name === "suppressions") addSuppressionCommands(command, commandLine);
     if (noun.name !== "domains") continue;
     addVerify(command, commandLine);
     addRotateDkim(command, commandLine, noun);

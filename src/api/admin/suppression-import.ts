@@ -1,0 +1,97 @@
+import Type from "typebox";
+import type { Suppression } from "../../core/accounts.ts";
+import { parseEmailAddress } from "../../core/email-address.ts";
+import { present } from "../../core/present.ts";
+import { isSuppressionReason } from "../../core/suppression.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "./record-plan.ts";
+import { givenFields } from "./shown-fields.ts";
+
+const MAX_ENTRIES = 1_000;
+
+const text = Type.Optional(Type.String({ maxLength: 320 }));
+
+const ImportBody = Type.Object({
+  account_id: givenFields.account_id,
+  entries: Type.Array(
+    Type.Object({ email: Type.String({ maxLength: 320 }), reason: text, source: text, expires_at: text }),
+    { minItems: 1, maxItems: MAX_ENTRIES },
+  ),
+});
+
+const ImportReport = Type.Object({
+  added: Type.Integer({ description: "New on the list, or on it for longer than before" }),
+  kept: Type.Integer({ description: "On the list already, for as long" }),
+  refused: Type.Array(
+    Type.Object({ index: Type.Integer({ description: "Of the entry, from 0" }), reason: Type.String() }),
+  ),
+});
+
+/** Brings a list from elsewhere into an account's. Good entries are added whatever the others are. */
+export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  return [
+    {
+      ...adminOnly("suppression"),
+      method: "POST",
+      path: adminPath("suppressions/import"),
+      operation: "importSuppressions",
+      summary: `Add up to ${MAX_ENTRIES.toLocaleString("en")} suppressions at once`,
+      request: { schema: ImportBody, maxBytes: ADMIN_MAX_BYTES },
+      responses: { 200: { description: "What became of the entries", schema: ImportReport } },
+      async handle(call) {
+        const draft = readDraft(ImportBody, bodyOf(call));
+        const account = await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
+        const { entries } = sealDraft(draft);
+        const accountId = account?.id ?? "";
+        const read = entries.map((entry) =>
+          toSuppression(entry, { accountId, now: call.now, id: deps.newId }),
+        );
+        const good = read.filter((each) => typeof each !== "string");
+        const added = await deps.store.suppressions.add(good);
+        return Response.json({ added, kept: good.length - added, refused: refusedIn(read) });
+      },
+    },
+  ];
+}
+
+interface Entry {
+  readonly email: string;
+  readonly reason?: string;
+  readonly source?: string;
+  readonly expires_at?: string;
+}
+
+interface Import {
+  readonly accountId: string;
+  readonly now: number;
+  readonly id: () => string;
+}
+
+/** Or what is wrong with the entry. */
+function toSuppression(
+  { reason = "manual", ...entry }: Entry,
+  { accountId, now, id }: Import,
+): Suppression | string {
+  const email = parseEmailAddress(entry.email.trim());
+  if (!email) return "not an email address";
+  if (!isSuppressionReason(reason)) return `no such reason: ${reason.slice(0, 40)}`;
+  const expiresAt = entry.expires_at === undefined ? undefined : parseTimestamp(entry.expires_at);
+  if (entry.expires_at !== undefined && expiresAt === undefined) return "expires_at is no ISO 8601 timestamp";
+  const source = entry.source ?? "import";
+  return {
+    id: id(),
+    accountId,
+    email: email.toLowerCase(),
+    reason,
+    source,
+    createdAt: now,
+    ...present({ expiresAt }),
+  };
+}
+
+function refusedIn(read: readonly (Suppression | string)[]) {
+  return read.flatMap((each, index) => (typeof each === "string" ? [{ index, reason: each }] : []));
+}

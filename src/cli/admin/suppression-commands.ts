@@ -1,0 +1,173 @@
+/** `suppressions import`, `export` and `release`, beside the verbs every noun has. */
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { CsvError, parse } from "csv-parse/sync";
+import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+
+const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
+
+/** Entries of one request. */
+const CHUNK = 1_000;
+
+export function addSuppressionCommands(noun: Command, commandLine: CommandLine): void {
+  const words = {
+    import: "add the addresses of a CSV or JSON lines file",
+    export: "print the list, as CSV or JSON lines",
+    release: "let email to an address through again",
+  };
+  const verb = (usage: keyof typeof words, work: (run: Run) => Promise<void>) =>
+    addVerb(noun, { usage, summary: words[usage] }, { commandLine, work }).requiredOption(
+      "--account <id>",
+      "the account",
+    );
+  verb("import", importAll).requiredOption(
+    "--file <path>",
+    "a column or field `email`, and whichever others of reason, source and expires_at",
+  );
+  verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).option(
+    "--format <format>",
+    "csv or jsonl",
+    "csv",
+  );
+  verb("release", release).requiredOption("--email <address>", "who may be written to again");
+}
+
+interface Report {
+  readonly added: number;
+  readonly kept: number;
+  readonly refused: readonly { readonly line: number; readonly reason: string }[];
+}
+
+async function importAll({ client, options, print, fail }: Run): Promise<void> {
+  const entries = await readEntries(String(options.file));
+  let sum: Report = { added: 0, kept: 0, refused: [] };
+  for (let at = 0; at < entries.length; at += CHUNK) {
+    const chunk = entries.slice(at, at + CHUNK);
+    const body = { account_id: options.account, entries: chunk.map(({ fields }) => fields) };
+    const part = (await client.request("POST", "suppressions/import", { body })) as {
+      readonly added: number;
+      readonly kept: number;
+      readonly refused: readonly { readonly index: number; readonly reason: string }[];
+    };
+    const refused = part.refused.map(({ index, reason }) => ({ line: chunk[index]?.line ?? 0, reason }));
+    sum = {
+      added: sum.added + part.added,
+      kept: sum.kept + part.kept,
+      refused: [...sum.refused, ...refused],
+    };
+  }
+  print(sum, reportText);
+  if (sum.refused.length > 0) fail();
+}
+
+function reportText({ added, kept, refused }: Report): string {
+  const lines = refused.map(({ line, reason }) => `line ${line}: ${reason}\n`).join("");
+  return `${lines}${added} added, ${kept} there already, ${refused.length} refused\n`;
+}
+
+interface FileEntry {
+  readonly line: number;
+  readonly fields: Row;
+}
+
+async function readEntries(path: string): Promise<readonly FileEntry[]> {
+  const text = await readFile(path, "utf8").catch((error: { code?: string }) => {
+    throw new UsageFailure(`${path} cannot be read: ${error.code ?? error}`);
+  });
+  const isJson = text.trimStart().startsWith("{");
+  try {
+    return (isJson ? fromJsonLines(text) : fromCsv(text)).map(({ line, fields }) => ({
+      line,
+      fields: known(fields),
+    }));
+  } catch (error) {
+    if (error instanceof CsvError || error instanceof SyntaxError) {
+      throw new UsageFailure(`${path} cannot be read: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function fromJsonLines(text: string): readonly FileEntry[] {
+  return text
+    .split("\n")
+    .map((each, index) => ({ each, line: index + 1 }))
+    .filter(({ each }) => each.trim() !== "")
+    .map(({ each, line }) => ({ line, fields: JSON.parse(each) as Row }));
+}
+
+/** With a row of names; a file without one is a list of addresses. */
+function fromCsv(text: string): readonly FileEntry[] {
+  const rows = parse(text, {
+    bom: true,
+    info: true,
+    trim: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+  });
+  const records = rows as unknown as readonly {
+    readonly record: readonly string[];
+    readonly info: { readonly lines: number };
+  }[];
+  const head = records[0]?.record.map((name) => name.toLowerCase()) ?? [];
+  const hasHead = head.includes("email");
+  const names = hasHead ? head : ["email"];
+  return records.slice(hasHead ? 1 : 0).map(({ record, info }) => ({
+    line: info.lines,
+    fields: Object.fromEntries(names.map((name, index) => [name, plain(record[index] ?? "")])),
+  }));
+}
+
+/** What an import takes; what is empty is absent. `created_at` of an export is left behind. */
+function known(fields: Row): Row {
+  const taken = FIELDS.filter(
+    (name) => name !== "created_at" && fields[name] !== undefined && fields[name] !== "",
+  );
+  return { email: "", ...Object.fromEntries(taken.map((name) => [name, String(fields[name])])) };
+}
+
+async function exportAll({ client, options }: Run, write: (text: string) => void): Promise<void> {
+  const isCsv = options.format !== "jsonl";
+  if (isCsv) write(`${FIELDS.join(",")}\n`);
+  let after: string | undefined;
+  do {
+    const query = { account_id: String(options.account), limit: String(CHUNK), after };
+    const page = (await client.request("GET", "suppressions", { query })) as {
+      readonly data: readonly Row[];
+      readonly next?: string;
+    };
+    for (const row of page.data) write(`${isCsv ? csvLine(row) : jsonLine(row)}\n`);
+    after = page.next;
+  } while (after !== undefined);
+}
+
+function csvLine(row: Row): string {
+  return FIELDS.map((name) => csvCell(String(row[name] ?? ""))).join(",");
+}
+
+function plain(cell: string): string {
+  return cell.replace(/^'(?=[=+\-@\t])/, "");
+}
+
+/** Quoted where it has to be (RFC 4180), and never a formula to a spreadsheet. */
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function jsonLine(row: Row): string {
+  return JSON.stringify(
+    Object.fromEntries(FIELDS.filter((name) => row[name] !== undefined).map((name) => [name, row[name]])),
+  );
+}
+
+async function release({ client, options, print }: Run): Promise<void> {
+  const query = { account_id: String(options.account), email: String(options.email) };
+  const { data } = (await client.request("GET", "suppressions", { query })) as {
+    readonly data: readonly Row[];
+  };
+  const [found] = data;
+  if (!found) throw new UsageFailure(`${query.email} is not on the list`);
+  await client.request("DELETE", `suppressions/${found.id}`);
+  print({ released: query.email }, () => `${query.email} may be written to again\n`);
+}

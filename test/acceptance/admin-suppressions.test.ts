@@ -1,0 +1,85 @@
+/** The suppression list in bulk: in, out, and one address off it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { admin, liveAccount } from "../admin.ts";
+import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
+import { typeInto } from "./typed-commands.ts";
+
+let postrider: HeldPostrider;
+let account: string;
+let commands: ReturnType<typeof typeInto>;
+
+beforeAll(async () => {
+  postrider = await startHeldPostrider();
+  account = (await liveAccount(postrider)).accountId;
+  commands = typeInto(postrider.dataFolder);
+});
+
+afterAll(() => postrider.close());
+
+function file(name: string, text: string): string {
+  const path = join(postrider.dataFolder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const importFile = (path: string, ...more: string[]) =>
+  commands.run(["suppressions", "import", "--account", account, "--file", path, ...more]);
+
+test("a CSV file is taken; what is wrong with a line is said with its number, and the others are added", async () => {
+  const path = file(
+    "list.csv",
+    "Email,reason,expires_at\nAnn@example.net,hard_bounce,\n=b@example.net,,2027-01-01T00:00:00Z\nnobody,,\ncid@example.net,whim,\n",
+  );
+  const { out, code } = await importFile(path);
+  expect(out).toBe(
+    "line 4: not an email address\nline 5: no such reason: whim\n2 added, 0 there already, 2 refused\n",
+  );
+  expect(code).toBe(1);
+  expect((await importFile(file("plain.csv", "ann@example.net\ndan@example.net\n"))).out).toBe(
+    "1 added, 1 there already, 0 refused\n",
+  );
+});
+
+test("what is exported can be imported, as CSV and as JSON lines, and is the same again", async () => {
+  const { out: csv } = await commands.run(["suppressions", "export", "--account", account]);
+  const other = (await liveAccount(postrider)).accountId;
+  const { out: lines } = await commands.run([
+    "suppressions",
+    "export",
+    "--account",
+    account,
+    "--format",
+    "jsonl",
+  ]);
+  for (const [name, text] of [
+    ["again.csv", csv],
+    ["again.jsonl", lines],
+  ] as const) {
+    const path = file(name, text);
+    expect(readFileSync(path, "utf8")).toContain("ann@example.net");
+    const { code } = await commands.run(["suppressions", "import", "--account", other, "--file", path]);
+    expect(code).toBe(0);
+  }
+  const listed = async (id: string) => {
+    const { data } = await admin<{
+      data: { email: string; reason: string; source: string; expires_at?: string }[];
+    }>(postrider, `/suppressions?account_id=${id}`);
+    return data.map(({ email, reason, source, expires_at }) => ({ email, reason, source, expires_at }));
+  };
+  expect(await listed(other)).toEqual(await listed(account));
+  expect((await listed(account)).map(({ email }) => email)).toContain("=b@example.net");
+});
+
+test("an address is released by its name", async () => {
+  const release = () =>
+    commands.run(["suppressions", "release", "--account", account, "--email", "DAN@example.net"]);
+  expect((await release()).out).toContain("may be written to again");
+  expect((await release()).code).not.toBe(0);
+});
+
+test("more than a request takes is sent in pieces", async () => {
+  const addresses = Array.from({ length: 2_500 }, (_, index) => `user${index}@example.org`);
+  expect((await importFile(file("long.csv", addresses.join("\n")))).out).toStartWith("2500 added");
+});
