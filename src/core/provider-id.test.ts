@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldId, inOtherRadix } from "./provider-id.ts";
+import { foldId, inOtherRadix, namedByReceipts } from "./provider-id.ts";
 
 /** How peers are known to rewrite an id: other case, zeros in front, a fixed width, blanks around it. */
 const rewriting = fc.record({
@@ -42,6 +42,13 @@ test("numbers that no base makes equal have no form in common with each other's 
       }
     }),
   );
+});
+
+test("an answer's own writing of a number is no name where receipts write it in another base", () => {
+  expect(namedByReceipts(["255", "FF"])).toEqual(["FF"]);
+  expect(namedByReceipts(["00ff", "FF"])).toEqual(["00ff", "FF"]);
+  expect(namedByReceipts(["0191-own", "p-1", "p-2"])).toEqual(["0191-own", "p-1", "p-2"]);
+  expect(namedByReceipts([])).toEqual([]);
 });
 
 test("opaque ids differ in case and zeros only, and folding again changes nothing", () => {

@@ -14,6 +14,15 @@ export function foldId(id: string): string {
     .replace(/^0+(?=.)/, "");
 }
 
+/**
+ * Of the ids of one part, as in a `sent` outcome, those that receipts name it by: without the answer's own writing of a
+ * number that receipts write in another base.
+ */
+export function namedByReceipts(ids: readonly string[]): readonly string[] {
+  const last = foldId(ids.at(-1) ?? "");
+  return ids.filter((id) => !inOtherRadix(id).includes(last));
+}
+
 /** The folded forms that the id would have in another base: read as decimal and as hexadecimal, of whatever size. */
 export function inOtherRadix(id: string): readonly string[] {
   const key = foldId(id);

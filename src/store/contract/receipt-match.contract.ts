@@ -116,6 +116,24 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
+    "a number that answers write in one base and receipts in another is not taken for another message's",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, receive, status } = world;
+      // 255 is FF to receipts, and 597 is 255.
+      const [early = ""] = await sms({ to: [ONE] });
+      await settle(await claimOne(), { outcomes: [sent("255", "FF")] });
+      expect(await receive("255")).toEqual([{ kind: "parked" }]);
+      expect(await status(early)).toBe("sent");
+      const [other = ""] = await sms({ to: [OTHER] });
+      await settle(await claimOne(), { outcomes: [sent("597", "255")] });
+      expect([await status(early), await status(other)]).toEqual(["sent", "delivered"]);
+      await receive("255");
+      await receive("FF");
+      expect(await status(early)).toBe("delivered");
+    }),
+  );
+
+  test(
     "an id of one connector says nothing about another's",
     inWorld(open, async (world) => {
       const id = await sendWithId(world, "A1");

@@ -1,5 +1,5 @@
 import type { PartRef } from "../../core/outcome.ts";
-import { foldId } from "../../core/provider-id.ts";
+import { foldId, namedByReceipts } from "../../core/provider-id.ts";
 import type { Database } from "./database.ts";
 
 /** The ids providers have given to parts of messages. Inside a transaction. */
@@ -45,9 +45,11 @@ export function createKnownIds(db: Database): KnownIds {
     note({ connectorId, messageId, part, providerMessageIds, awaitedSince }) {
       // Of two spellings with one key the last counts: that is how receipts name it.
       const byKey = new Map(providerMessageIds.map((id) => [foldId(id), id]));
+      const named = namedByReceipts(providerMessageIds);
       let since = awaitedSince ?? null;
       for (const [key, id] of byKey) {
-        insert.run(connectorId, key, messageId, part, id === key ? null : id, since);
+        const name = named.includes(id) ? id : (named.at(-1) ?? id);
+        insert.run(connectorId, key, messageId, part, name === key ? null : name, since);
         since = null;
       }
     },

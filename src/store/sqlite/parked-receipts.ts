@@ -1,5 +1,5 @@
 import type { Receipt } from "../../core/outcome.ts";
-import { foldId, inOtherRadix } from "../../core/provider-id.ts";
+import { foldId, inOtherRadix, namedByReceipts } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
 import type { Database } from "./database.ts";
 
@@ -58,8 +58,9 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       trim.run(connectorId, key);
     },
     takeByIds({ connectorId, ids, recipient }) {
+      const named = namedByReceipts(ids);
       const isMeant = (receipt: Receipt) =>
-        ids.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;
+        named.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;
       const keys = new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]));
       return [...keys].flatMap((key) => take(byKey.all(connectorId, key), isMeant));
     },
