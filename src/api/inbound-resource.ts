@@ -1,7 +1,5 @@
 /** What the interface shows of an SMS that a handset wrote. Fields that are not used are absent. */
 import Type from "typebox";
-import type { InboundMessage } from "../core/inbound.ts";
-import { toIso } from "../core/timestamp.ts";
 
 const fields = {
   message_id: Type.String({ description: "Unique message identifier" }),
@@ -35,18 +33,3 @@ export const InboundRow = Type.Object({
   connector_id: Type.String(),
   ...fields,
 });
-
-export function toInboundResource(message: InboundMessage) {
-  return {
-    message_id: message.id,
-    account_id: message.accountId,
-    from: message.from,
-    to: message.to,
-    text: message.text,
-    segments: message.segments,
-    encoding: message.encoding,
-    keyword: message.keyword,
-    partial: message.isPartial,
-    received_at: toIso(message.receivedAt),
-  };
-}

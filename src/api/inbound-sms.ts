@@ -1,11 +1,12 @@
 /** Get inbound SMS. */
 import Type from "typebox";
 import type { InboundMessage, InboundQuery } from "../core/inbound.ts";
+import { toReceivedData } from "../core/received-event.ts";
 import type { InboundStore } from "../store/store.ts";
 import { callerOf } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { INBOUND_QUERY, readInboundQuery } from "./inbound-query.ts";
-import { InboundSms, toInboundResource } from "./inbound-resource.ts";
+import { InboundSms } from "./inbound-resource.ts";
 
 export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly Endpoint[] {
   return [
@@ -21,7 +22,7 @@ export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly 
       async handle(call) {
         const query = readInboundQuery(call.query, call.now);
         const accountId = callerOf(call).account.id;
-        return Response.json(await readInboundPage(inbound, { ...query, accountId }, toInboundResource));
+        return Response.json(await readInboundPage(inbound, { ...query, accountId }, toReceivedData));
       },
     },
   ];

@@ -16,19 +16,24 @@ export function toReceivedEvent(message: InboundMessage): OtherEvent {
     id: toWebhookId(message.id, RECEIVED_SEQUENCE),
     type: RECEIVED,
     at: message.receivedAt,
-    data: present({
-      message_id: message.id,
-      account_id: message.accountId,
-      from: message.from,
-      to: message.to,
-      text: message.text,
-      segments: message.segments,
-      encoding: message.encoding,
-      keyword: message.keyword,
-      partial: message.isPartial,
-      received_at: toIso(message.receivedAt),
-    }),
+    data: toReceivedData(message),
   };
+}
+
+/** The message in the interface's words: also what its lists show. */
+export function toReceivedData(message: InboundMessage) {
+  return present({
+    message_id: message.id,
+    account_id: message.accountId,
+    from: message.from,
+    to: message.to,
+    text: message.text,
+    segments: message.segments,
+    encoding: message.encoding,
+    keyword: message.keyword,
+    partial: message.isPartial,
+    received_at: toIso(message.receivedAt),
+  });
 }
 
 /** The body of its webhook. */

@@ -1,11 +1,12 @@
 import Type from "typebox";
 import type { InboundMessage } from "../../core/inbound.ts";
 import { toInboundAddress } from "../../core/inbound-address.ts";
+import { toReceivedData } from "../../core/received-event.ts";
 import { segmentSms } from "../../core/sms-segments.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { INBOUND_QUERY, readInboundQuery } from "../inbound-query.ts";
-import { InboundRow, toInboundResource } from "../inbound-resource.ts";
+import { InboundRow } from "../inbound-resource.ts";
 import { inboundPageSchema, readInboundPage } from "../inbound-sms.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
@@ -39,7 +40,7 @@ function listInbound({ store }: AdminDeps): Endpoint {
 }
 
 function toRow(message: InboundMessage): object {
-  return { ...toInboundResource(message), connector_id: message.connectorId };
+  return { ...toReceivedData(message), connector_id: message.connectorId };
 }
 
 /** As the connector of messages that no provider brought. */
