@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
 /** Unpredictable octets, like `crypto.randomBytes`. */
@@ -40,17 +39,6 @@ export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): 
 /** Unix milliseconds of a UUIDv7; `undefined` for any other text. */
 export function uuidTime(id: string): number | undefined {
   return UUID_V7.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
-}
-
-/**
- * A UUIDv7 of that millisecond whose other 74 bits are made from `name`, for what is known by a name and needs an id
- * where no chance is at hand.
- */
-export function hashedUuid(ms: number, name: string): string {
-  const hex = createHash("sha256").update(name).digest("hex");
-  const variant = (0x8 | (Number.parseInt(hex.slice(0, 1), 16) & 3)).toString(16);
-  const time = timePrefix(Math.max(0, Math.trunc(ms)));
-  return `${time}-7${hex.slice(1, 4)}-${variant}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
 
 /** Any version, either case. */

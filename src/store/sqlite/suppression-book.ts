@@ -8,7 +8,7 @@ import {
   type SuppressionReason,
   suppressedUntil,
 } from "../../core/suppression.ts";
-import { hashedUuid } from "../../core/uuid.ts";
+import { hashedUuid } from "../hashed-uuid.ts";
 import type { AccountBook, AccountEntry } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { MessageRow } from "./rows.ts";
@@ -39,24 +39,11 @@ interface BouncedParts {
 
 export function createSuppressionBook(db: Database, accounts: AccountBook): SuppressionBook {
   const softBounces = createSoftBounces(db);
-  const upsert = db.prepare(
-    `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (account_id, email) DO UPDATE
-       SET reason = excluded.reason, source = excluded.source, expires_at = excluded.expires_at,
-           created_at = excluded.created_at
-       WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
-  );
-  const ended = db.prepare(
-    `DELETE FROM suppressions WHERE id IN
-       (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
-  );
+  const { add, removeEnded } = createRows(db);
   const liveAccount = (number: number) => {
     const entry = accounts.byNumber(number);
     return entry?.account.mode === "live" ? entry : undefined;
   };
-  const add: SuppressionBook["add"] = ({ id, accountId, email, reason, source, expiresAt, createdAt }) =>
-    upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
 
   const learn: SuppressionBook["learn"] = (message, { email: written, reason, at }) => {
     const entry = liveAccount(message.account);
@@ -88,7 +75,28 @@ export function createSuppressionBook(db: Database, accounts: AccountBook): Supp
       if (entry) softBounces.forget(entry, email.toLowerCase());
     },
     add,
-    prune: (now, limit) => ended.run(now, limit) + softBounces.prune(now, limit),
+    prune: (now, limit) => removeEnded(now, limit) + softBounces.prune(now, limit),
+  };
+}
+
+function createRows(db: Database) {
+  const upsert = db.prepare(
+    `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (account_id, email) DO UPDATE
+       SET reason = excluded.reason, source = excluded.source, expires_at = excluded.expires_at,
+           created_at = excluded.created_at
+       WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
+  );
+  const ended = db.prepare(
+    `DELETE FROM suppressions WHERE id IN
+       (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
+  );
+  return {
+    add({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean {
+      return upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
+    },
+    removeEnded: (now: number, limit: number) => ended.run(now, limit),
   };
 }
 

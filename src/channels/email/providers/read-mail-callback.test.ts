@@ -1,55 +1,8 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac, generateKeyPairSync, randomUUID, sign } from "node:crypto";
-import { makeSnsSigner, type SnsSigner } from "../../../../test/fakes/sns-signer.ts";
-import type { Connector } from "../../../core/accounts.ts";
-import type { Receipt } from "../../../core/outcome.ts";
-import type { CallbackReading, Web } from "../../channel.ts";
-import { readMailCallback } from "./read-mail-callback.ts";
+import { ANN, connector, NOW, receipts, refusal } from "../../../../test/fakes/mail-callbacks.ts";
 
-const NOW = Date.UTC(2026, 10, 21, 12);
 const id = randomUUID();
-const ANN = "ann@example.net";
-
-/** What was fetched, and what it was answered with. */
-let fetched: string[];
-let pages: Map<string, string>;
-const web: Web = {
-  async get(url) {
-    fetched.push(url.href);
-    return pages.get(`${url.origin}${url.pathname}`);
-  },
-};
-
-beforeEach(() => {
-  fetched = [];
-  pages = new Map();
-});
-
-function connector(config: Record<string, unknown>, secret = ""): Connector {
-  const base = { id: randomUUID(), name: "relay", kind: "smtp", isEnabled: true, createdAt: 0 };
-  return { ...base, config: { host: "smtp.example", ...config }, secrets: { webhook_secret: secret } };
-}
-
-async function read(
-  of: Connector,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<CallbackReading> {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  const request = { method: "POST", url: "https://x.example/", headers: new Headers(headers) };
-  return readMailCallback(of, { ...request, body: text, receivedAt: NOW }, web);
-}
-
-async function receipts(...call: Parameters<typeof read>): Promise<readonly Receipt[]> {
-  const reading = await read(...call);
-  if (reading.kind === "refused") throw new Error(reading.reason);
-  return reading.receipts;
-}
-
-const refusal = async (...call: Parameters<typeof read>) => {
-  const reading = await read(...call);
-  return reading.kind === "refused" ? reading.status : "taken";
-};
 
 describe("Postmark", () => {
   const postmark = connector({ provider: "postmark" });
@@ -204,91 +157,6 @@ describe("Resend", () => {
     expect(await refusal(resend, body)).toBe(401);
     expect(await refusal(resend, event("email.complained"), signed(body))).toBe(401);
     expect(await refusal(resend, body, signed(body, NOW - 6 * 60_000))).toBe(401);
-  });
-});
-
-describe("Amazon SES", () => {
-  const topic = "arn:aws:sns:eu-west-1:123456789012:postrider";
-  const ses = connector({ provider: "ses", sns_topic_arn: topic });
-  let sns: SnsSigner;
-
-  beforeEach(() => {
-    sns = makeSnsSigner(topic, NOW);
-    pages.set(sns.certificateUrl, sns.certificate);
-  });
-
-  const mail = {
-    messageId: "0000014644fe5ef6-9a483358-9170-4cb4-a269-f5dcdf415321-000000",
-    headers: [{ name: "Message-ID", value: `<${id}@acme.example>` }],
-  };
-  const bounce = (bounceType: string, recipient: object) => ({
-    notificationType: "Bounce",
-    bounce: { bounceType, bouncedRecipients: [{ emailAddress: ANN, ...recipient }] },
-    mail,
-  });
-
-  test("tells of deliveries, bounces and complaints, of several recipients at once", async () => {
-    const told = [
-      { notificationType: "Delivery", delivery: { recipients: [ANN, "bob@example.net"] }, mail },
-      bounce("Permanent", { action: "failed", status: "5.1.1", diagnosticCode: "smtp; 550 5.1.1 unknown" }),
-      bounce("Permanent", {}),
-      bounce("Transient", { action: "failed", status: "4.4.7" }),
-      bounce("Transient", {}),
-      { eventType: "Complaint", complaint: { complainedRecipients: [{ emailAddress: ANN }] }, mail },
-    ];
-    const all = (await Promise.all(told.map((each) => receipts(ses, sns.notification(each))))).flat();
-    expect(all.map(({ status, suppress, recipient }) => [status, suppress, recipient])).toEqual([
-      ["delivered", undefined, ANN],
-      ["delivered", undefined, "bob@example.net"],
-      ["bounced", "hard_bounce", ANN],
-      ["bounced", "hard_bounce", ANN],
-      ["bounced", "soft_bounce", ANN],
-      ["complained", "complaint", ANN],
-    ]);
-    expect(all.every(({ target }) => target?.messageId === id)).toBe(true);
-  });
-
-  test("is not believed with a changed message, an unknown signature version, or of another topic", async () => {
-    const told = sns.notification({ notificationType: "Delivery", delivery: { recipients: [ANN] }, mail });
-    expect(await refusal(ses, { ...told, Message: `${told.Message} ` })).toBe(401);
-    expect(await refusal(ses, { ...told, SignatureVersion: "3" })).toBe(401);
-    expect(await refusal(ses, { ...told, TopicArn: `${topic}2` })).toBe(401);
-    expect(await refusal(ses, told)).toBe("taken");
-  });
-
-  test("whose certificate lies anywhere but with SNS is not believed, and nothing is fetched from there", async () => {
-    const told = sns.notification({ notificationType: "Delivery", delivery: { recipients: [ANN] }, mail });
-    const path = new URL(sns.certificateUrl).pathname;
-    const places = [
-      "https://evil.example",
-      "https://sns.eu-west-1.amazonaws.com.evil.example",
-      "http://sns.eu-west-1.amazonaws.com",
-      "https://bucket.s3.amazonaws.com",
-      "https://sns.eu-west-1.amazonaws.com:8443",
-      "https://sns.eu-west-1.amazonaws.com@evil.example",
-    ];
-    for (const place of places) {
-      pages.set(`${place}${path}`, sns.certificate);
-      expect(await refusal(ses, { ...told, SigningCertURL: `${place}${path}` })).toBe(401);
-    }
-    expect(fetched).toEqual([]);
-  });
-
-  test("has its subscription confirmed at SNS, once the request is proven, and nowhere else", async () => {
-    const confirm = "https://sns.eu-west-1.amazonaws.com/";
-    pages.set(confirm, "<ConfirmSubscriptionResponse/>");
-    const url = `${confirm}?Action=ConfirmSubscription&TopicArn=${topic}&Token=2336412f`;
-    expect(await receipts(ses, sns.confirmation(url))).toEqual([]);
-    expect(fetched.at(-1)).toBe(url);
-    const before = fetched.length;
-    for (const elsewhere of [
-      "https://evil.example/?Action=ConfirmSubscription",
-      `${confirm}?Action=DeleteTopic`,
-    ]) {
-      expect(await refusal(ses, sns.confirmation(elsewhere))).toBe(400);
-    }
-    expect(await refusal(ses, { ...sns.confirmation(url), Signature: "AAAA" })).toBe(401);
-    expect(fetched).toHaveLength(before);
   });
 });
 
