@@ -73,22 +73,45 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   socket.on("error", (error) => destroy(error.message));
   socket.on("close", () => close("the SMSC closed the connection"));
 
+  const frames = createFrameLine(socket);
   return {
     write(frame, onWritten) {
       if (isClosed) return;
       if (socket.writableLength > MAX_UNREAD_OCTETS) return destroy("the SMSC does not read what it is sent");
-      socket.write(frame, (error) => {
-        if (!error) onWritten?.();
-      });
+      frames.join(frame, onWritten);
     },
     end(reason) {
       if (isClosed) return;
+      frames.flush();
       timer();
       timer = clock.after(END_GRACE_MS, () => destroy(reason));
       socket.once("close", () => close(reason));
       socket.end();
     },
     destroy,
+  };
+}
+
+/** What is to be written soon goes in one write: for a system call each would pay more than for all else about it. */
+function createFrameLine(socket: net.Socket) {
+  let frames: Uint8Array[] = [];
+  let listeners: (() => void)[] = [];
+  const flush = () => {
+    if (frames.length === 0 || socket.destroyed) return;
+    const [octets, told] = [Buffer.concat(frames), listeners];
+    frames = [];
+    listeners = [];
+    socket.write(octets, (error) => {
+      if (!error) for (const tell of told) tell();
+    });
+  };
+  return {
+    join(frame: Uint8Array, onWritten?: () => void): void {
+      frames.push(frame);
+      if (onWritten) listeners.push(onWritten);
+      if (frames.length === 1) void Promise.resolve().then(flush);
+    },
+    flush,
   };
 }
 
