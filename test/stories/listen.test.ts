@@ -61,7 +61,7 @@ test("events reach the local program signed, also after the service was away, an
   again.kill("SIGTERM");
   expect(await again.exited).toBe(0);
   await local.stop();
-});
+}, 30_000);
 
 test("a program that is away is told of on the line of its event, and the next is forwarded all the same", async () => {
   const local = startLocalProgram();
