@@ -114,6 +114,8 @@ export interface Receiver {
   readonly hooks: number;
   /** Takes connections, and never answers. */
   readonly silent: number;
+  /** Costs it nothing. */
+  count(): Promise<number>;
   received(): Promise<Received>;
   reset(): Promise<void>;
   end(): void;
@@ -129,6 +131,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     hooks,
     silent,
+    count: () => ask("/count") as Promise<number>,
     received: () => ask("/") as Promise<Received>,
     reset: async () => void (await ask("/reset")),
     end: () => child.kill(),

@@ -21,7 +21,9 @@ const told = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch(request) {
-    if (new URL(request.url).pathname === "/reset") delays = [];
+    const { pathname } = new URL(request.url);
+    if (pathname === "/count") return Response.json(delays.length);
+    if (pathname === "/reset") delays = [];
     const sorted = delays.toSorted((a, b) => a - b);
     const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
     return Response.json({ count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) });

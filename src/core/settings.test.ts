@@ -15,6 +15,8 @@ describe("settings", () => {
       keep_bodies: false,
       sms_default_window_seconds: 86_400,
       sms_transliterate: false,
+      webhook_allowed_ranges: undefined,
+      webhook_ca: undefined,
       email_window_hours: 48,
       rate_limit_per_key: 0,
       rate_limit_per_account: 0,

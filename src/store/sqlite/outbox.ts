@@ -19,7 +19,7 @@ export interface OutboxParts {
 export function createOutbox(db: Database, parts: OutboxParts): Outbox {
   const { accounts, bell } = parts;
   return {
-    ...createWebhookClaim(db, accounts),
+    ...createWebhookClaim(db, parts),
     settle: createWebhookSettle(db, parts),
     ...createWebhookStage(db, bell),
     ...createWebhookList(db, accounts),

@@ -6,12 +6,13 @@ import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import { type InboundRow, toInboundMessage } from "./inbound-rows.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "./rows.ts";
+import type { WebhookLog } from "./webhook-log.ts";
 import { fromLane, toLane } from "./webhook-rows.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(
   db: Database,
-  accounts: AccountBook,
+  { accounts, log }: { readonly accounts: AccountBook; readonly log: WebhookLog },
 ): Pick<Outbox, "claim" | "readyLanes"> {
   const oldest = db.prepare<ReadyRow>(
     `SELECT id, message_id, sequence, position, failures, claim FROM webhooks
@@ -28,6 +29,7 @@ export function createWebhookClaim(
     const written = write(row, lane.accountId);
     if (!written) {
       remove.run(row.id);
+      log.letNextGo({ messageId: row.message_id, sequence: row.sequence });
       return [];
     }
     lease.run(dueAt, row.id);
