@@ -8,7 +8,7 @@ export interface NewErasure {
   readonly id: string;
   /** Absent: in every account. */
   readonly accountId?: string;
-  /** E.164 number, or address in lower case. Kept until the work is done. */
+  /** E.164 number, or address with ASCII in lower case. Kept until the work is done. */
   readonly recipient: string;
   readonly salt: string;
   /** Hex SHA-256 of salt and recipient: all that stays of who it was. */
@@ -37,7 +37,12 @@ export function createScrubber(address: string): (text: string) => string {
 }
 
 export function isRecipient(part: Pick<Part, "address">, address: string): boolean {
-  return part.address?.toLowerCase() === address;
+  return part.address !== undefined && lowerAscii(part.address) === address;
+}
+
+/** Letters beyond ASCII stay as they are: databases do not agree on them. */
+export function lowerAscii(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
 
 /** What is still to be tried for the address never will be; the others' parts are as they were. Emails only. */

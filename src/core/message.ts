@@ -49,7 +49,7 @@ export interface Part {
 
 /**
  * The changeable half of a message: everything that attempts and receipts move. The pure functions of
- * `progress.ts` are the only code that makes a new one out of an old one.
+ * `progress.ts`, `cancel.ts` and `erasure.ts` are the only code that makes a new one out of an old one.
  */
 export interface Progress {
   readonly channel: ChannelName;

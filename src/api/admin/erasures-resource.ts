@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import Type from "typebox";
 import { parseEmailAddress } from "../../core/email-address.ts";
-import type { Erasure } from "../../core/erasure.ts";
+import { type Erasure, lowerAscii } from "../../core/erasure.ts";
 import { parsePhoneNumber } from "../../core/phone-number.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -109,7 +109,8 @@ const NEITHER = "must be a phone number (E.164) or an email address";
 
 /** As messages hold it; addresses in lower case. */
 function readRecipient(text: string): string | undefined {
-  return text.includes("@") ? parseEmailAddress(text)?.toLowerCase() : parsePhoneNumber(text);
+  const address = parseEmailAddress(text);
+  return address === undefined ? parsePhoneNumber(text) : lowerAscii(address);
 }
 
 function readQueriedRecipient(text: string): string {

@@ -71,6 +71,17 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
+    "an address beyond ASCII is found as it was written",
+    inWorld(open, async (world) => {
+      const parts = [{ status: "pending", address: "\u00c9ric@X.test" }] as const;
+      const id = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      await erase(world, "\u00c9ric@x.test");
+      const query = { accountId: world.account.id, channel: "email", id } as const;
+      expect(await world.store.intake.findMessage(query)).toBeUndefined();
+    }),
+  );
+
+  test(
     "what the timeline of an email to several tells of the recipient is redacted",
     inWorld(open, async (world) => {
       const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
