@@ -3,7 +3,7 @@ import { Compile } from "typebox/schema";
 import type { Connector } from "../../../core/accounts.ts";
 import { isIpRange } from "../../../core/ip-range.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
-import type { SmtpSettings } from "../smtp/smtp-config.ts";
+import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
 
 const DEFAULTS = {
   port: 25,
@@ -18,6 +18,11 @@ const DEFAULTS = {
   idle_timeout_ms: 10_000,
   mta_sts_port: 443,
 } as const;
+
+type Range = readonly [minimum: number, maximum: number];
+
+const number = (name: keyof typeof DEFAULTS, [minimum, maximum]: Range, description: string) =>
+  Type.Optional(Type.Integer({ default: DEFAULTS[name], minimum, maximum, description }));
 
 const FAMILIES = ["any", "ipv4", "ipv6"] as const;
 
@@ -98,7 +103,7 @@ export const mxConfigSchema = Type.Object({
 
 export interface MxSettings {
   /** Of every session, but for the host and whether TLS is required. */
-  readonly session: Omit<SmtpSettings, "host" | "tls" | "servername">;
+  readonly session: SessionSettings;
   readonly family: (typeof FAMILIES)[number];
   readonly keepsMtaSts: boolean;
   readonly mtaStsPort: number;
@@ -120,18 +125,7 @@ export function toMxSettings({ config }: Pick<Connector, "config">): MxSettings 
   if (!isMxConfig(config)) throw new Error("not an MX connector's configuration");
   const given = { ...DEFAULTS, ...config };
   return {
-    session: {
-      port: given.port,
-      ...(given.ca !== undefined && { ca: given.ca }),
-      ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
-      maxConnections: given.max_connections_per_host,
-      maxMessagesPerConnection: given.max_messages_per_connection,
-      connectTimeoutMs: given.connect_timeout_ms,
-      greetingTimeoutMs: given.greeting_timeout_ms,
-      responseTimeoutMs: given.response_timeout_ms,
-      sendTimeoutMs: given.send_timeout_ms,
-      idleTimeoutMs: given.idle_timeout_ms,
-    },
+    session: toSessionSettings(given),
     family: given.ip ?? "any",
     keepsMtaSts: given.mta_sts ?? true,
     mtaStsPort: given.mta_sts_port,
@@ -152,14 +146,6 @@ export function mxProblems({ config }: Pick<Connector, "config">): Readonly<Reco
 
 function toLimits(atATime: number, perSecond: number | undefined): Limits {
   return { atATime, ...(perSecond !== undefined && { perSecond }) };
-}
-
-function number(
-  name: keyof typeof DEFAULTS,
-  [minimum, maximum]: readonly [number, number],
-  description: string,
-) {
-  return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
 }
 
 function rate(description: string) {

@@ -3,6 +3,7 @@ import { Compile } from "typebox/schema";
 import type { Connector } from "../../../core/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
+import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
 
 /**
  * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
@@ -96,23 +97,18 @@ export const smtpConfigSchema = Type.Object({
   max_per_second: MAX_PER_SECOND,
 });
 
-export interface SmtpSettings {
+export interface SmtpSettings extends HostSettings {
+  readonly provider?: MailProviderName;
+  readonly maxConnections: number;
+}
+
+/** What a session is opened with. */
+export interface HostSettings extends SessionSettings {
   readonly host: string;
   /** Whom the certificate is to prove, where `host` is an address. */
   readonly servername?: string;
-  readonly port: number;
   readonly tls: TlsMode;
-  readonly ca?: string;
   readonly auth?: { readonly username: string; readonly password: string };
-  readonly ehloName?: string;
-  readonly provider?: MailProviderName;
-  readonly maxConnections: number;
-  readonly maxMessagesPerConnection: number;
-  readonly connectTimeoutMs: number;
-  readonly greetingTimeoutMs: number;
-  readonly responseTimeoutMs: number;
-  readonly sendTimeoutMs: number;
-  readonly idleTimeoutMs: number;
 }
 
 /** Throws on a configuration that the schema refuses: nothing stores such a one. */
@@ -121,21 +117,13 @@ export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "
   const given = { ...DEFAULTS, ...config };
   return {
     host: given.host,
-    port: given.port,
     tls: given.tls ?? (given.username === undefined ? "opportunistic" : "required"),
-    ...(given.ca !== undefined && { ca: given.ca }),
     ...(given.username !== undefined && {
       auth: { username: given.username, password: secrets.password ?? "" },
     }),
-    ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
     ...(given.provider !== undefined && { provider: given.provider }),
     maxConnections: given.max_connections,
-    maxMessagesPerConnection: given.max_messages_per_connection,
-    connectTimeoutMs: given.connect_timeout_ms,
-    greetingTimeoutMs: given.greeting_timeout_ms,
-    responseTimeoutMs: given.response_timeout_ms,
-    sendTimeoutMs: given.send_timeout_ms,
-    idleTimeoutMs: given.idle_timeout_ms,
+    ...toSessionSettings(given),
   };
 }
 

@@ -1,7 +1,7 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/message.ts";
-import type { SmtpSettings } from "./smtp-config.ts";
+import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction } from "./smtp-transaction.ts";
 
@@ -24,7 +24,7 @@ export type OpenedSession = { readonly session: SmtpSession } | { readonly fault
 
 /** Connects as the settings say. Bounded by their timeouts, and by `cut`, whose reason (a string) is the fault's. */
 export async function openSmtpSession(
-  settings: SmtpSettings,
+  settings: HostSettings,
   clock: Clock,
   cut: AbortSignal,
 ): Promise<OpenedSession> {
@@ -37,7 +37,7 @@ export async function openSmtpSession(
   return opened;
 }
 
-async function openOnce(settings: SmtpSettings, clock: Clock, cut: AbortSignal): Promise<OpenedSession> {
+async function openOnce(settings: HostSettings, clock: Clock, cut: AbortSignal): Promise<OpenedSession> {
   const connection = new SmtpConnection(connectionOptions(settings));
   // An `error` event without a listener would end the process. What it says also comes by other ways.
   connection.on("error", () => {});
@@ -52,7 +52,7 @@ async function openOnce(settings: SmtpSettings, clock: Clock, cut: AbortSignal):
   return { session: toSession(connection, clock, ehlo) };
 }
 
-function connectionOptions(settings: SmtpSettings): SMTPConnectionOptions {
+function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
   const { tls } = settings;
   return {
     host: settings.host,
@@ -79,7 +79,7 @@ function connectionOptions(settings: SmtpSettings): SMTPConnectionOptions {
 
 async function login(
   connection: SmtpConnection,
-  { auth, tls }: SmtpSettings,
+  { auth, tls }: HostSettings,
   cut: AbortSignal,
 ): Promise<MessageError | undefined> {
   if (!auth) return undefined;

@@ -1,0 +1,39 @@
+/** What sessions with any host have in common. */
+export interface SessionSettings {
+  readonly port: number;
+  readonly ca?: string;
+  readonly ehloName?: string;
+  readonly maxMessagesPerConnection: number;
+  readonly connectTimeoutMs: number;
+  readonly greetingTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+/** As configurations hold them. */
+interface Given {
+  readonly port: number;
+  readonly ca?: string;
+  readonly ehlo_name?: string;
+  readonly max_messages_per_connection: number;
+  readonly connect_timeout_ms: number;
+  readonly greeting_timeout_ms: number;
+  readonly response_timeout_ms: number;
+  readonly send_timeout_ms: number;
+  readonly idle_timeout_ms: number;
+}
+
+export function toSessionSettings(given: Given): SessionSettings {
+  return {
+    port: given.port,
+    ...(given.ca !== undefined && { ca: given.ca }),
+    ...(given.ehlo_name !== undefined && { ehloName: given.ehlo_name }),
+    maxMessagesPerConnection: given.max_messages_per_connection,
+    connectTimeoutMs: given.connect_timeout_ms,
+    greetingTimeoutMs: given.greeting_timeout_ms,
+    responseTimeoutMs: given.response_timeout_ms,
+    sendTimeoutMs: given.send_timeout_ms,
+    idleTimeoutMs: given.idle_timeout_ms,
+  };
+}
