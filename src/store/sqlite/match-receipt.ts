@@ -2,7 +2,7 @@ import type { PartRef, Receipt } from "../../core/outcome.ts";
 import { mayMove } from "../../core/part.ts";
 import { foldId, inOtherRadix } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
-import type { KnownIds } from "./known-ids.ts";
+import type { KnownId, KnownIds } from "./known-ids.ts";
 import type { MessageLog } from "./message-log.ts";
 import { type MessageRow, toProgress } from "./rows.ts";
 import type { UnconfirmedParts } from "./unconfirmed-parts.ts";
@@ -25,7 +25,10 @@ export interface Match {
  * answered for: these two only where the number agrees as well.
  */
 export function createMatchReceipt(parts: MatchParts): (receipt: Receipt) => Match | undefined {
-  return (receipt) => byId(parts, receipt) ?? byForm(parts, receipt) ?? byReference(parts, receipt);
+  return (receipt) => {
+    const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
+    return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
+  };
 }
 
 interface Candidate {
@@ -37,10 +40,8 @@ interface Candidate {
   readonly isSameNumber: boolean | undefined;
 }
 
-function byId({ messages, knownIds }: MatchParts, receipt: Receipt): Match | undefined {
-  const { connectorId, providerMessageId } = receipt;
-  const known = knownIds.find(connectorId, foldId(providerMessageId));
-  const named = known.filter(({ providerId }) => providerId === providerMessageId);
+function byId({ messages }: MatchParts, receipt: Receipt, known: readonly KnownId[]): Match | undefined {
+  const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
   const isTheirs = (each: Candidate) => each.isSameNumber === true;
   const found =
@@ -52,12 +53,15 @@ function byId({ messages, knownIds }: MatchParts, receipt: Receipt): Match | und
   return found && { ...found, by: "id" };
 }
 
-function byForm({ messages, knownIds }: MatchParts, receipt: Receipt): Match | undefined {
-  const { connectorId, providerMessageId: id, recipient } = receipt;
+function byForm(
+  { messages, knownIds }: MatchParts,
+  receipt: Receipt,
+  known: readonly KnownId[],
+): Match | undefined {
+  const { connectorId, providerMessageId, recipient } = receipt;
   if (recipient === undefined) return undefined;
-  const forms = [foldId(id), ...inOtherRadix(id)];
-  const known = forms.flatMap((form) => knownIds.find(connectorId, form));
-  const found = agreeing(toCandidates(messages, receipt, known));
+  const others = inOtherRadix(providerMessageId).flatMap((form) => knownIds.find(connectorId, form));
+  const found = agreeing(toCandidates(messages, receipt, [...known, ...others]));
   return found && { ...found, by: "another_form" };
 }
 

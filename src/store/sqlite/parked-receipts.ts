@@ -31,10 +31,9 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   const insert = db.prepare(
     "INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?)",
   );
-  const trim = db.prepare(
-    `DELETE FROM parked_receipts WHERE id IN (
-       SELECT id FROM parked_receipts WHERE connector_id = ? AND id_key = ?
-       ORDER BY id DESC LIMIT -1 OFFSET ${MAX_PER_ID})`,
+  const tooMany = db.prepare<{ id: number }>(
+    `SELECT id FROM parked_receipts WHERE connector_id = ? AND id_key = ?
+     ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PER_ID}`,
   );
   const byKey = db.prepare<ParkedRow>(
     "SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND id_key = ? ORDER BY id",
@@ -55,7 +54,8 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const { connectorId, providerMessageId, reference, receivedAt } = receipt;
       const key = foldId(providerMessageId);
       insert.run(connectorId, key, reference ?? null, receivedAt, JSON.stringify(receipt));
-      trim.run(connectorId, key);
+      const oldest = tooMany.get(connectorId, key);
+      if (oldest) remove.run(oldest.id);
     },
     takeByIds({ connectorId, ids, recipient }) {
       const named = namedByReceipts(ids);
