@@ -1,46 +1,36 @@
 /** The composition root: makes every part, starts them in order and stops them in reverse. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import packageJson from "../../package.json" with { type: "json" };
-import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
-import { createApp } from "../api/app.ts";
-import type { ConnectorKind } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Dns } from "../core/dns.ts";
 import { createIds } from "../core/uuid.ts";
-import type { AlarmWatch } from "../delivery/alarm-watch.ts";
-import { createDomainWatch, type DomainWatch } from "../delivery/check-domains.ts";
-import { createEngine, type DeliveryLog, type Engine } from "../delivery/engine.ts";
+import { createDomainWatch } from "../delivery/check-domains.ts";
+import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/late-answers.ts";
 import { overdueChore } from "../delivery/overdue-receipts.ts";
-import { createUpkeep, type Upkeep } from "../delivery/upkeep.ts";
+import { createUpkeep } from "../delivery/upkeep.ts";
 import { openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/write-lock.ts";
 import type { Store } from "../store/store.ts";
-import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
 import { createAlarms } from "./alarms.ts";
 import { openBounces } from "./bounces.ts";
-import { BUILT_IN, CONNECTOR_KINDS, openChannel } from "./channels.ts";
+import { BUILT_IN, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
 import { createDns } from "./dns.ts";
-import { docsAsset } from "./docs-asset.ts";
 import { firstStart, type Sandbox } from "./first-start.ts";
-import { type Fetch, listen } from "./listen.ts";
+import { createGate } from "./gate.ts";
+import { listen } from "./listen.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
-import { createMailKeys, type MailKeys } from "./mail-keys.ts";
+import { createMailKeys } from "./mail-keys.ts";
+import { createHttp } from "./make-http.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createNetwork } from "./network.ts";
+import { deliveryLog, type Parts } from "./parts.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { createSenderDomains } from "./sender-domains.ts";
-import { isTrustedProxy } from "./trusted-proxies.ts";
-import { createUnsubscribeByToken, createUnsubscribeHeaders } from "./unsubscribe.ts";
+import { createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
-import { createWeb } from "./web.ts";
 import { createWebhooks } from "./webhooks.ts";
-
-/** A loop that has not turned for so long is stuck, and the process not ready. */
-const STALLED_MS = 10_000;
 
 export interface Postrider {
   /** Where it listens. */
@@ -63,13 +53,29 @@ export interface StartOptions {
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
-  const { config, clock, log } = options;
+  const { config } = options;
   ensureDataFolder(config.dataFolder);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();
   const listeners = openListeners(options, { memory: lockMemory, onRequest: metrics.request });
-  const parts: Parts = {
+  try {
+    return await startParts(makeParts(options, { store, metrics, listeners }), listeners);
+  } catch (error) {
+    await listeners.stop();
+    await store.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly listeners: Listeners;
+}
+
+function makeParts({ config, clock, log }: StartOptions, { store, metrics, listeners }: Opened): Parts {
+  return {
     config,
     clock,
     log,
@@ -83,56 +89,50 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret)),
   };
+}
+
+async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider> {
+  const { config, clock, store } = parts;
   const gate = createGate();
-  try {
-    const isShared = config.roles.has("api") && config.listeners > 1;
-    const listener = listen({ ...config, ...(isShared && { sharing: "first" }) }, clock, gate.fetch);
-    const sandbox = await firstStart({
-      ...parts,
-      randomBytes,
-      now: clock.now(),
-      baseUrl: listener.url,
-      dataFolder: config.dataFolder,
-    });
-    const engine = createDelivery(parts);
-    const domains = createDomainWatch({ records: store.records, dns: parts.dns, log: deliveryLog(log) });
-    const upkeep = createUpkeep({
-      store: store.upkeep,
-      clock,
-      log: deliveryLog(log),
-      chores: [domains.chore, overdueChore(store)],
-    });
-    const webhooks = createWebhooks({ ...parts, log: deliveryLog(log) });
-    const alarms = createAlarms({ store, clock, log: deliveryLog(log), engine });
-    const { isDraining } = gate;
-    const seen = { ...parts, store: watchReceipts(parts.store, engine.noteReceipts) };
-    const running = { engine, upkeep, domains, webhooks, alarms, listeners };
-    gate.open(createHttp(seen, { ...running, baseUrl: listener.url, isDraining }));
-    if (isShared) await listeners.start(Number(new URL(listener.url).port), gate.fetch);
-    const bounces = await openBounces(seen);
-    if (config.roles.has("delivery")) await engine.start().then(alarms.start);
-    if (config.roles.has("upkeep")) upkeep.start();
-    if (config.roles.has("webhooks")) webhooks.start();
-    const stop = async () => {
-      gate.drain();
-      await listeners.stop();
-      await Promise.all([
-        listener.stop(),
-        bounces?.stop(),
-        engine.stop(),
-        upkeep.stop(),
-        webhooks.stop(),
-        alarms.stop(),
-      ]);
-      await store.close();
-    };
-    const bouncePort = bounces && { bouncePort: bounces.port };
-    return { url: listener.url, ...bouncePort, ...(sandbox && { sandbox }), stop };
-  } catch (error) {
+  const isShared = config.roles.has("api") && config.listeners > 1;
+  const listener = listen({ ...config, ...(isShared && { sharing: "first" }) }, clock, gate.fetch);
+  const { url: baseUrl } = listener;
+  const { dataFolder } = config;
+  const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
+  const loops = makeLoops(parts);
+  const { engine, upkeep, webhooks, alarms } = loops;
+  const seen = { ...parts, store: watchReceipts(store, engine.noteReceipts) };
+  gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
+  if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
+  const bounces = await openBounces(seen);
+  if (config.roles.has("delivery")) await engine.start().then(alarms.start);
+  if (config.roles.has("upkeep")) upkeep.start();
+  if (config.roles.has("webhooks")) webhooks.start();
+  const stop = async () => {
+    gate.drain();
     await listeners.stop();
+    const running = [listener, ...(bounces ? [bounces] : []), engine, upkeep, webhooks, alarms];
+    await Promise.all(running.map((part) => part.stop()));
     await store.close();
-    throw error;
-  }
+  };
+  const bouncePort = bounces && { bouncePort: bounces.port };
+  return { url: baseUrl, ...bouncePort, ...(sandbox && { sandbox }), stop };
+}
+
+/** What turns by itself, once it is started. */
+function makeLoops(parts: Parts) {
+  const { clock, store, dns } = parts;
+  const log = deliveryLog(parts.log);
+  const engine = createDelivery(parts);
+  const domains = createDomainWatch({ records: store.records, dns, log });
+  const chores = [domains.chore, overdueChore(store)];
+  return {
+    engine,
+    domains,
+    upkeep: createUpkeep({ store: store.upkeep, clock, log, chores }),
+    webhooks: createWebhooks({ ...parts, log }),
+    alarms: createAlarms({ store, clock, log, engine }),
+  };
 }
 
 function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
@@ -180,17 +180,6 @@ function endProcess(error: Error, log: Logger): void {
   process.exit(1);
 }
 
-interface Parts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly store: Store;
-  readonly metrics: Metrics;
-  readonly ids: () => string;
-  readonly dns: Dns;
-  readonly mailKeys: MailKeys;
-}
-
 function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Parts): Engine {
   const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
@@ -226,119 +215,4 @@ function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Part
     builtIn: BUILT_IN,
   });
   return engine;
-}
-
-interface HttpParts {
-  readonly engine: Engine;
-  readonly upkeep: Upkeep;
-  readonly domains: DomainWatch;
-  readonly webhooks: WebhookEngine;
-  readonly alarms: AlarmWatch;
-  readonly listeners: Listeners;
-  readonly baseUrl: string;
-  readonly isDraining: () => boolean;
-}
-
-function createHttp(
-  parts: Parts,
-  { engine, upkeep, domains, webhooks, alarms, listeners, baseUrl, isDraining }: HttpParts,
-): Fetch {
-  const { config, clock, log, store, metrics, ids, dns } = parts;
-  const stalled = () => [
-    ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
-    ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
-    ...webhooks.stalled(STALLED_MS),
-    ...listeners.stalled(STALLED_MS),
-  ];
-  const app = createApp({
-    store,
-    clock,
-    ids,
-    log: {
-      isDebug: () => log.isLevelEnabled("debug"),
-      debug: (...line) => log.debug(...line),
-      error: (...line) => log.error(...line),
-    },
-    adminEndpoints: adminEndpoints({
-      store,
-      clock,
-      newId: ids,
-      randomBytes,
-      connectorKinds: CONNECTOR_KINDS,
-      checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
-      connectorStatus: engine.connectorStatus,
-      ...dns,
-      testWebhook: webhooks.test,
-      pausedWebhookHosts: webhooks.paused,
-      alarms: alarms.alarms,
-      onConfigChanged: () =>
-        void engine
-          .reconcile()
-          .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
-    }),
-    metrics: () =>
-      metrics.text({
-        upkeep: store.upkeep,
-        receipts: store.receipts,
-        inbound: store.inbound,
-        connectors: engine.connectors,
-        domains: domains.counts,
-        webhooks: { outbox: store.outbox, engine: webhooks },
-        alarms: alarms.alarms,
-        now: clock.now,
-      }),
-    readiness: async () => {
-      await store.ping();
-      return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
-    },
-    docsAsset,
-    version: packageJson.version,
-    serves: config.roles.has("api") ? "everything" : "probes",
-    baseUrl,
-    isDraining,
-    connectorKinds: CONNECTOR_KINDS,
-    connectorStatus: engine.connectorStatus,
-    unsubscribes: createUnsubscribeByToken(parts),
-    web: createWeb(clock),
-    onRequest: metrics.request,
-    isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
-  });
-  return app.fetch;
-}
-
-function kindOf(kind: string): ConnectorKind {
-  const found = CONNECTOR_KINDS.find((each) => each.kind === kind);
-  if (!found) throw new Error(`there is no connector kind ${kind}`);
-  return found;
-}
-
-function deliveryLog(log: Logger): DeliveryLog {
-  return {
-    isDebug: () => log.isLevelEnabled("debug"),
-    debug: (fields, message) => log.debug(fields, message),
-    info: (fields, message) => log.info(fields, message),
-    warn: (fields, message) => log.warn(fields, message),
-    error: (fields, message) => log.error(fields, message),
-  };
-}
-
-/** Requests that come before the parts are ready, or while they stop, are told to come back. */
-function createGate() {
-  let open: Fetch | undefined;
-  let isDraining = false;
-  const closed = async () =>
-    Response.json(
-      { code: 503, message: "service unavailable" },
-      { status: 503, headers: { "Retry-After": "1" } },
-    );
-  return {
-    fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies Fetch,
-    open(fetch: Fetch) {
-      open = fetch;
-    },
-    drain() {
-      isDraining = true;
-    },
-    isDraining: () => isDraining,
-  };
 }

@@ -1,0 +1,112 @@
+/** The HTTP interface and its administration, made of the parts that run. */
+import { randomBytes } from "node:crypto";
+import packageJson from "../../package.json" with { type: "json" };
+import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
+import { createApp } from "../api/app.ts";
+import type { ConnectorKind } from "../channels/channel.ts";
+import type { AlarmWatch } from "../delivery/alarm-watch.ts";
+import type { DomainWatch } from "../delivery/check-domains.ts";
+import type { Engine } from "../delivery/engine.ts";
+import type { Upkeep } from "../delivery/upkeep.ts";
+import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
+import { CONNECTOR_KINDS } from "./channels.ts";
+import { docsAsset } from "./docs-asset.ts";
+import type { Fetch } from "./listen.ts";
+import type { Listeners } from "./listeners/start-listeners.ts";
+import type { Parts } from "./parts.ts";
+import { isTrustedProxy } from "./trusted-proxies.ts";
+import { createUnsubscribeByToken } from "./unsubscribe.ts";
+import { createWeb } from "./web.ts";
+
+/** A loop that has not turned for so long is stuck, and the process not ready. */
+const STALLED_MS = 10_000;
+
+export interface HttpParts {
+  readonly engine: Engine;
+  readonly upkeep: Upkeep;
+  readonly domains: DomainWatch;
+  readonly webhooks: WebhookEngine;
+  readonly alarms: AlarmWatch;
+  readonly listeners: Listeners;
+  readonly baseUrl: string;
+  readonly isDraining: () => boolean;
+}
+
+export function createHttp(
+  parts: Parts,
+  { engine, upkeep, domains, webhooks, alarms, listeners, baseUrl, isDraining }: HttpParts,
+): Fetch {
+  const { config, clock, log, store, metrics, ids } = parts;
+  const stalled = () => [
+    ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
+    ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
+    ...webhooks.stalled(STALLED_MS),
+    ...listeners.stalled(STALLED_MS),
+  ];
+  const app = createApp({
+    store,
+    clock,
+    ids,
+    log: {
+      isDebug: () => log.isLevelEnabled("debug"),
+      debug: (...line) => log.debug(...line),
+      error: (...line) => log.error(...line),
+    },
+    adminEndpoints: createAdmin(parts, { engine, webhooks, alarms }),
+    metrics: () =>
+      metrics.text({
+        upkeep: store.upkeep,
+        receipts: store.receipts,
+        inbound: store.inbound,
+        connectors: engine.connectors,
+        domains: domains.counts,
+        webhooks: { outbox: store.outbox, engine: webhooks },
+        alarms: alarms.alarms,
+        now: clock.now,
+      }),
+    readiness: async () => {
+      await store.ping();
+      return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
+    },
+    docsAsset,
+    version: packageJson.version,
+    serves: config.roles.has("api") ? "everything" : "probes",
+    baseUrl,
+    isDraining,
+    connectorKinds: CONNECTOR_KINDS,
+    connectorStatus: engine.connectorStatus,
+    unsubscribes: createUnsubscribeByToken(parts),
+    web: createWeb(clock),
+    onRequest: metrics.request,
+    isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
+  });
+  return app.fetch;
+}
+
+type Watched = Pick<HttpParts, "engine" | "webhooks" | "alarms">;
+
+function createAdmin({ store, clock, ids, dns, log }: Parts, { engine, webhooks, alarms }: Watched) {
+  return adminEndpoints({
+    store,
+    clock,
+    newId: ids,
+    randomBytes,
+    connectorKinds: CONNECTOR_KINDS,
+    checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
+    connectorStatus: engine.connectorStatus,
+    ...dns,
+    testWebhook: webhooks.test,
+    pausedWebhookHosts: webhooks.paused,
+    alarms: alarms.alarms,
+    onConfigChanged: () =>
+      void engine
+        .reconcile()
+        .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
+  });
+}
+
+function kindOf(kind: string): ConnectorKind {
+  const found = CONNECTOR_KINDS.find((each) => each.kind === kind);
+  if (!found) throw new Error(`there is no connector kind ${kind}`);
+  return found;
+}

@@ -1,0 +1,30 @@
+import type { Logger } from "pino";
+import type { Clock } from "../core/clock.ts";
+import type { Dns } from "../core/dns.ts";
+import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Store } from "../store/store.ts";
+import type { Config } from "./config.ts";
+import type { MailKeys } from "./mail-keys.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What most of the service is made of. */
+export interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly ids: () => string;
+  readonly dns: Dns;
+  readonly mailKeys: MailKeys;
+}
+
+export function deliveryLog(log: Logger): DeliveryLog {
+  return {
+    isDebug: () => log.isLevelEnabled("debug"),
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    error: (fields, message) => log.error(fields, message),
+  };
+}
