@@ -11,6 +11,7 @@ import type { Entry } from "./live-sms.ts";
 export interface LiveEmail {
   readonly postrider: HeldPostrider;
   readonly relay: FakeSmtp;
+  readonly dns: FakeDns;
   readonly account: { readonly accountId: string; readonly apiKey: string };
   readonly connectorId: string;
   readonly keys: ReturnType<typeof createMailKeys>;
@@ -49,6 +50,7 @@ export async function startLiveEmail(connector: Readonly<Record<string, unknown>
   return {
     postrider,
     relay,
+    dns,
     account,
     connectorId,
     keys,

@@ -18,8 +18,8 @@ import {
 const MAILS = process.env.POSTRIDER_LONG_TESTS ? 1_000_000 : 4_000;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
-/** A mail as large as the listener takes must be read within it, on a slow machine. */
-const MOST_MS = 2_000;
+/** Of processor time, collected garbage included: the clock on the wall also counts what else the machine does. */
+const MOST_MS = 500;
 
 const SAMPLES = [postfixDsn, exchangeNdr, gmailDsn, eximText, qmailText, feedbackReport, outOfOffice].map(
   (sample) => Buffer.from(sample()),
@@ -37,10 +37,11 @@ const paths = createReturnPaths(Buffer.alloc(32, 7));
 const target = { messageId: randomUUID(), part: 0 };
 
 function read(mail: Uint8Array): void {
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   const receipt = toBounceReceipt(readReturnMail(mail), target, 1);
   findTarget(mail, paths);
-  expect(performance.now() - startedMs).toBeLessThan(MOST_MS);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(MOST_MS);
   expect(JSON.stringify(receipt ?? {}).length).toBeLessThan(2_048);
 }
 

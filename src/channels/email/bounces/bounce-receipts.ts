@@ -6,7 +6,7 @@ import type { DsnAction, DsnRecipient } from "./dsn.ts";
 import type { ReturnMail } from "./return-mail.ts";
 
 /** Stands on the timeline where a connector would. */
-export const RETURN_PATH = "return-path";
+const RETURN_PATH = "return-path";
 
 const MAX_RAW = 255;
 
