@@ -51,6 +51,8 @@ const DeliveryEvent = Type.Object(
       tags: Type.Optional(Type.Array(Type.String())),
       metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
       error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+      segments: Type.Optional(Type.Integer({ description: "`sms.sent`: of how many, where it is known" })),
+      encoding: Type.Optional(Type.String({ description: "`sms.sent`: gsm7 or ucs2, where it is known" })),
     }),
   },
   { title: "DeliveryEvent" },
