@@ -42,13 +42,24 @@ test("after an erasure no table holds the number or the address", async () => {
     { ...entry, id: id(), to: "ravi@x.test", rendered: { source: `To: ${ADDRESS}, ravi@x.test` } },
     { ...entry, id: id(), to: NUMBER, messageId: id(), channel: "sms", rendered: { text: "hi" } },
   ]);
+  fillTheRest(driver, { accountId: account.id, id: id(), at: clock.now });
   expect(holders(driver, NUMBER.slice(1))).toEqual([
+    "events",
     "idempotency_keys",
+    "inbound_messages",
+    "inbound_parts",
     "messages",
     "parked_receipts",
     "sandbox_messages",
+    "sms_usage",
   ]);
-  expect(holders(driver, ADDRESS)).toEqual(["contents", "messages", "sandbox_messages", "timeline"]);
+  expect(holders(driver, ADDRESS)).toEqual([
+    "contents",
+    "messages",
+    "sandbox_messages",
+    "soft_bounces",
+    "timeline",
+  ]);
   for (const recipient of [NUMBER, ADDRESS]) {
     await store.erasures.create({ id: id(), recipient, salt: "s", digest: "d", createdAt: clock.now });
   }
@@ -58,6 +69,41 @@ test("after an erasure no table holds the number or the address", async () => {
   expect(await store.sandbox.list({ limit: 10 })).toHaveLength(2);
   await store.close();
 });
+
+/** What no test of the contract comes by easily. */
+function fillTheRest(
+  driver: Driver,
+  { accountId, id, at }: { accountId: string; id: string; at: number },
+): void {
+  const rows: readonly (readonly [string, Record<string, string | number>])[] = [
+    ["sms_usage", { account: 1, recipient: NUMBER, hour: 1, messages: 1, segments: 1 }],
+    ["soft_bounces", { account_id: accountId, email: ADDRESS, days: 1, last_day: 1 }],
+    ["events", { account: 1, at, id: "evt_1", type: "sms.received", data: JSON.stringify({ from: NUMBER }) }],
+    ["inbound_messages", { id, account_id: accountId, is_partial: 0, ...inbound(at) }],
+    ["inbound_parts", { reference: 1, total: 2, number: 1, id, ...inbound(at) }],
+  ];
+  for (const [table, row] of rows) {
+    const known = driver.prepare<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`).all();
+    const columns = Object.keys(row).filter((column) => known.some(({ name }) => name === column));
+    const marks = columns.map(() => "?").join(", ");
+    driver
+      .prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`)
+      .run(...columns.map((column) => row[column]!));
+  }
+}
+
+function inbound(at: number) {
+  return {
+    connector_id: "c",
+    provider_key: "k",
+    sender: NUMBER,
+    recipient: "ACME",
+    text: "STOP",
+    segments: 1,
+    encoding: "gsm7",
+    received_at: at,
+  };
+}
 
 /** Tables with a row that holds the text, in any case. */
 function holders(driver: Driver, text: string): readonly string[] {
