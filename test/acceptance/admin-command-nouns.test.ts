@@ -74,6 +74,22 @@ const nouns: Readonly<Record<string, Case>> = {
     updated: { whitelisted_urls: ["acme.example/", "acme.test/"], status: "approved" },
     listed: ["ENTITY", "1101160000000000001"],
   },
+  "inbound-numbers": {
+    create: () => ["--account", account, "--number", "14155550123"],
+    idName: "id",
+    shown: { number: "+14155550123" },
+    update: ["--number", "56161"],
+    updated: { number: "56161" },
+    listed: ["CONNECTOR", "56161"],
+  },
+  "opt-outs": {
+    create: () => ["--account", account, "--recipient", "9876543210", "--sender", "acme"],
+    idName: "id",
+    shown: { recipient: "+919876543210", sender: "ACME", reason: "added by an operator" },
+    update: ["--reason", "asked"],
+    updated: { reason: "asked" },
+    listed: ["RECIPIENT", "asked"],
+  },
   domains: {
     create: () => ["--account", account, "--domain", "example.com"],
     idName: "domain_id",
