@@ -80,7 +80,7 @@ const nouns: Readonly<Record<string, Case>> = {
     shown: { number: "+14155550123" },
     update: ["--number", "56161"],
     updated: { number: "56161" },
-    listed: ["CONNECTOR", "56161"],
+    listed: ["CONNECTOR", "+14155550123"],
   },
   "opt-outs": {
     create: () => ["--account", account, "--recipient", "9876543210", "--sender", "acme"],
@@ -88,7 +88,7 @@ const nouns: Readonly<Record<string, Case>> = {
     shown: { recipient: "+919876543210", sender: "ACME", reason: "added by an operator" },
     update: ["--reason", "asked"],
     updated: { reason: "asked" },
-    listed: ["RECIPIENT", "asked"],
+    listed: ["RECIPIENT", "+919876543210"],
   },
   domains: {
     create: () => ["--account", account, "--domain", "example.com"],
