@@ -20,6 +20,8 @@ export interface Channel {
   readonly sendTimeoutMs: number;
   /** It keeps `max_per_second` itself, segment by segment; otherwise the engine does, message by message. */
   readonly keepsRate?: true;
+  /** It speaks to many hosts, each message to others: what one of them answers says nothing of the connector. */
+  readonly reachesMany?: true;
   /** Begins to connect, and keeps connected; returns at once and never throws. */
   start(): void;
   /** How many messages may be handed over now. 0 while not connected, paused, or full. */

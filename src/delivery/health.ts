@@ -15,19 +15,27 @@ export interface Health {
 
 export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
 
+export interface HealthTraits {
+  readonly keepsRate: boolean;
+  readonly reachesMany: boolean;
+}
+
 /** A connector that has been asked to slow down: under `HEALTHY_SCORE`, above one that fails. */
 const THROTTLED = 0.45;
 
 /** Less than this is no problem worth a word. */
 const NOTICEABLE = 0.9;
 
-/** @param keepsRate the channel says by its status when it is throttled: a message it puts off says nothing of it */
-export function createHealth(clock: Clock, keepsRate: boolean): Health {
+/**
+ * `keepsRate`: the channel says by its status when it is throttled, and a message it puts off says nothing of it.
+ * `reachesMany`: neither does a host that puts a message off, being one of many.
+ */
+export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTraits): Health {
   const attempts = createMark(clock);
   const receipts = createReceiptWatch(clock);
   return {
     attempt({ messageId, progress }, outcome) {
-      const isGood = judgeAttempt(outcome, keepsRate);
+      const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });
       if (isGood !== undefined) attempts.note(isGood);
       // Of emails only the bad news is sure to come.
       const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
@@ -53,8 +61,12 @@ export function createHealth(clock: Clock, keepsRate: boolean): Health {
  * Whether an attempt speaks for or against the connector; `undefined`: neither. A message that was rejected may be
  * at fault itself, and whoever sends many of those must not close a connector for others.
  */
-function judgeAttempt({ parts, countsAsAttempt }: SendOutcome, keepsRate: boolean): boolean | undefined {
+function judgeAttempt(
+  { parts, countsAsAttempt }: SendOutcome,
+  { keepsRate, reachesMany }: HealthTraits,
+): boolean | undefined {
   const kinds = new Set(parts.map((part) => part?.kind));
+  if (reachesMany) return kinds.has("sent") ? true : undefined;
   if (kinds.has("unconfirmed")) return false;
   if (kinds.has("deferred")) return countsAsAttempt || !keepsRate ? false : undefined;
   return kinds.has("sent") ? true : undefined;

@@ -81,7 +81,8 @@ function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined
 function outletOf({ clock, onLeftOver }: OutletsDeps, connector: Connector, channel: Channel): Outlet {
   const keepsRate = channel.keepsRate === true;
   const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector));
-  return createOutlet(channel, { throttle, health: createHealth(clock, keepsRate), onLeftOver });
+  const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
+  return createOutlet(channel, { throttle, health, onLeftOver });
 }
 
 function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {

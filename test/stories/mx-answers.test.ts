@@ -1,6 +1,7 @@
 /** Straight to the recipient's own mail host: what it answers is what becomes of each recipient. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { admin } from "../admin.ts";
 import { type FakeSmtp, startFakeSmtp } from "../fakes/fake-smtp.ts";
 import { type LiveMx, startLiveMx } from "../live-mx.ts";
 
@@ -62,4 +63,14 @@ test("connections are used again, and closed when nothing is left to do", async 
   expect(smtp.connections()).toBe(1);
   await mx.postrider.pass(11_000);
   await smtp.openConnections(0);
+});
+
+test("hosts that put mail off do not count against the connector: it speaks to many others", async () => {
+  smtp.dial.rcpt = { "*": { code: 451, text: "4.3.0 later" } };
+  for (const name of ["a", "b", "c", "d", "e", "f"]) await mx.firstError(await mx.send(name));
+  const { data } = await admin<{ data: { status: { health?: { score: number } } }[] }>(
+    mx.postrider,
+    "/connectors",
+  );
+  expect(data[0]?.status.health).toMatchObject({ score: 1 });
 });

@@ -36,6 +36,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
   return {
     connectorId: connector.id,
     sendTimeoutMs: settings.sendTimeoutMs,
+    reachesMany: true,
     start() {
       enter("up");
       deps.onSlots();
