@@ -23,6 +23,15 @@ test("a silent SMSC is asked for life after 30 s, and given up when it does not 
   await state("up");
 });
 
+test("receipts that the SMSC sends with its answer to the bind are taken", async () => {
+  const { channel, smsc, receipts } = await openSmppRig();
+  channel.start();
+  await smsc.until(() => smsc.bound().length === 1);
+  const text = "id:A1 stat:DELIVRD err:000";
+  expect(await smsc.deliver({ esmClass: 0x04, shortMessage: Buffer.from(text) })).toBe(0);
+  expect(receipts).toMatchObject([{ providerMessageId: "A1", status: "delivered" }]);
+});
+
 test("an SMSC that answers enquire_link keeps its session, and is asked again", async () => {
   const { smsc, clock, statuses } = await openBoundSmppRig();
   const asked = () => smsc.others.filter(({ commandId }) => commandId === 0x15).length;

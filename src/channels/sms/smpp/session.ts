@@ -146,7 +146,7 @@ async function bind(state: State): Promise<void> {
     const word = statusWord(status);
     return connection.destroy(`the SMSC refused the bind: ${word.words} (${word.name})`);
   }
-  state.phase = "bound";
+  if (state.phase !== "bound") return;
   void watch(state);
   state.events.onBound(state.session);
 }
@@ -248,7 +248,12 @@ function receiveRequest(state: State, pdu: Pdu): void {
 }
 
 function receiveResponse(state: State, pdu: Pdu): void {
-  if (state.requests.answer(pdu) || pdu.commandId !== COMMAND.genericNack) return;
+  const isAnswer = state.requests.answer(pdu);
+  // At once: receipts that waited for us follow the answer to the bind in the same octets.
+  const isBound =
+    isAnswer && pdu.commandId === responseTo(BINDS[state.options.role]) && pdu.status === STATUS_OK;
+  if (isBound && state.phase === "opening") state.phase = "bound";
+  if (isAnswer || pdu.commandId !== COMMAND.genericNack) return;
   // A nack for nothing we remember, or for sequence 0: the SMSC has lost its place in our stream.
   if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
 }
