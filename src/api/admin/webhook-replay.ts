@@ -16,9 +16,9 @@ export function webhookReplayEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [replayOne(deps), replayMany(deps), testUrl(deps)];
 }
 
-/** Events replayed by one transaction, and by one request: the rest is for the next, from `next` on. */
+/** Events replayed by one transaction, and transactions of one request: the rest is for the next, from `next` on. */
 const CHUNK = 500;
-const MOST_AT_ONCE = 50_000;
+const MAX_CHUNKS = 100;
 
 const replayed = Type.Object({
   replayed: Type.Integer({ description: "Events put in line" }),
@@ -71,6 +71,7 @@ function replayMany({ store }: AdminDeps): Endpoint {
       const wanted = await toSelection({ store }, draft);
       let after = draft.sound.after;
       let count = 0;
+      let chunks = 0;
       do {
         const page = await store.outbox.replayAll(wanted, {
           limit: CHUNK,
@@ -78,7 +79,7 @@ function replayMany({ store }: AdminDeps): Endpoint {
         });
         count += page.replayed;
         after = page.next;
-      } while (after !== undefined && count < MOST_AT_ONCE);
+      } while (after !== undefined && ++chunks < MAX_CHUNKS);
       return Response.json({ replayed: count, next: after });
     },
   };

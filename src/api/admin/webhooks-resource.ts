@@ -2,12 +2,13 @@ import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import { parseTimestamp, toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
-import { WEBHOOK_STATES, type WebhookSelection } from "../../core/webhook-outbox.ts";
+import { WEBHOOK_STATES, type WebhookRecord, type WebhookSelection } from "../../core/webhook-outbox.ts";
+import type { WebhookList } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountOfQuery } from "./draft.ts";
-import { PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
 import { adminPath } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 import { parseWebhookId, shownAttempt, shownEvent, toShownAttempt, toShownEvent } from "./webhook-shapes.ts";
@@ -45,11 +46,31 @@ function listEvents({ store }: AdminDeps): Endpoint {
         throw validationFailed({ message_id: "must be a UUID" });
       const found =
         messageId === undefined
-          ? await store.outbox.list(await readSelection({ store }, query), readPage(query))
+          ? await readEvents({ store }, await readSelection({ store }, query), readPage(query))
           : { events: await store.outbox.ofMessage(messageId) };
       return Response.json({ data: found.events.map(toShownEvent), next: found.next });
     },
   };
+}
+
+/** Pages of the store that make one of ours: those that hold few of what is looked for. */
+const MAX_PAGES = 20;
+
+async function readEvents(
+  { store }: Pick<AdminDeps, "store">,
+  selection: WebhookSelection,
+  { limit, after: from }: Page,
+): Promise<WebhookList> {
+  const events: WebhookRecord[] = [];
+  let after = from;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = { limit: limit - events.length, ...(after !== undefined && { after }) };
+    const found = await store.outbox.list(selection, page);
+    events.push(...found.events);
+    after = found.next;
+    if (after === undefined || events.length === limit) break;
+  }
+  return { events, ...(after !== undefined && { next: after }) };
 }
 
 function listAttempts({ store }: AdminDeps): Endpoint {

@@ -41,6 +41,7 @@ export interface Walked {
 
 /** Rows passed over in one call, as a multiple of its limit: those of other hosts and states. */
 const LOOKS_PER_LIMIT = 10;
+const LEAST_LOOKS = 1_000;
 
 /** Goes along an account's events in order of time, and gives those selected. */
 export function createWalk(
@@ -53,7 +54,7 @@ export function createWalk(
     const account = accounts.byId(selection.accountId)?.number ?? -1;
     const { since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
     const from = readCursor(page.after) ?? { at: since, id: 0 };
-    const looks = page.limit * LOOKS_PER_LIMIT;
+    const looks = Math.max(LEAST_LOOKS, page.limit * LOOKS_PER_LIMIT);
     const looked = (selection.state === "failed" ? failed : all).all(account, from.at, until, from.id, looks);
     const lane = selection.host === undefined ? undefined : toLane(account, selection.host);
     const found = looked.filter(
