@@ -25,7 +25,8 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
     stop: pool.stop,
     async send(given, signal) {
       if (given.channel !== "email") return { parts: given.parts.map(() => WRONG), countsAsAttempt: true };
-      const message = tagMail(given, settings.provider);
+      const { dkim, ...unsigned } = tagMail(given, settings.provider);
+      const message = settings.isSigning && dkim ? { ...unsigned, dkim } : unsigned;
       const recipients = recipientsOf(message);
       const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, pool.cut]);
       const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, deps }));

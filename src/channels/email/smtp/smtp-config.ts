@@ -67,6 +67,13 @@ export const smtpConfigSchema = Type.Object({
       description: "SES: the topic of its notifications. Subscriptions to it are confirmed, to others not.",
     }),
   ),
+  sign: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description:
+        "Sign with the domain's DKIM keys; not so for a relay that rewrites Date or Message-ID and signs by itself.",
+    }),
+  ),
   max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at a time."),
   max_messages_per_connection: number(
     "max_messages_per_connection",
@@ -100,6 +107,8 @@ export const smtpConfigSchema = Type.Object({
 export interface SmtpSettings extends HostSettings {
   readonly provider?: MailProviderName;
   readonly maxConnections: number;
+  /** With the domain's DKIM keys. */
+  readonly isSigning: boolean;
 }
 
 /** What a session is opened with. */
@@ -123,6 +132,7 @@ export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "
     }),
     ...(given.provider !== undefined && { provider: given.provider }),
     maxConnections: given.max_connections,
+    isSigning: given.sign ?? true,
     ...toSessionSettings(given),
   };
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { type RawScript, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { generateKeyPairSync } from "node:crypto";
+import { type RawScript, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 import { createReturnPaths } from "../return-path.ts";
 
@@ -73,4 +74,21 @@ test("a server that goes away between two recipients has taken the first and not
   const outcome = await channel.send(outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST }), NEVER);
   expect(outcome).toMatchObject({ parts: [{ kind: "sent" }, { kind: "deferred" }], countsAsAttempt: true });
   expect(server.lines.filter((line) => line.startsWith(`RCPT TO:<${ANN.email}`))).toHaveLength(1);
+});
+
+test("mail is signed, unless the relay does it", async () => {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const dkim = [{ domain: "acme.test", selector: "pr1", privateKey }];
+  for (const [config, isSigned] of [
+    [{}, true],
+    [{ sign: false }, false],
+  ] as const) {
+    const server = await startFakeSmtp();
+    cleanups.push(server.close);
+    const { channel, became } = openSmtpRelay(smtpConnector(server.port, config));
+    cleanups.push(channel.stop);
+    await became("up");
+    await channel.send(outgoingEmail({}, { dkim }), NEVER);
+    expect((await server.mail(0)).raw.startsWith("DKIM-Signature:")).toBe(isSigned);
+  }
 });
