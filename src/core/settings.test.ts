@@ -17,6 +17,7 @@ describe("settings", () => {
       sms_transliterate: false,
       webhook_allowed_ranges: undefined,
       webhook_ca: undefined,
+      domain_grace_days: 7,
       email_window_hours: 48,
       rate_limit_per_key: 0,
       rate_limit_per_account: 0,
