@@ -12,6 +12,8 @@ import { type SmscProcess, startSmsc } from "./smsc-process.ts";
 export interface Gateway {
   readonly smsc: SmscProcess;
   readonly port: number;
+  /** Of the process that answers the requests. */
+  readonly pid: number;
   /** One message, for `offer`. */
   readonly request: string;
   stop(): Promise<void>;
@@ -20,16 +22,21 @@ export interface Gateway {
 /** submit_sm that may be unanswered, on either. */
 const WINDOW = 100;
 
-/** An account's one-time passwords, durably: each 202 is on disk. */
-export async function startOurs(): Promise<Gateway> {
+/**
+ * An account's one-time passwords, durably: each 202 is on disk.
+ *
+ * @param args of `serve`; without the role `delivery` messages are accepted and stay
+ */
+export async function startOurs(args: readonly string[] = []): Promise<Gateway> {
   const folder = makeDataFolder();
-  const [smsc, service] = await Promise.all([startSmsc(), startPostrider({ dataFolder: folder.path })]);
+  const starting = startPostrider({ dataFolder: folder.path, args });
+  const [smsc, service] = await Promise.all([startSmsc(), starting]);
   const connector = await connectSmsc(service, smsc, { window: WINDOW });
   const body = "Your code is {#var#}";
   const { apiKey, templateId } = await openLiveSms(service, { connectors: [connector], body });
   const isUp = async () =>
-    (await admin<{ status: { state: string } }>(service, `/connectors/${connector}`)).status.state === "up";
-  while (!(await isUp())) await Bun.sleep(20);
+    (await admin<{ status?: { state: string } }>(service, `/connectors/${connector}`)).status?.state === "up";
+  while (args.length === 0 && !(await isUp())) await Bun.sleep(20);
   const message = { to: "+1415{n}", template_id: templateId, variables: { "1": "{n}" } };
   // The marks are four octets shorter than the numbers that take their place.
   const json = JSON.stringify(message);
@@ -39,6 +46,7 @@ export async function startOurs(): Promise<Gateway> {
   return {
     smsc,
     port: Number(new URL(service.url).port),
+    pid: service.pid,
     request: head + json,
     async stop() {
       service.kill("SIGKILL");
@@ -64,6 +72,7 @@ export async function startKannel(): Promise<Gateway> {
   return {
     smsc,
     port: sendPort,
+    pid: smsbox.pid,
     request: httpRequest(`GET /cgi-bin/sendsms?${query}`, {}),
     async stop() {
       for (const box of [smsbox, bearerbox]) box.kill("SIGKILL");

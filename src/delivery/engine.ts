@@ -64,7 +64,7 @@ export interface EngineDeps {
 /** Everything between the queue and the channels: a worker per route, an outlet per connector. */
 export interface Engine {
   start(): Promise<void>;
-  /** Looks at the configuration now. */
+  /** Looks at the configuration now; where the engine does not run there is nothing to look for. */
   reconcile(): Promise<void>;
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
@@ -85,6 +85,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
+  let isStarted = false;
 
   const reconcile = createReconcile(deps, async (connectors, routes) => {
     outlets.reconcile(connectors);
@@ -103,11 +104,14 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     async start() {
+      isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },
-    reconcile,
+    reconcile: async () => {
+      if (isStarted) await reconcile();
+    },
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus: (connectorId) => statusOf(outlets.get(connectorId)),
     connectors: () =>
