@@ -21,6 +21,7 @@ import { pruneContract } from "./contract/prune.contract.ts";
 import { pushContract } from "./contract/push.contract.ts";
 import { receiptContract } from "./contract/receipt.contract.ts";
 import { receiptMatchContract } from "./contract/receipt-match.contract.ts";
+import { receiptOrderContract } from "./contract/receipt-order.contract.ts";
 import { recordsContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
 import { settingsContract } from "./contract/settings.contract.ts";
@@ -37,6 +38,7 @@ export function storeContract(name: string, open: OpenStore): void {
     settleContract(open);
     receiptContract(open);
     receiptMatchContract(open);
+    receiptOrderContract(open);
     lateAnswerContract(open);
     overdueContract(open);
     stageContract(open);
