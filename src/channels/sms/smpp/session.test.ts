@@ -67,14 +67,11 @@ test("reconnecting waits 1 s, doubling to 60 s, with jitter", async () => {
 });
 
 test("after a refused password the next try is minutes away, and the status says why", async () => {
-  const { smsc, clock, channel, state, logs } = await openSmppRig({ dial: { bindStatus: 0x0e } });
+  const { smsc, clock, channel, state } = await openSmppRig({ dial: { bindStatus: 0x0e } });
   channel.start();
   await state("down");
   expect(channel.status().reason).toBe(
     "the SMSC refused the bind: password is invalid (ESME_RINVPASWD); next try in 5 minutes",
-  );
-  expect(logs.some(({ level, fields }) => level === "warn" && String(fields.reason).includes("PASWD"))).toBe(
-    true,
   );
   await clock.advance(299_000);
   expect(smsc.binds).toHaveLength(1);

@@ -36,7 +36,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   if (config instanceof Error) throw config;
   const { clock, random } = deps;
   const sends = createTally();
-  const alarm = createAlarm(connector, deps);
+  const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second);
   const inbox = createInbox(connector, config, deps);
   const binds = createBinds({
@@ -157,20 +157,12 @@ function createTally() {
   };
 }
 
-/** What somebody has to see to: told once when it begins and once when it is over. */
-function createAlarm(connector: Connector, deps: ChannelDeps) {
+/** What does not mend itself. Whoever watches the status tells it. */
+function createAlarm() {
   let isSet = false;
-  const fields = {
-    alarm: true,
-    alarm_name: "connector_bind_refused",
-    connectorId: connector.id,
-    connector: connector.name,
-  };
   return {
     set(reason?: string) {
       isSet = reason !== undefined;
-      if (isSet) deps.log.warn({ ...fields, reason }, "the SMSC refuses this connector's credentials");
-      else deps.log.info({ ...fields, alarm: false }, "the SMSC accepts this connector's credentials");
     },
     get: (): Pick<ChannelStatus, "alarm"> => (isSet ? { alarm: "bind_refused" } : {}),
   };
@@ -185,13 +177,12 @@ function tellStatus(
   { status, isNewState }: { status: ChannelStatus; isNewState: boolean },
   deps: ChannelDeps,
 ): void {
-  const { state, reason, binds } = status;
-  const fields = { connectorId: connector.id, connector: connector.name, state, binds };
-  if (state === "down") deps.log.warn({ ...fields, reason }, "SMPP connector is down");
-  else if (isNewState) deps.log.info(fields, `SMPP connector is ${state}`);
-  else if (binds && binds.up < binds.of) deps.log.warn({ ...fields, reason }, "SMPP binds are missing");
+  // A new state is the listener's to tell.
+  if (isNewState) return void deps.onStatus(status);
+  const { reason, binds } = status;
+  const fields = { connector: connector.id, name: connector.name, binds };
+  if (binds && binds.up < binds.of) deps.log.warn({ ...fields, reason }, "SMPP binds are missing");
   else deps.log.info(fields, "all SMPP binds are up");
-  if (isNewState) deps.onStatus(status);
 }
 
 async function send(
