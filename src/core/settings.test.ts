@@ -17,7 +17,14 @@ describe("settings", () => {
       sms_transliterate: false,
       webhook_allowed_ranges: undefined,
       webhook_ca: undefined,
+      dns_servers: undefined,
+      public_url: undefined,
+      hard_bounce_suppression_days: 0,
       domain_grace_days: 7,
+      receipt_overdue_after_minutes: 60,
+      return_path_host: undefined,
+      soft_bounce_suppression_days: 30,
+      suppress_after_soft_bounce_days: 3,
       email_window_hours: 48,
       rate_limit_per_key: 0,
       rate_limit_per_account: 0,
@@ -70,9 +77,13 @@ describe("settings", () => {
     [
       "dlt_promotional_hours",
       "21:00-10:00",
-      "two times of a day, the earlier first, for example 10:00-21:00",
+      "must be two times of a day, the earlier first, for example 10:00-21:00",
     ],
-    ["dlt_promotional_hours", "9-18", "two times of a day, the earlier first, for example 10:00-21:00"],
+    [
+      "dlt_promotional_hours",
+      "9-18",
+      "must be two times of a day, the earlier first, for example 10:00-21:00",
+    ],
     ["default_dlt_entity_id", "ACME", "must be 8 to 30 digits"],
   ])("%s = %p is refused: %s", (name, value, problem) => {
     expect(settingProblem(name, { value, forAccount: true })).toBe(problem);

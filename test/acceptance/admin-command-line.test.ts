@@ -183,7 +183,7 @@ describe("what is not understood ends with code 2", () => {
   test("help is no failure", async () => {
     const { code, out } = await spawned(["routes", "create", "--help"]);
     expect(code).toBe(0);
-    expect(out).toContain("--connector <id>");
+    expect(out).toContain("--connector <id[=weight]>");
   });
 });
 

@@ -40,7 +40,7 @@ function createListeningDriver() {
 
 /** Small tables that are read whole on purpose. */
 const READ_WHOLE =
-  /^SCAN (inbound_parts|migrations|queues|accounts|routes|sqlite_schema|sqlite_sequence|used)\b/;
+  /^SCAN (inbound_parts|json_each|migrations|queues|accounts|routes|sqlite_schema|sqlite_sequence|used)\b/;
 
 /** Walks along an index, as far as its LIMIT. */
 const WALKS =

@@ -49,9 +49,7 @@ describe("a message", () => {
     const { channel } = open();
     const text = `"}],"to":"+15550000000 {{secret.token}} \r\nX-Evil: 1 & ünïcödé \ud83d\ude00`;
     const outcome = await channel.send(outgoingSms({ text }), never);
-    expect(outcome.parts).toEqual([
-      { kind: "sent", providerMessageIds: ["a-1"], expectsReceipt: false },
-    ]);
+    expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["a-1"], expectsReceipt: false }]);
     const [request] = gateway.requests;
     expect(request?.json).toEqual({ to: "+919876543210", text });
     expect(request?.headers["x-evil"]).toBeUndefined();
