@@ -11,5 +11,5 @@ const INTRODUCTION = `Made from \`src/channels/sms/dlt-scrub-codes.ts\`. See [dl
 
 What an Indian operator's scrubbing refuses ends as \`failed\`, with one of these as \`error.code\` on the timeline and in webhooks.
 Operators disagree on 611 to 616 and above 666: there the code is certain and the meaning is not. The receipt as it came stands
-on the timeline (\`raw\`). An operator whose codes are other ones is told to the SMPP connector with \`dlt_codes\`, for example
+on the timeline (\`raw\`). An operator whose codes are other ones is told to the connector with \`dlt_codes\`, for example
 \`{"5308": "633"}\`.`;

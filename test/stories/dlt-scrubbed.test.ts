@@ -1,5 +1,7 @@
 /** What an operator's DLT scrubbing refuses fails, and the caller reads why and what to do about it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
+import { startFakeGateway } from "../fakes/fake-gateway.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
@@ -57,4 +59,60 @@ test("an SMSC that scrubs before it answers is understood, and the message is no
   const { entries } = await scrubbed({ submitStatus: 633 });
   expect(entries.at(-1)).toMatchObject({ kind: "attempt", status: "failed", error: MISMATCH });
   expect(smsc.submits).toHaveLength(1);
+});
+
+test.each([
+  ["at once", { provider: "gupshup", userid: "1", password: "p" }, "error | 0633 | TEMPLATE_NOT_MATCHED"],
+  [
+    "at once, in its own code",
+    { provider: "gupshup", userid: "1", password: "p", dlt_codes: { "314": "633" } },
+    "error | 314 | not allowed",
+  ],
+] as const)(
+  "an HTTP gateway that refuses it %s is understood, and asked no second time",
+  async (_, config, body) => {
+    const gateway = await startFakeGateway({ status: 200, body });
+    const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {
+      kind: "http",
+      name: "gateway",
+      config: { ...config, base_url: gateway.url },
+    });
+    const live = await openLiveSms(postrider, { connectors: [connector_id] });
+    const message = await live.send("+14155550101");
+    expect(await postrider.reached(message, "failed", "sent")).toBe("failed");
+    expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "attempt", error: MISMATCH });
+    expect(gateway.requests).toHaveLength(1);
+    await gateway.close();
+  },
+);
+
+test("an HTTP gateway's report in its own code is read as the connector says", async () => {
+  const gateway = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" });
+  const { connector_id, callback_path } = await admin<{ connector_id: string; callback_path: string }>(
+    postrider,
+    "/connectors",
+    {
+      kind: "http",
+      name: "kannel",
+      config: {
+        provider: "kannel",
+        base_url: gateway.url,
+        username: "u",
+        password: "p",
+        dlt_codes: { A07: "633" },
+      },
+    },
+  );
+  const live = await openLiveSms(postrider, { connectors: [connector_id] });
+  const message = await live.send("+14155550101");
+  await postrider.reached(message, "sent");
+  const report = new URLSearchParams({
+    id: message.path.split("/").at(-1) ?? "",
+    status: "2",
+    answer: "stat:UNDELIV err:A07",
+  });
+  expect((await fetch(`${postrider.url}${callback_path}?${report}`)).status).toBe(200);
+  expect(await postrider.reached(message, "failed", "undelivered")).toBe("failed");
+  expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "receipt", error: MISMATCH });
+  await gateway.close();
 });

@@ -1,4 +1,5 @@
 import type { MessageError } from "../../../core/message.ts";
+import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
 
 export interface ProviderWords {
   readonly provider: string;
@@ -18,6 +19,15 @@ export function providerError({ provider, code, text, otherwise }: ProviderWords
     code: word === "" ? otherwise.code : `${provider}.${word}`,
     message: (text && tidyText(text)) || otherwise.message,
   };
+}
+
+/** The error behind a code that DLT scrubbing refuses with: one of the connector's own or, `isDlt`, of the platforms. */
+export function scrubError(
+  code: string | undefined,
+  { isDlt, own }: { readonly isDlt: boolean; readonly own: OwnCodes },
+): MessageError | undefined {
+  const isOwn = code !== undefined && Object.hasOwn(own, code);
+  return isDlt || isOwn ? dltScrubError(code, own) : undefined;
 }
 
 /** The provider's own words as one line of printable text. */

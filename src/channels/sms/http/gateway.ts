@@ -8,6 +8,9 @@ const text = (description: string) => Type.String({ minLength: 1, maxLength: 409
 const template = (description: string) => text(`${description}; may hold placeholders`);
 const templates = (description: string) =>
   Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 4096 }), { description }));
+const dltCodes = Type.Optional(
+  Type.Boolean({ description: "Error codes are those of Indian DLT scrubbing" }),
+);
 const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
   Type.Unsafe<Word>(Type.Enum([...words], { type: "string", description }) as TSchema);
 
@@ -83,6 +86,7 @@ const answerSchema = Type.Object({
   ),
   error_code: Type.Optional(sourceSchema),
   error_text: Type.Optional(sourceSchema),
+  dlt_codes: dltCodes,
 });
 
 const verifySchema = Type.Object({
@@ -147,7 +151,7 @@ const callbackSchema = Type.Object({
       description: "By error code, over the status where that is a failure",
     }),
   ),
-  dlt_codes: Type.Optional(Type.Boolean({ description: "Error codes are those of Indian DLT scrubbing" })),
+  dlt_codes: dltCodes,
   answer: callbackAnswer,
   inbound: Type.Optional(inboundSchema),
 });

@@ -92,6 +92,7 @@ async function attempt(
   const judgement = judgeExchange(exchange, {
     description: gateway.answer,
     provider: config.provider,
+    dltCodes: config.dlt_codes,
     messageId: message.messageId,
     now: deps.clock.now(),
   });

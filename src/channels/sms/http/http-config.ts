@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import { gatewaySchema } from "./gateway.ts";
 import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
 
@@ -68,6 +69,7 @@ export const httpConfigSchema = Type.Object({
     Type.String({ maxLength: 65_536, description: "PEM of the authority, where it is not a public one" }),
   ),
   max_per_second: MAX_PER_SECOND,
+  dlt_codes: OWN_DLT_CODES,
   gateway: Type.Optional(gatewaySchema),
 });
 

@@ -48,7 +48,8 @@ export const httpConnectorKind: ConnectorKind = {
       if (!config || !gateway?.callback) {
         return { kind: "refused", status: 400, reason: "this connector reads no callbacks" };
       }
-      return readCallback({ connector, provider: config.provider, description: gateway.callback }, request);
+      const { provider, dlt_codes: dltCodes } = config;
+      return readCallback({ connector, provider, description: gateway.callback, dltCodes }, request);
     },
   },
 };

@@ -1,6 +1,7 @@
 import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome } from "../../../core/outcome.ts";
-import { providerError } from "./error-words.ts";
+import type { OwnCodes } from "../dlt-scrub-codes.ts";
+import { providerError, scrubError } from "./error-words.ts";
 import type { AnswerDescription, AnswerWord } from "./gateway.ts";
 import type { Answer, Exchange } from "./http-client.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
@@ -22,6 +23,7 @@ export interface Judging {
   readonly description: AnswerDescription;
   /** Of the provider, for error codes. */
   readonly provider: string;
+  readonly dltCodes: OwnCodes;
   readonly messageId: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -64,9 +66,20 @@ function judgeAnswer(answer: Answer, judging: Judging): Judgement {
   const readable = toReadable(answer);
   const word = wordFor(answer, judging.description, readable);
   if (word === "sent") return judgeSent(judging, readable);
-  const error = errorOf(answer, judging, readable);
   const retryAfterMs = retryAfter(answer.header("retry-after"), judging.now);
-  return judgeRefusal(word, error, retryAfterMs);
+  const scrubbed = word === "rejected" || word === "deferred" ? scrubErrorOf(judging, readable) : undefined;
+  if (scrubbed) return judgeRefusal(wordForScrub(scrubbed), scrubbed, retryAfterMs);
+  return judgeRefusal(word, errorOf(answer, judging, readable), retryAfterMs);
+}
+
+function scrubErrorOf({ description, dltCodes }: Judging, readable: Readable): MessageError | undefined {
+  const code = readFirst(description.error_code, readable);
+  return scrubError(code, { isDlt: description.dlt_codes === true, own: dltCodes });
+}
+
+/** Scrubbing refuses a message for good, unless its platform had no answer. */
+function wordForScrub({ code }: MessageError): "rejected" | "deferred" {
+  return code === "dlt.670" ? "deferred" : "rejected";
 }
 
 function judgeRefusal(

@@ -2,9 +2,9 @@ import type { Connector } from "../../../core/accounts.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { Receipt } from "../../../core/outcome.ts";
 import type { CallbackReading, CallbackRequest } from "../../channel.ts";
-import { dltScrubError } from "../dlt-scrub-codes.ts";
+import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { documentOf } from "./callback-document.ts";
-import { providerError, tidyText } from "./error-words.ts";
+import { providerError, scrubError, tidyText } from "./error-words.ts";
 import type { CallbackDescription, ReceiptWord } from "./gateway.ts";
 import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
@@ -20,6 +20,7 @@ export interface CallbackReader {
   readonly connector: Pick<Connector, "id" | "secrets">;
   readonly provider: string;
   readonly description: CallbackDescription;
+  readonly dltCodes: OwnCodes;
 }
 
 /** What a provider's request says of messages it took before, if it proves that it is the provider's. */
@@ -72,7 +73,7 @@ function reportsIn(document: unknown, { reports }: CallbackDescription): readonl
 
 /** `undefined` for a report that names no message. */
 function toReceipt(
-  { connector, provider, description }: CallbackReader,
+  { connector, provider, description, dltCodes }: CallbackReader,
   { report: readable, request }: { report: Readable; request: CallbackRequest },
 ): Receipt | undefined {
   const id = readFirst(description.id, readable);
@@ -83,6 +84,7 @@ function toReceipt(
     words,
     code,
     provider,
+    dltCodes,
     text: readFirst(description.error_text, readable),
   });
   const raw = [...words, ...(code === undefined ? [] : [`error ${code}`])].join(" ");
@@ -100,6 +102,7 @@ interface Report {
   readonly code: string | undefined;
   readonly text: string | undefined;
   readonly provider: string;
+  readonly dltCodes: OwnCodes;
 }
 
 function judge(
@@ -108,7 +111,8 @@ function judge(
 ): { readonly status: ReceiptWord; readonly error?: MessageError } {
   const status = statusOf(description, report);
   if (status === "sent" || status === "delivered") return { status };
-  const scrubbed = description.dlt_codes ? dltScrubError(report.code) : undefined;
+  const isDlt = description.dlt_codes === true;
+  const scrubbed = scrubError(report.code, { isDlt, own: report.dltCodes });
   if (scrubbed) return { status: "failed", error: scrubbed };
   const error = providerError({
     ...report,

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { Value } from "typebox/value";
 import type { Connector } from "../../../core/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import type { BindRole, SessionOptions } from "./session.ts";
 import type { StatusClass } from "./status-words.ts";
 
@@ -37,10 +38,7 @@ const dltFields = {
       "the entity id of the message",
   }),
   dlt_order: choice(["entity_first", "template_first"], { description: "Which DLT TLV comes first" }),
-  dlt_codes: Type.Record(Type.String({ maxLength: 32 }), Type.String({ pattern: "^\\d{3}$" }), {
-    default: {},
-    description: "What this operator's own error codes mean in receipts, for example 5308: 633",
-  }),
+  dlt_codes: OWN_DLT_CODES,
   dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
 };
 

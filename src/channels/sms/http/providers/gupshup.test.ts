@@ -52,6 +52,8 @@ describe("gupshup", () => {
       false,
     ],
     [{ status: 200, body: "error | 105 | The phone number is invalid." }, "rejected", true],
+    [{ status: 200, body: "error | 633 | TEMPLATE_NOT_MATCHED" }, "rejected", true],
+    [{ status: 200, body: "error | 670 | SCRUBBING_FAILED" }, "deferred", true],
     [{ status: 200, body: "<html>Maintenance</html>" }, "unconfirmed", true],
     [{ status: 503, body: "" }, "deferred", true],
   ] as const)("%p is %s", async (answer, kind, counts) => {

@@ -44,6 +44,7 @@ export const gupshup: Provider = {
       ],
       error_code: ERROR_CODE,
       error_text: { match: "^\\s*error\\s*\\|[^|]*\\|\\s*([^|\\r\\n]{1,200})" },
+      dlt_codes: true,
     },
     callback: {
       json_field: "response",

@@ -43,6 +43,7 @@ export const msg91: Provider = {
       ],
       error_code: { json: "/code" },
       error_text: { json: "/message" },
+      dlt_codes: true,
     },
     callback: {
       json_field: "data",
