@@ -50,7 +50,7 @@ function apply(books: Books, receipt: Receipt, { message, indexes, by }: Applica
     progress = step.progress;
     isLate &&= step.isLate;
     const entries = step.entries.map((entry) => completed(books, message.id, explained(entry, by)));
-    if (entries.length > 0) messages.save(message.id, { progress, entries });
+    if (entries.length > 0) messages.save(message, { progress, entries });
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
     learn(suppressions, message, { receipt, email: progress.parts[part]?.address });
   }

@@ -77,7 +77,7 @@ function createTaker(db: Database): Taker {
   const flowsFrom = createFlowScan(db);
   const earliest = db.prepare<ReadyRow>(
     `SELECT id, message_id, parts, claim, attempt, was_interrupted FROM jobs
-     WHERE due_at IS NULL AND queue = ? AND flow = ? ORDER BY deadline, id LIMIT ?`,
+     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, id LIMIT ?`,
   );
   const lease = db.prepare("UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id = ?");
 
@@ -103,7 +103,7 @@ function createTaker(db: Database): Taker {
 /** Flows of a queue that have ready jobs, in a circle from the one after `last`, at most `limit`. */
 function createFlowScan(db: Database): (queue: number, last: number, limit: number) => number[] {
   const next = db.prepare<{ flow: number }>(
-    "SELECT flow FROM jobs WHERE due_at IS NULL AND queue = ? AND flow > ? ORDER BY flow LIMIT 1",
+    "SELECT flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",
   );
   return (queue, last, limit) => {
     const flows: number[] = [];

@@ -15,7 +15,7 @@ export function createEnding({ accounts, contents, messages }: EndingParts) {
   const keepsBodies = (message: MessageRow) =>
     accounts.byNumber(message.account)?.settings.keep_bodies === "true";
   return (message: MessageRow, step: Step): void => {
-    messages.save(message.id, step);
+    messages.save(message, step);
     if (keepsBodies(message)) contents.keepBatch(message.content);
     else if (isSettled(step.progress)) contents.wipeSingle(message.content);
   };

@@ -5,8 +5,8 @@ import type { Database } from "./database.ts";
 
 /** The feed as transactions write it. */
 export interface EventBook {
-  /** Numbers the public entry of a message's timeline at `position`. */
-  addEntry(messageId: string, position: number): number;
+  /** Numbers a public entry of the timeline of one of the account's messages. */
+  addEntry(account: number, entry: { readonly messageId: string; readonly position: number }): number;
   /** Adds an event that is about no message of ours. */
   addOther(account: number, event: OtherEvent): void;
   /** After the commit, with the account's id. */
@@ -15,17 +15,12 @@ export interface EventBook {
 
 export function createEventBook(db: Database, accounts: AccountBook): EventBook {
   const bell = createBell<number>(db);
-  const addEntry = db.prepare<{ number: number; account: number }>(
-    `INSERT INTO events (account, message_id, position) SELECT account, id, ?2 FROM messages WHERE id = ?1
-     RETURNING number, account`,
-  );
+  const addEntry = db.prepare("INSERT INTO events (account, message_id, position) VALUES (?, ?, ?)");
   const addOther = db.prepare("INSERT INTO events (account, at, id, type, data) VALUES (?, ?, ?, ?, ?)");
   return {
-    addEntry(messageId, position) {
-      const event = addEntry.get(messageId, position);
-      if (!event) throw new Error("an event of a message that is not there");
-      bell.ring(event.account);
-      return event.number;
+    addEntry(account, { messageId, position }) {
+      bell.ring(account);
+      return addEntry.insert(account, messageId, position);
     },
     addOther(account, { at, id, type, data }) {
       addOther.run(account, at, id, type, JSON.stringify(data));

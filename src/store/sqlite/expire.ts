@@ -23,7 +23,7 @@ export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["exp
   const nextFlow = createFlowSteps(db);
   const overdue = db.prepare<OverdueRow>(
     `SELECT id, message_id, parts FROM jobs
-     WHERE due_at IS NULL AND queue = ? AND flow = ? AND deadline <= ? ORDER BY deadline LIMIT ?`,
+     WHERE due_at IS NULL AND queue = +? AND flow = +? AND deadline <= +? ORDER BY deadline LIMIT ?`,
   );
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const end = createEnd(parts);
@@ -58,10 +58,10 @@ const START: Flow = { queue: -1, flow: -1 };
 /** From flow to flow in the order of the index; two statements, since a row value would walk through the flow's jobs. */
 function createFlowSteps(db: Database): (last: Flow) => Flow | undefined {
   const ofQueue = db.prepare<Flow>(
-    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = ? AND flow > ? ORDER BY flow LIMIT 1",
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",
   );
   const ofLaterQueue = db.prepare<Flow>(
-    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue > ? ORDER BY queue, flow LIMIT 1",
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue > +? ORDER BY queue, flow LIMIT 1",
   );
   return ({ queue, flow }) => ofQueue.get(queue, flow) ?? ofLaterQueue.get(queue);
 }

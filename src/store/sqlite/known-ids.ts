@@ -33,7 +33,7 @@ export function createKnownIds(db: Database): KnownIds {
   );
   const find = db.prepare<IdRow>(
     `SELECT message_id, part, provider_id FROM provider_ids
-     WHERE connector_id = ? AND id_key = ? ORDER BY message_id DESC, part LIMIT ${MAX_SHARED}`,
+     WHERE connector_id = +? AND id_key = +? ORDER BY message_id DESC, part DESC LIMIT ${MAX_SHARED}`,
   );
   const received = db.prepare(
     `UPDATE provider_ids SET awaited_since = NULL
@@ -54,15 +54,24 @@ export function createKnownIds(db: Database): KnownIds {
       }
     },
     find: (connectorId, key) =>
-      find.all(connectorId, key).map((row) => ({
-        messageId: row.message_id,
-        part: row.part,
-        providerId: row.provider_id ?? key,
-      })),
+      find
+        .all(connectorId, key)
+        .map((row) => ({
+          messageId: row.message_id,
+          part: row.part,
+          providerId: row.provider_id ?? key,
+        }))
+        .sort(byMessageAndPart),
     received({ messageId, part }) {
       if (received.run(messageId, part) === 0) notOverdue.run(messageId, part);
     },
   };
+}
+
+/** The index, read from its end, gives the parts of a message from the last on. */
+function byMessageAndPart(one: KnownId, other: KnownId): number {
+  if (one.messageId === other.messageId) return one.part - other.part;
+  return one.messageId < other.messageId ? 1 : -1;
 }
 
 interface IdRow {

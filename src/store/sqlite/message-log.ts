@@ -10,16 +10,18 @@ import type { WebhookLog } from "./webhook-log.ts";
 export interface MessageLog {
   find(id: string): MessageRow | undefined;
   /** Writes what a step of `core/progress.ts` came to. */
-  save(id: string, step: Step): void;
+  save(message: SavedMessage, step: Step): void;
   /** Moves `from` to `to`; another status stays. No entry. */
   turn(id: string, from: string, to: string): void;
 }
 
+/** What of a message never changes, and has to be known to save it. */
+export type SavedMessage = Pick<MessageRow, "id" | "account" | "callback_host">;
+
 export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
-  const update = db.prepare<{ account: number; callback_host: string | null }>(
-    `UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?
-     RETURNING account, callback_host`,
+  const update = db.prepare(
+    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
   );
   const insert = db.prepare(
     `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail, event)
@@ -27,9 +29,9 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
   );
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
-  const append = (id: string, entry: TimelineEntry) =>
+  const append = ({ id: messageId, account }: SavedMessage, entry: TimelineEntry) =>
     insert.run(
-      id,
+      messageId,
       entry.position,
       entry.at,
       entry.kind,
@@ -39,18 +41,17 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
       entry.recipient ?? null,
       toJson(entry.error),
       toJson(entry.detail),
-      isPublic(entry) ? events.addEntry(id, entry.position) : null,
+      isPublic(entry) ? events.addEntry(account, { messageId, position: entry.position }) : null,
     );
 
   return {
     find: (id) => find.get(id),
-    save(id, { progress, entries }) {
+    save(message, { progress, entries }) {
       const { status, parts, sequence, position, error } = progress;
-      const row = update.get(status, fromParts(parts), sequence, position, toJson(error), id);
-      for (const entry of entries) append(id, entry);
-      if (row && row.callback_host !== null) {
-        webhooks.add({ messageId: id, account: row.account, host: row.callback_host }, entries);
-      }
+      const { id: messageId, account, callback_host: host } = message;
+      update.run(status, fromParts(parts), sequence, position, toJson(error), messageId);
+      for (const entry of entries) append(message, entry);
+      if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
     turn: (id, from, to) => void turn.run(id, from, to),
   };

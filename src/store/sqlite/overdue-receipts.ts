@@ -65,10 +65,10 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     found.run(row.connector_id, row.id_key, row.message_id, row.part);
     const message = messages.find(row.message_id);
     const before = message && toProgress(message);
-    if (before?.parts[row.part]?.status !== "sent") return;
+    if (!message || before?.parts[row.part]?.status !== "sent") return;
     if (!isFlagged.get(row.message_id)) {
       const overdue = { at: now, connectorId: row.connector_id, sentAt: row.awaited_since };
-      messages.save(row.message_id, noteOverdue(before, overdue));
+      messages.save(message, noteOverdue(before, overdue));
     }
     insert.run(row.message_id, row.part, row.connector_id, now);
   };

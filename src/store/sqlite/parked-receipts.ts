@@ -32,11 +32,11 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
     "INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?)",
   );
   const tooMany = db.prepare<{ id: number }>(
-    `SELECT id FROM parked_receipts WHERE connector_id = ? AND id_key = ?
+    `SELECT id FROM parked_receipts WHERE connector_id = +? AND id_key = +?
      ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PER_ID}`,
   );
   const byKey = db.prepare<ParkedRow>(
-    "SELECT id, receipt FROM parked_receipts WHERE connector_id = ? AND id_key = ? ORDER BY id",
+    "SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +? ORDER BY id",
   );
   const byReference = db.prepare<ParkedRow>(
     `SELECT id, receipt FROM parked_receipts WHERE reference = ?1 AND connector_id = coalesce(?2, connector_id)

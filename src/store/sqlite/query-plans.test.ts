@@ -21,6 +21,7 @@ function createListeningDriver() {
         get: (...values) => counted(sql, () => statement.get(...values)),
         all: (...values) => counted(sql, () => statement.all(...values)),
         run: (...values) => counted(sql, () => statement.run(...values)),
+        insert: (...values) => counted(sql, () => statement.insert(...values)),
       };
     },
   };

@@ -10,7 +10,7 @@ import type {
 } from "../../core/message.ts";
 
 export const MESSAGE_COLUMNS =
-  "id, account, content, channel, recipient, status, parts, sequence, position, error, expires_at";
+  "id, account, content, channel, recipient, status, parts, sequence, position, error, expires_at, callback_host";
 
 export interface MessageRow {
   readonly id: string;
@@ -24,6 +24,7 @@ export interface MessageRow {
   readonly position: number;
   readonly error: string | null;
   readonly expires_at: number;
+  readonly callback_host: string | null;
 }
 
 export const TIMELINE_COLUMNS = "position, at, kind, status, sequence, event_type, recipient, error, detail";

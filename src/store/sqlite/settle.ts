@@ -56,7 +56,7 @@ function record(
   const before = toProgress(row);
   const attempt = toAttempt(settlement, job);
   const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
-  messages.save(row.id, step);
+  messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
   providerIds.claimAll(settlement, row);
   if (!job) return false;

@@ -35,7 +35,7 @@ export function createStage(
     const message = messages.find(messageId);
     if (!message) return;
     const step = applyInterruption(toProgress(message), now);
-    if (step.entries.length > 0) messages.save(messageId, step);
+    if (step.entries.length > 0) messages.save(message, step);
     if (isTriedElsewhere.get(messageId)) messages.turn(messageId, "queued", "sending");
   };
 
