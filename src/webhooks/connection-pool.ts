@@ -1,93 +1,135 @@
-import { Agent } from "node:https";
+import type { SecureContext } from "node:tls";
 import type { Clock } from "../core/clock.ts";
-
-/** One end of connections: they are used again only for the same address, port and name. */
-export interface Endpoint {
-  /** Vetted for this very attempt. */
-  readonly address: string;
-  readonly port: number;
-  /** For SNI and the certificate; absent where the URL names an address. */
-  readonly servername?: string;
-}
+import { type Connection, type Endpoint, openConnection } from "./connection.ts";
 
 export interface ConnectionPool {
-  /** Connections to the endpoint, the idle ones first. `release` when the exchange is over. */
-  lend(endpoint: Endpoint): { readonly agent: Agent; readonly release: () => void };
-  /** Closes idle connections; those lent out when they are given back. */
+  /** A kept connection to the endpoint, the one used last; nobody attends it. */
+  take(endpoint: Endpoint): Connection | undefined;
+  /** A new one. */
+  open(endpoint: Endpoint): Connection;
+  /** It may serve another exchange; nobody attends it any more. */
+  giveBack(endpoint: Endpoint, connection: Connection): void;
+  /** Closes idle connections; those in use when they are given back. */
   close(): void;
+}
+
+export interface ConnectionPoolDeps {
+  readonly clock: Clock;
+  readonly secureContext: SecureContext;
+  /** Connections, idle ones included; beyond it those idle for longest are closed. */
+  readonly maxOpen?: number;
 }
 
 /** Idle connections are closed sooner than most servers do it, so that few are found dead. */
 const IDLE_MS = 4_000;
+const MAX_OPEN = 3_072;
 
-/** Connections kept, idle ones included; beyond it the endpoints idle for longest lose theirs. */
-const MAX_KEPT = 3_072;
-
-/** An agent per endpoint, so that no request meets a connection that was opened for another address or name. */
-export function createConnectionPool(clock: Clock, maxKept = MAX_KEPT): ConnectionPool {
-  const lines = createLines(maxKept);
+/** A connection serves one exchange after the other, and never another address, port or name. */
+export function createConnectionPool({
+  clock,
+  secureContext,
+  maxOpen = MAX_OPEN,
+}: ConnectionPoolDeps): ConnectionPool {
+  const idle = createShelf();
+  const sweep = createSweep(clock, idle);
+  let open = 0;
   let isClosed = false;
 
-  const giveBack = (line: Line) => {
-    line.inUse--;
-    if (line.inUse > 0) return;
-    if (isClosed) return lines.drop(line);
-    line.cancelIdle = clock.after(IDLE_MS, () => lines.drop(line));
-    lines.trim();
+  const makeRoom = () => {
+    for (const kept of idle.all()) {
+      if (open < maxOpen) return;
+      kept.connection.close();
+    }
   };
   return {
-    lend({ address, port, servername = "" }) {
-      const line = lines.take(`${address} ${port} ${servername}`);
-      return { agent: line.agent, release: () => giveBack(line) };
+    take: (endpoint) => idle.takeLast(keyOf(endpoint))?.connection,
+    open(endpoint) {
+      makeRoom();
+      open++;
+      const connection = openConnection(endpoint, {
+        secureContext,
+        onGone() {
+          open--;
+          idle.remove(connection);
+        },
+      });
+      return connection;
+    },
+    giveBack(endpoint, connection) {
+      if (isClosed) return connection.close();
+      idle.add({ key: keyOf(endpoint), connection, since: clock.monotonicMs() });
+      sweep.begin();
     },
     close() {
       isClosed = true;
-      for (const line of lines.idle()) lines.drop(line);
+      sweep.cancel();
+      for (const kept of idle.all()) kept.connection.close();
     },
   };
 }
 
-interface Line {
+function keyOf({ address, port, servername = "" }: Endpoint): string {
+  return `${address} ${port} ${servername}`;
+}
+
+interface Kept {
   readonly key: string;
-  readonly agent: Agent;
-  inUse: number;
-  /** The most that were in use at once: no more connections can have stayed open. */
-  kept: number;
-  cancelIdle: () => void;
+  readonly connection: Connection;
+  readonly since: number;
 }
 
-/** In the order of their use. */
-function createLines(maxKept: number) {
-  const lines = new Map<string, Line>();
-  let kept = 0;
-
-  const idle = () => [...lines.values()].filter((line) => line.inUse === 0);
-  const drop = (line: Line) => {
-    line.cancelIdle();
-    lines.delete(line.key);
-    kept -= line.kept;
-    line.agent.destroy();
-  };
-  const trim = () => {
-    if (kept <= maxKept) return;
-    for (const line of idle()) if (kept > maxKept) drop(line);
-  };
-  const take = (key: string): Line => {
-    const line = lines.get(key) ?? openLine(key);
-    line.cancelIdle();
-    lines.delete(key);
-    lines.set(key, line);
-    line.inUse++;
-    if (line.inUse > line.kept) {
-      line.kept++;
-      kept++;
+/** Closes what has been idle for long enough, by one timer for all. */
+function createSweep(clock: Clock, idle: Pick<Shelf, "all">) {
+  let cancel: (() => void) | undefined;
+  const sweep = () => {
+    const now = clock.monotonicMs();
+    for (const kept of idle.all()) {
+      const restMs = kept.since + IDLE_MS - now;
+      if (restMs > 0) {
+        cancel = clock.after(restMs, sweep);
+        return;
+      }
+      kept.connection.close();
     }
-    trim();
-    return line;
+    cancel = undefined;
   };
-  return { idle, drop, trim, take };
+  return {
+    begin() {
+      cancel ??= clock.after(IDLE_MS, sweep);
+    },
+    cancel: () => cancel?.(),
+  };
 }
 
-function openLine(key: string): Line {
-  return { key, agent: new Agent({ keepAlive: true }), inUse: 0, kept: 0, cancelIdle: () => {} };
+type Shelf = ReturnType<typeof createShelf>;
+
+/** Idle connections in the order in which they became so, altogether and of each endpoint. */
+function createShelf() {
+  const all = new Map<Connection, Kept>();
+  const lines = new Map<string, Kept[]>();
+
+  return {
+    all: () => all.values(),
+    add(kept: Kept) {
+      all.set(kept.connection, kept);
+      const line = lines.get(kept.key);
+      if (line) line.push(kept);
+      else lines.set(kept.key, [kept]);
+    },
+    takeLast(key: string): Kept | undefined {
+      const line = lines.get(key);
+      const kept = line?.pop();
+      if (line?.length === 0) lines.delete(key);
+      if (kept) all.delete(kept.connection);
+      return kept;
+    },
+    remove(connection: Connection) {
+      const kept = all.get(connection);
+      const line = kept && lines.get(kept.key);
+      if (!line) return;
+      all.delete(connection);
+      line.splice(line.indexOf(kept), 1);
+      if (line.length === 0) lines.delete(kept.key);
+    },
+  };
 }

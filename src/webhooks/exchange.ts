@@ -1,21 +1,21 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { type Agent, type RequestOptions, request } from "node:https";
-import type { ConnectionOptions, SecureContext } from "node:tls";
-import type { Endpoint } from "./connection-pool.ts";
-import { openHeadReader } from "./read-head.ts";
+import type { Connection, Phase } from "./connection.ts";
+import { type Answer, openAnswerReader } from "./read-answer.ts";
 
 export interface ExchangeRequest {
-  readonly endpoint: Endpoint;
-  /** `false`: a connection of its own. */
-  readonly agent: Agent | false;
-  readonly secureContext: SecureContext;
+  /** Open or opening; nobody else's until the exchange is over. */
+  readonly connection: Connection;
+  /** It has served others before. */
+  readonly isKept: boolean;
+  /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
   /** Aborts with `timeout` or `connect`; with anything else when the program ends. */
   readonly signal: AbortSignal;
   /** TLS stands: what follows is the other side's time. */
-  readonly onConnected: () => void;
+  readonly onConnected?: () => void;
+  /** The connection is good for another exchange; otherwise it is closed. */
+  readonly giveBack: () => void;
 }
 
 export type FailureReason =
@@ -35,13 +35,7 @@ export type FailureReason =
   | "stopped";
 
 export type Exchanged =
-  | {
-      readonly kind: "answered";
-      readonly status: number;
-      readonly retryAfter?: string;
-      /** The first 1 KiB of the body as text, without control characters. */
-      readonly head: string;
-    }
+  | ({ readonly kind: "answered" } & Answer)
   | {
       readonly kind: "failed";
       readonly reason: FailureReason;
@@ -51,98 +45,58 @@ export type Exchanged =
     };
 
 /**
- * One POST over one connection, to an address and never to a name: nothing here can look anything up. Redirects are
- * answers like others. Once a status has come, the exchange is answered, whatever becomes of the body.
+ * One POST over one connection. Redirects are answers like others. Once a status has come, the exchange is answered,
+ * whatever becomes of the body.
  */
 export function exchange(asked: ExchangeRequest): Promise<Exchanged> {
+  const { connection, isKept, signal } = asked;
   return new Promise((resolve) => {
-    const { signal } = asked;
-    const req = open(asked);
-    const phase = watchPhase(req, asked.onConnected);
-    let read: (() => Exchanged) | undefined;
-    let isOver = false;
+    const reader = openAnswerReader();
     const finish = (failure: Exchanged, isReusable = false) => {
-      if (isOver) return;
-      isOver = true;
       signal.removeEventListener("abort", onAbort);
-      if (!isReusable) req.destroy();
-      resolve(read?.() ?? failure);
+      connection.attend(undefined);
+      if (isReusable) asked.giveBack();
+      else connection.close();
+      const answer = reader.answer();
+      resolve(answer ? { kind: "answered", ...answer } : failure);
     };
     const onAbort = () => finish(calledOff(signal));
+    const onOpen = () => {
+      asked.onConnected?.();
+      connection.send(toText(asked));
+    };
 
     signal.addEventListener("abort", onAbort);
-    req.on("error", (error) => finish(failureOf(error, phase(), req.reusedSocket)));
-    req.on("close", () => finish(CLOSED));
-    req.on("upgrade", (res) => finish(answer(res, "")));
-    req.on("response", (res) => {
-      read = readAnswer(res, (isReusable) => finish(CLOSED, isReusable));
+    connection.attend({
+      onOpen,
+      onData(chunk) {
+        const reading = reader.take(chunk);
+        if (reading !== "more") finish(reading === "malformed" ? MALFORMED : CLOSED, reading === "ended");
+      },
+      onGone: (error) =>
+        finish(
+          failureOf(connection.phase(), { isStale: isKept && !reader.hasBegun(), ...(error && { error }) }),
+        ),
     });
-    req.end(asked.body);
     if (signal.aborted) onAbort();
+    else if (connection.phase() === "open") onOpen();
   });
 }
 
-function open({ endpoint, agent, secureContext, path, headers }: ExchangeRequest): ClientRequest {
-  const options: RequestOptions & Pick<ConnectionOptions, "secureContext"> = {
-    method: "POST",
-    host: endpoint.address,
-    port: endpoint.port,
-    ...(endpoint.servername !== undefined && { servername: endpoint.servername }),
-    path,
-    headers,
-    setHost: false,
-    agent,
-    secureContext,
-  };
-  return request(options);
+/** In one piece: one write, and for most one record of TLS. */
+function toText({ path, headers, body }: ExchangeRequest): string {
+  let text = `POST ${path} HTTP/1.1\r\n`;
+  for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+  return `${text}\r\n${body}`;
 }
 
-const CLOSED: Exchanged = {
+const CLOSED = {
   kind: "failed",
   reason: "closed",
   message: "the connection was closed before an answer",
-};
+} as const;
 
-type Phase = "connect" | "tls" | "exchange";
-
-/** How far the request's connection has come. */
-function watchPhase(req: ClientRequest, onConnected: () => void): () => Phase {
-  let phase: Phase = "connect";
-  const connected = () => {
-    phase = "exchange";
-    onConnected();
-  };
-  req.on("socket", (socket) => {
-    if (req.reusedSocket) return connected();
-    socket.once("connect", () => {
-      phase = "tls";
-    });
-    socket.once("secureConnect", connected);
-  });
-  return () => phase;
-}
-
-/** Reads on until the body ends or has been long enough; `onEnd(false)`: the connection is of no further use. */
-function readAnswer(res: IncomingMessage, onEnd: (isReusable: boolean) => void): () => Exchanged {
-  const head = openHeadReader();
-  res.on("data", (chunk: Buffer) => {
-    if (!head.take(chunk)) onEnd(false);
-  });
-  res.on("end", () => onEnd(res.complete));
-  res.on("error", () => onEnd(false));
-  res.on("close", () => onEnd(false));
-  return () => answer(res, head.text());
-}
-
-function answer(res: IncomingMessage, head: string): Exchanged {
-  const retryAfter = res.headers["retry-after"];
-  return {
-    kind: "answered",
-    status: res.statusCode ?? 0,
-    ...(retryAfter !== undefined && { retryAfter }),
-    head,
-  };
-}
+const MALFORMED: Exchanged = { kind: "failed", reason: "malformed", message: "the answer is not HTTP/1.1" };
 
 /** Why nothing came of it, where it was our side that gave up. */
 export function calledOff({ reason }: AbortSignal): Exchanged {
@@ -151,19 +105,20 @@ export function calledOff({ reason }: AbortSignal): Exchanged {
   return { kind: "failed", reason: "stopped", message: "the delivery was called off" };
 }
 
-function failureOf(error: Error, phase: Phase, isReused: boolean): Exchanged {
-  const code = "code" in error ? String(error.code) : "";
-  if (phase !== "exchange") return { kind: "failed", reason: phase, message: describe(error, code) };
-  if (code.startsWith("HPE_")) {
-    return { kind: "failed", reason: "malformed", message: describe(error, code) };
-  }
-  return { ...CLOSED, ...(isReused && { wasStale: true }) };
+function failureOf(
+  phase: Phase,
+  { isStale, error }: { readonly isStale: boolean; readonly error?: Error },
+): Exchanged {
+  if (phase !== "open") return { kind: "failed", reason: phase, message: describe(error) };
+  return isStale ? { ...CLOSED, wasStale: true } : CLOSED;
 }
 
 const MAX_MESSAGE = 300;
 
-/** Certificates and answers can speak in it: it is cut, and of one line. */
-function describe(error: Error, code: string): string {
+/** Certificates can speak in it: it is cut, and of one line. */
+function describe(error: Error | undefined): string {
+  if (!error) return "the connection was closed while it was opened";
+  const code = "code" in error ? String(error.code) : "";
   const text = error.message.includes(code) ? error.message : `${code}: ${error.message}`;
   return text.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MAX_MESSAGE);
 }

@@ -1,11 +1,12 @@
-import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { createSecureContext, getCACertificates } from "node:tls";
 import type { Clock } from "../core/clock.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
-import { type ConnectionPool, createConnectionPool, type Endpoint } from "./connection-pool.ts";
+import type { Connection, Endpoint } from "./connection.ts";
+import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { calledOff, type Exchanged, exchange } from "./exchange.ts";
 import { findAddresses, type Resolver } from "./find-addresses.ts";
 import { parseTarget, type Target } from "./target.ts";
-import { openTimeLimit, type TimeLimit, unlessAborted } from "./time-limit.ts";
+import { openTimeLimit, unlessAborted } from "./time-limit.ts";
 
 /**
  * POSTs to URLs that strangers chose, without being led to where they may not go: https only; the name is resolved
@@ -50,19 +51,18 @@ interface Parts {
   readonly resolver: Resolver;
   readonly rules: AddressRules;
   readonly pool: ConnectionPool;
-  readonly secureContext: SecureContext;
   readonly clock: Clock;
 }
 
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   const { clock, resolver } = deps;
-  const pool = createConnectionPool(clock);
   const rules = createAddressRules(deps.allowed ?? []);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
     deps.ca === undefined ? {} : { ca: [...getCACertificates("default"), deps.ca] },
   );
-  const parts = { clock, resolver, rules, pool, secureContext };
+  const pool = createConnectionPool({ clock, secureContext });
+  const parts = { clock, resolver, rules, pool };
   return {
     async post(request) {
       const startedMs = clock.monotonicMs();
@@ -80,15 +80,10 @@ async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal):
   const found = await unlessAborted(findAddresses(target, parts), signal);
   if (found === undefined) return calledOff(signal);
   if ("reason" in found) return { kind: "failed", ...found };
-  return tryInTurn(found.addresses.slice(0, MAX_ADDRESSES), async (address, isLast) => {
-    const ms = isLast ? TIME_LIMIT_MS : CONNECT_LIMIT_MS;
-    const limit = openTimeLimit(parts.clock, { ms, reason: "connect" }, signal);
-    const endpoint: Endpoint = {
-      address,
-      port: target.port,
-      ...(!target.isAddress && { servername: target.hostname }),
-    };
-    return talk(parts, { endpoint, target, request, limit }).finally(limit.release);
+  return tryInTurn(found.addresses.slice(0, MAX_ADDRESSES), (address, isLast) => {
+    const servername = target.isAddress ? undefined : target.hostname;
+    const endpoint = { address, port: target.port, ...(servername !== undefined && { servername }) };
+    return talk(parts, { endpoint, target, request, signal, isLast });
   });
 }
 
@@ -105,28 +100,58 @@ async function tryInTurn(
   return outcome ?? { kind: "failed", reason: "dns", message: "the name has no address" };
 }
 
-async function talk(
-  { pool, secureContext }: Parts,
-  { endpoint, target, request, limit }: Conversation,
-): Promise<Exchanged> {
-  const { agent, release } = pool.lend(endpoint);
-  const asked = {
-    endpoint,
-    secureContext,
-    path: target.path,
-    headers: { ...request.headers, host: target.host, "content-length": Buffer.byteLength(request.body) },
-    body: request.body,
-    signal: limit.signal,
-    onConnected: limit.lift,
-  };
-  const outcome = await exchange({ ...asked, agent }).finally(release);
-  // Closed by the server while it was idle: that says nothing about the receiver, and a repeat has the same id.
-  return outcome.kind === "failed" && outcome.wasStale ? exchange({ ...asked, agent: false }) : outcome;
-}
-
 interface Conversation {
   readonly endpoint: Endpoint;
   readonly target: Target;
   readonly request: PostRequest;
-  readonly limit: TimeLimit;
+  readonly signal: AbortSignal;
+  /** There is no other address to go on to. */
+  readonly isLast: boolean;
+}
+
+/** Over a kept connection if there is one. */
+async function talk(parts: Parts, conversation: Conversation): Promise<Exchanged> {
+  const { signal } = conversation;
+  const kept = parts.pool.take(conversation.endpoint);
+  if (kept) {
+    const outcome = await speak(parts.pool, conversation, { connection: kept, isKept: true, signal });
+    // Closed by the server while it was idle: that says nothing about the receiver, and a repeat has the same id.
+    if (outcome.kind === "answered" || !outcome.wasStale) return outcome;
+  }
+  return talkAnew(parts, conversation);
+}
+
+async function talkAnew({ pool, clock }: Parts, conversation: Conversation): Promise<Exchanged> {
+  const { endpoint, isLast, signal } = conversation;
+  const ms = isLast ? TIME_LIMIT_MS : CONNECT_LIMIT_MS;
+  const limit = openTimeLimit(clock, { ms, reason: "connect" }, signal);
+  const line = {
+    connection: pool.open(endpoint),
+    isKept: false,
+    signal: limit.signal,
+    onConnected: limit.lift,
+  };
+  return speak(pool, conversation, line).finally(limit.release);
+}
+
+interface Line {
+  readonly connection: Connection;
+  readonly isKept: boolean;
+  readonly signal: AbortSignal;
+  readonly onConnected?: () => void;
+}
+
+function speak(
+  pool: ConnectionPool,
+  { endpoint, target, request }: Conversation,
+  line: Line,
+): Promise<Exchanged> {
+  const { headers, body } = request;
+  return exchange({
+    ...line,
+    path: target.path,
+    headers: { host: target.host, ...headers, "content-length": Buffer.byteLength(body) },
+    body,
+    giveBack: () => pool.giveBack(endpoint, line.connection),
+  });
 }

@@ -1,0 +1,69 @@
+/** Status line and header of an answer (RFC 9112 §4, §5), for the little that webhooks need to know of them. */
+export interface AnswerHeader {
+  readonly status: number;
+  readonly retryAfter?: string;
+  /** How the body ends (RFC 9112 §6.3). */
+  readonly framing: "none" | "chunked" | "close" | number;
+  /** The other side means to go on with the connection. */
+  readonly isPersistent: boolean;
+}
+
+/** `undefined`: that is no HTTP/1.x, or contradicts itself. */
+export function parseAnswerHeader(text: string): AnswerHeader | undefined {
+  const [first = "", ...lines] = text.trimEnd().split(/\r?\n/);
+  const [, minor, status] = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(first) ?? [];
+  const fields = parseFields(lines);
+  if (status === undefined || !fields) return undefined;
+  const framing = framingOf(Number(status), fields);
+  if (framing === undefined) return undefined;
+  const retryAfter = fields.get("retry-after");
+  return {
+    status: Number(status),
+    ...(retryAfter !== undefined && { retryAfter }),
+    framing,
+    isPersistent: minor === "1" && isPersistent(fields),
+  };
+}
+
+/** Where the header ends, its empty line included; -1: not yet. Lines may end without CR (RFC 9112 §2.2). */
+export function endOfHeader(text: string, from: number): number {
+  const end = text.indexOf("\r\n\r\n", from);
+  if (end !== -1) return end + 4;
+  const bare = text.indexOf("\n\n", from);
+  return bare === -1 ? -1 : bare + 2;
+}
+
+type Fields = ReadonlyMap<string, string>;
+
+/** What is given several times is one list (RFC 9110 §5.3); of times to wait the first one counts. */
+function parseFields(lines: readonly string[]): Fields | undefined {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon)).toLowerCase();
+    if (!TOKEN.test(name)) return undefined;
+    const value = line.slice(colon + 1).trim();
+    const before = fields.get(name);
+    if (before === undefined) fields.set(name, value);
+    else if (name !== "retry-after") fields.set(name, `${before},${value}`);
+  }
+  return fields;
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
+
+function framingOf(status: number, fields: Fields): AnswerHeader["framing"] | undefined {
+  if (status < 200 || status === 204 || status === 304) return "none";
+  const coding = fields.get("transfer-encoding");
+  if (coding !== undefined) return /(^|[\s,])chunked$/i.test(coding) ? "chunked" : "close";
+  const length = fields.get("content-length");
+  if (length === undefined) return "close";
+  const [first = "", ...others] = length.split(",").map((each) => each.trim());
+  return /^\d{1,15}$/.test(first) && others.every((other) => other === first) ? Number(first) : undefined;
+}
+
+/** Two ways to say where the body ends are one too many to trust what comes after it. */
+function isPersistent(fields: Fields): boolean {
+  if (fields.has("transfer-encoding") && fields.has("content-length")) return false;
+  return !fields.has("upgrade") && !/\bclose\b/i.test(fields.get("connection") ?? "");
+}
