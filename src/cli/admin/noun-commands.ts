@@ -13,7 +13,7 @@ import type { Noun, OptionRow } from "./nouns.ts";
 
 /** `create`, `list`, `show`, `update` and the end of a noun (`delete`; keys: `revoke`). */
 export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
-  const command = addNoun(program, commandLine, noun.name).description(`administer ${noun.one}s`);
+  const command = addNoun(program, commandLine, noun.name).description(`administer ${manyOf(noun)}`);
   addCreate(command, commandLine, noun);
   addReading(command, commandLine, noun);
   addUpdate(command, commandLine, noun);
@@ -56,7 +56,7 @@ export function addReading(
 ): void {
   const list = addVerb(
     command,
-    { usage: "list", summary: `list ${noun.one}s` },
+    { usage: "list", summary: `list ${manyOf(noun)}` },
     {
       commandLine,
       work: async (run) =>
@@ -185,4 +185,8 @@ function bodyOf(rows: readonly OptionRow[], options: Run["options"]): Record<str
 function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown {
   const value = options[new Option(flags).attributeName()];
   return parse && Array.isArray(value) ? value.map(parse) : value;
+}
+
+function manyOf({ one }: Noun): string {
+  return one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`;
 }
