@@ -6,19 +6,16 @@
  *   bun bench/delivery-cost.ts [messages] [rounds] [connections]
  */
 
-import { readFileSync } from "node:fs";
 import { type Gateway, startOurs } from "./gateways.ts";
 import { offer } from "./offer.ts";
 import { heading, whole } from "./report.ts";
+import { spentUs } from "./spent.ts";
 import { median } from "./wrk.ts";
 
 const MESSAGES = Number(process.argv[2] ?? 30_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const CONNECTIONS = Number(process.argv[4] ?? 32);
 const WARM_UP = 10_000;
-
-/** Of /proc/PID/stat: Linux counts in hundredths of a second wherever it runs. */
-const TICK_US = 10_000;
 
 console.log(heading(`processor time a message, ${whole(MESSAGES)} messages, ${CONNECTIONS} connections`));
 const accepting: number[] = [];
@@ -45,17 +42,6 @@ async function cost(start: () => Promise<Gateway>, until: "accepted" | "delivere
   } finally {
     await gateway.stop();
   }
-}
-
-function spentUs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // Fields 14 and 15; the name before them may hold spaces.
-  const [user, system] = stat
-    .slice(stat.lastIndexOf(")") + 2)
-    .split(" ")
-    .slice(11, 13)
-    .map(Number);
-  return ((user ?? 0) + (system ?? 0)) * TICK_US;
 }
 
 function say(what: string, rounds: readonly number[]): void {

@@ -4,12 +4,12 @@
  *
  *   bun bench/fairness.ts [messages] [segments a second of the connector; 0: as fast as it goes]
  */
-import { readFileSync } from "node:fs";
 import { admin, send } from "../test/admin.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../test/live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../test/postrider-process.ts";
 import { heading, ms, ratio, whole } from "./report.ts";
 import { type SmscProcess, startSmsc } from "./smsc-process.ts";
+import { residentMb } from "./spent.ts";
 import { median } from "./wrk.ts";
 
 const MESSAGES = Number(process.argv[2] ?? 1_000_000);
@@ -116,18 +116,13 @@ async function progress(from: number, count: number): Promise<void> {
 async function watchMemory(from: number): Promise<void> {
   const startedMs = performance.now();
   await progress(from, MESSAGES / 10);
-  const early = rssMb();
+  const early = residentMb(service.pid);
   await progress(from, MESSAGES);
-  const late = rssMb();
+  const late = residentMb(service.pid);
   const seconds = (performance.now() - startedMs) / 1_000;
   const growth = late / early;
   const verdict = growth > LARGEST_GROWTH ? ` OVER ${LARGEST_GROWTH}` : "";
   console.log(
     `drained at ${whole(MESSAGES / seconds)}/s; resident ${early} MB at a tenth, ${late} MB at the end: ${ratio(growth)} times${verdict}`,
   );
-}
-
-function rssMb(): number {
-  const status = readFileSync(`/proc/${service.pid}/status`, "utf8");
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }

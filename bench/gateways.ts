@@ -1,12 +1,12 @@
 /** The two gateways of `kannel.ts`, each with one connector to an SMSC of its own. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { admin } from "../test/admin.ts";
 import { connectSmsc, openLiveSms } from "../test/live-sms.ts";
 import { makeDataFolder, startPostrider } from "../test/postrider-process.ts";
 import { httpRequest } from "./offer.ts";
+import { freePorts, reachable } from "./ports.ts";
 import { type SmscProcess, startSmsc } from "./smsc-process.ts";
 
 export interface Gateway {
@@ -123,26 +123,4 @@ password = bench
 concatenation = true
 max-messages = 3
 `;
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.once("listening", resolve))));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
-async function reachable(port: number): Promise<void> {
-  const until = performance.now() + 20_000;
-  for (;;) {
-    try {
-      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-      socket.end();
-      return;
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await Bun.sleep(50);
-    }
-  }
 }
