@@ -187,6 +187,6 @@ function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown 
   return parse && Array.isArray(value) ? value.map(parse) : value;
 }
 
-function manyOf({ one }: Noun): string {
+function manyOf({ one }: Pick<Noun, "one">): string {
   return one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`;
 }
