@@ -4,7 +4,7 @@ import { SMS_CATEGORIES } from "../core/sms-category.ts";
 import { HEALTH } from "./health-resource.ts";
 
 const verdict = Type.Object({
-  check: Type.String({ description: "Name of the check", examples: ["variables", "dlt", "route"] }),
+  check: Type.String({ description: "Name of the check", examples: ["variables", "dlt", "limits"] }),
   verdict: Type.Enum(["passed", "refused", "not_applicable"], { type: "string" }),
   details: Type.Optional(
     Type.Object(
@@ -52,6 +52,10 @@ export const DryRunSms = Type.Object(
     deferred_until: Type.Optional(
       Type.String({ format: "date-time", description: "Promotional messages wait for the day in India" }),
     ),
+    expires_at: Type.String({
+      format: "date-time",
+      description: "End of its window: one that is `deferred_until` then or later expires",
+    }),
     encoding: Type.Optional(Type.Enum(["gsm7", "ucs2"], { type: "string" })),
     segments: Type.Optional(
       Type.Integer({ description: "Absent, as all of the text, where the provider renders it" }),

@@ -9,9 +9,11 @@ import { renderSms } from "../core/sms-text.ts";
 import { toIso } from "../core/timestamp.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { Answer } from "./answer.ts";
+import { judgeLimits, type LimitVerdict } from "./dry-run-limits.ts";
 import { toHealth } from "./health-resource.ts";
 import type { MessageDeps } from "./message-deps.ts";
 import { checksOf, openFlight, preflight, type SmsCheck, type SmsFlight } from "./sms-preflight.ts";
+import { windowEnd } from "./sms-window.ts";
 
 export interface DryRun {
   readonly caller: KeyOwner;
@@ -21,12 +23,13 @@ export interface DryRun {
 
 /** Each recipient is judged by itself, so that each has its own verdicts, however long the batch. */
 export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
+  const limits = createLimits(deps, { caller, request, now });
   const judged = new Map<string, Promise<DryRunResource>>();
   const judge = (recipient: SendSms["to"][number]): Promise<DryRunResource> => {
     const known = judged.get(recipient);
     if (known) return known;
     const alone = { ...request, to: [recipient], isBatch: false };
-    const judging = judgeOne(deps, { caller, request: alone, now });
+    const judging = judgeOne(deps, { caller, request: alone, now }, limits);
     judged.set(recipient, judging);
     return judging;
   };
@@ -40,7 +43,18 @@ export async function dryRunSms(deps: MessageDeps, { caller, request, now }: Dry
 
 type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 
-async function judgeOne(deps: MessageDeps, asked: DryRun) {
+type Limits = (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
+
+/** Of the request as a whole, once: recipients count together. */
+function createLimits({ intake }: MessageDeps, asked: DryRun): Limits {
+  let judging: ReturnType<typeof judgeLimits> | undefined;
+  return (template) => {
+    judging ??= judgeLimits(intake, { ...asked, template });
+    return judging;
+  };
+}
+
+async function judgeOne(deps: MessageDeps, asked: DryRun, limits: Limits) {
   const flight = await openFlight(deps.directory, asked);
   const errors = new Map<SmsCheck, ErrorCollector>();
   await preflight(flight, (check) => {
@@ -49,9 +63,10 @@ async function judgeOne(deps: MessageDeps, asked: DryRun) {
     return own;
   });
   const { request, resolved, template } = flight;
+  const limit = limitVerdict(await limits(template), request.to[0] ?? "");
   return {
     dry_run: true,
-    would_send: [...errors.values()].every((each) => each.isEmpty()),
+    would_send: limit.verdict !== "refused" && [...errors.values()].every((each) => each.isEmpty()),
     to: request.to[0],
     from: resolved?.from ?? request.from,
     template_id: request.templateId ?? template?.id,
@@ -60,9 +75,10 @@ async function judgeOne(deps: MessageDeps, asked: DryRun) {
     category: template?.category,
     status: request.scheduleAt === undefined ? "queued" : "scheduled",
     deferred_until: deferredUntil(flight),
+    expires_at: toIso(windowEnd(request, asked.caller, asked.now)),
     ...textOf(flight),
     route: await routeOf(deps, flight),
-    checks: checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))),
+    checks: [...checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))), limit],
   };
 }
 
@@ -70,6 +86,13 @@ function toVerdict({ name }: SmsCheck, errors: ErrorCollector | undefined) {
   if (!errors) return { check: name, verdict: "not_applicable" };
   if (errors.isEmpty()) return { check: name, verdict: "passed" };
   return { check: name, verdict: "refused", details: errors.list() };
+}
+
+function limitVerdict(judge: LimitVerdict | undefined, recipient: string) {
+  const check = "limits";
+  if (!judge) return { check, verdict: "not_applicable" };
+  const details = judge(recipient);
+  return details ? { check, verdict: "refused", details } : { check, verdict: "passed" };
 }
 
 function deferredUntil({ caller, request, template, now }: SmsFlight): string | undefined {

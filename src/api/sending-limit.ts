@@ -42,15 +42,15 @@ export function overSendingLimit(refusal: LimitRefusal, { now, body }: Pick<Call
 
 function detailsOf(refusal: LimitRefusal, to: unknown): FieldErrors {
   const { recipients } = refusal;
-  if (!recipients || !Array.isArray(to)) return { to: sentence(refusal) };
+  if (!recipients || !Array.isArray(to)) return { to: limitSentence(refusal) };
   const over = new Set(recipients);
   const errors = createErrors();
   for (const [index, entry] of to.entries()) {
     const number = typeof entry === "string" ? parsePhoneNumber(entry) : undefined;
     if (number === undefined || !over.has(number)) continue;
-    errors.addEntry("to", { index, total: to.length, at: `to.${index}`, reason: sentence(refusal) });
+    errors.addEntry("to", { index, total: to.length, at: `to.${index}`, reason: limitSentence(refusal) });
   }
-  errors.summarise("to", (bad, total) => `${bad} of ${total} numbers: ${sentence(refusal)}`);
+  errors.summarise("to", (bad, total) => `${bad} of ${total} numbers: ${limitSentence(refusal)}`);
   return errors.list();
 }
 
@@ -61,6 +61,7 @@ const WORDS: Readonly<Record<LimitRefusal["limit"], (refusal: LimitRefusal) => s
   recipient_daily_limit: ({ allowed }) => `${allowed} messages to one number a day`,
 };
 
-function sentence(refusal: LimitRefusal): string {
+/** Which limit it is, in words. */
+export function limitSentence(refusal: LimitRefusal): string {
   return `the account is limited to ${WORDS[refusal.limit](refusal)} (${refusal.limit})`;
 }

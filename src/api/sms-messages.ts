@@ -18,6 +18,7 @@ import { shownMessageId } from "./message-id.ts";
 import { limitedRequest } from "./sending-limit.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
 import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson, SmsMessage, toSmsResource } from "./sms-resource.ts";
+import { windowEnd } from "./sms-window.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -164,12 +165,6 @@ function defer(
 
 /** Segments are counted when the text is rendered for its first attempt. */
 const NO_PARTS: readonly Part[] = [];
-
-/** The window starts when the message is due. */
-function windowEnd({ scheduleAt, expireAfterMs }: SendSms, { settings }: KeyOwner, now: number): number {
-  const windowMs = expireAfterMs ?? readSetting(settings, "sms_default_window_seconds") * 1000;
-  return (scheduleAt ?? now) + windowMs;
-}
 
 function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
   return readSetting(settings, "batch_duplicates") === "once";

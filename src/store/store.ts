@@ -24,6 +24,7 @@ import type {
   PushIdempotency,
 } from "../core/push-registration.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+import type { LimitedRequest, LimitRefusal } from "../core/sending-limits.ts";
 import type { Erasures } from "./erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";
@@ -77,6 +78,12 @@ export interface Intake {
    * A key that is taken already (and not expired) stores nothing and returns the first answer.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
+  /** The limit for which `accept` would not take such a request now, if any. Counts nothing. */
+  overLimit(query: {
+    accountId: string;
+    recipients: readonly string[];
+    limited: LimitedRequest;
+  }): Promise<LimitRefusal | undefined>;
   /** The answer saved under a key that has not expired. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
   /** The message, if this account has it on this channel. Bodies are not read. */

@@ -127,6 +127,30 @@ onEveryStore((start) => {
     expect((await send(api, A)).status).toBe(202);
   });
 
+  test("a dry run says what the limits would make of a request, in the same words, and counts nothing", async () => {
+    await using api = await start();
+    const limits = ({
+      checks,
+    }: {
+      checks: readonly { check: string; verdict: string; details?: object }[];
+    }) => checks.find(({ check }) => check === "limits");
+    const dryRun = async (to: string | string[]) => (await send(api, to, { dry_run: true })).json;
+    expect(limits(await dryRun(A))?.verdict).toBe("not_applicable");
+    await set(api, "daily_message_limit", "3");
+    await set(api, "recipient_hourly_limit", "1");
+    await api.clock.advance(1_000);
+    for (let times = 0; times < 4; times++) expect(limits(await dryRun(A))?.verdict).toBe("passed");
+    expect((await send(api, A)).status).toBe(202);
+    const real = await send(api, A);
+    expect(await dryRun(A)).toMatchObject({ would_send: false });
+    expect(limits(await dryRun(A))).toMatchObject({ verdict: "refused", details: real.json.details });
+    const batch = await dryRun([A, B]);
+    expect(batch.would_send).toBe(false);
+    expect(batch.messages.map((each: { would_send: boolean }) => each.would_send)).toEqual([false, true]);
+    const many = await dryRun([B, "+919876543212", "+919876543213"]);
+    expect(many.messages.map(limits)).toMatchObject(Array(3).fill({ verdict: "refused" }));
+  });
+
   test("a repeat of a request that was taken is answered as before, at the limit too", async () => {
     await using api = await start();
     await set(api, "daily_message_limit", "1");

@@ -1,6 +1,6 @@
 /** Promotional messages go to Indian numbers in the daytime there: what comes at night waits, and does not fail. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { admin } from "../admin.ts";
+import { admin, send } from "../admin.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
@@ -58,6 +58,22 @@ test("what is asked for at night waits as queued, says why, and goes in the morn
   expect(smsc.submits).toHaveLength(0);
   await postrider.reached({ ...message, withinMs: 2 * MINUTE }, "delivered");
   expect(timeInIndia()).toBe("10:00");
+});
+
+test("a dry run by night says until when a message would wait, and when it would expire", async () => {
+  leapTo("21:30");
+  const live = await promote();
+  const ask = async (over: object) => {
+    const body = { to: "+919876543210", template_id: live.templateId, dry_run: true, ...over };
+    return (await send(postrider, { apiKey: live.apiKey, path: "/v1/sms/messages", body })).body;
+  };
+  const patient = await ask({});
+  expect(patient).toMatchObject({ would_send: true, status: "queued" });
+  expect(String(patient.deferred_until)).toEndWith("T04:30:00.000Z");
+  expect(String(patient.deferred_until) < String(patient.expires_at)).toBe(true);
+  const hasty = await ask({ expire_after_seconds: 300 });
+  expect(Date.parse(String(hasty.expires_at)) - postrider.now()).toBeLessThanOrEqual(5 * MINUTE);
+  expect(await ask({ to: "+14155550101" })).not.toHaveProperty("deferred_until");
 });
 
 test("other messages, and those to other countries, are not kept waiting", async () => {

@@ -74,6 +74,24 @@ export function limitsContract(open: OpenStore): void {
   );
 
   test(
+    "what a limit would say of a request can be asked, and that counts nothing",
+    inWorld(open, async (world) => {
+      const limits = { daily_message_limit: 3, recipient_hourly_limit: 1 };
+      const ask = (recipients: readonly string[]) =>
+        world.store.intake.overLimit({
+          accountId: world.account.id,
+          recipients,
+          limited: { limits, now: world.clock.now, segments: 1 },
+        });
+      for (let times = 0; times < 5; times++) expect(await ask([A])).toBeUndefined();
+      await accept(world, limits, [A]);
+      expect(await ask([A, B])).toMatchObject({ limit: "recipient_hourly_limit", recipients: [A] });
+      expect(await ask([B, B, B])).toMatchObject({ limit: "daily_message_limit", used: 1 });
+      expect(await ask([B])).toBeUndefined();
+    }),
+  );
+
+  test(
     "counts go after their retention",
     inWorld(open, async (world) => {
       await accept(world, { daily_message_limit: 9, recipient_daily_limit: 9 }, [A]);

@@ -34,7 +34,7 @@ import { createRecords } from "./records.ts";
 import { createRowNumbers, type NumberShare } from "./row-numbers.ts";
 import { createSandboxLedger } from "./sandbox.ts";
 import { createSettle } from "./settle.ts";
-import { createSmsUsage } from "./sms-usage.ts";
+import { createOverLimit, createSmsUsage } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
 import { createSuppressionBook } from "./suppression-book.ts";
 import { createSuppressions } from "./suppressions.ts";
@@ -65,6 +65,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     acceptPacked,
     intake: {
       accept: (request) => acceptPacked(packAccept(request)),
+      overLimit: createOverLimit(db, books),
       savedAnswer: (idempotency) => db.read(() => keys.find(idempotency)),
       ...createMessageLookup(db, accounts),
       findKeyOwner: createKeyLookup(db, accounts),

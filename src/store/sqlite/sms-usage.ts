@@ -6,6 +6,8 @@ import {
   type LimitRefusal,
   type Usage,
 } from "../../core/sending-limits.ts";
+import type { Intake } from "../store.ts";
+import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 
 /** What accounts with limits have sent, hour by hour. To be used inside a transaction. */
@@ -58,6 +60,18 @@ export function createSmsUsage(db: Database): SmsUsage {
         for (const [recipient, count] of tally(recipients)) write(recipient, count);
     },
   };
+}
+
+/** `Intake.overLimit`. */
+export function createOverLimit(
+  db: Database,
+  { accounts, usage }: { readonly accounts: AccountBook; readonly usage: SmsUsage },
+): Intake["overLimit"] {
+  return ({ accountId, recipients, limited }) =>
+    db.read(() => {
+      const entry = accounts.byId(accountId);
+      return entry && usage.broken(entry.number, recipients, limited);
+    });
 }
 
 function hasDaily({ limits }: LimitedRequest): boolean {
