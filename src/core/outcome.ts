@@ -12,8 +12,13 @@ export type PartOutcome =
       /** False where the provider will say nothing more of it: then no receipt is missed. */
       readonly expectsReceipt?: false;
     }
-  /** Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. */
-  | { readonly kind: "deferred"; readonly error: MessageError; readonly retryAfterMs?: number }
+  /** Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it keeps to a rate we set, and waits its turn. */
+  | {
+      readonly kind: "deferred";
+      readonly error: MessageError;
+      readonly retryAfterMs?: number;
+      readonly isOwnPace?: true;
+    }
   /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
   /** It left us, and no answer came. */

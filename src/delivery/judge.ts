@@ -81,6 +81,21 @@ export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | 
   return takenInPartBy(job) ?? (failover === "always" ? undefined : mayBeTakenBy(job));
 }
 
+/**
+ * Whether the provider put off all that was tried, and nothing of the message is or may be with it: then another
+ * connector may have it. Not an email: a host that greylists wants to see the same server again.
+ */
+export function isPutOff(job: ClaimedJob, { parts }: SendOutcome, failover: Route["failover"]): boolean {
+  if (job.progress.channel !== "sms" || ownerOf(job, failover) !== undefined) return false;
+  const tried = parts.filter((part) => part !== undefined);
+  return tried.length > 0 && tried.every((part) => part.kind === "deferred" && !part.isOwnPace);
+}
+
+/** The same try goes on over another connector, at once. */
+export function judgeElsewhereNow(settlement: Settlement): Settlement {
+  return { ...settlement, countsAsAttempt: false, next: { kind: "again", dueAt: settlement.at } };
+}
+
 /** A part that is still open names a connector only where an attempt by that one was never confirmed. */
 function mayBeTakenBy(job: ClaimedJob): string | undefined {
   const { parts } = job.progress;

@@ -11,14 +11,17 @@ import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {
   holdsUnconfirmed,
+  isPutOff,
   judge,
   judgeDeferred,
   judgeElsewhere,
+  judgeElsewhereNow,
   judgeExpired,
   judgeHeld,
   judgeSettled,
   ownerOf,
 } from "./judge.ts";
+import { createNextConnector, type NextConnector } from "./next-connector.ts";
 import type { Outlet } from "./outlet.ts";
 import { type Skipped, withSkipped } from "./skip-suppressed.ts";
 import type { Outgoing } from "./to-outgoing.ts";
@@ -53,13 +56,16 @@ export type Sender = (job: ClaimedJob, lease: Lease) => Promise<void>;
 
 export interface Lease {
   readonly outlet: Outlet;
+  /** All of the job's route, in their order. */
+  readonly outlets: readonly Outlet[];
   /** On the monotonic clock. */
   readonly leaseEndsMs: number;
   /** Of the job's route. */
   readonly failover: Route["failover"];
 }
 
-export function createSender(deps: SenderDeps): Sender {
+export function createSender(given: SenderDeps): Sender {
+  const deps = { ...given, nextConnector: createNextConnector() };
   return async (job, lease) => {
     try {
       const settlement = await attempt(deps, job, lease);
@@ -72,8 +78,12 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
+interface Sending extends SenderDeps {
+  readonly nextConnector: NextConnector;
+}
+
 /** The verdict; `undefined` where the job was not touched and shall go back in line. */
-async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
+async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
   const { clock } = deps;
   let { outlet } = lease;
   let handedOver = false;
@@ -96,7 +106,7 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
     if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
     outlet.handOver();
     handedOver = true;
-    return await send(deps, job, { outlet, ...outgoing });
+    return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
   } finally {
     if (!handedOver) outlet.unreserve(1);
   }
@@ -104,18 +114,28 @@ async function attempt(deps: SenderDeps, job: ClaimedJob, lease: Lease): Promise
 
 /** The outlet a job was claimed for, unless the message is another connector's. */
 function rightOutlet(
-  deps: SenderDeps,
+  deps: Sending,
   job: ClaimedJob,
-  { outlet: claimedFor, failover }: Lease,
+  lease: Lease,
 ): { readonly outlet: Outlet } | { readonly owner: string; readonly waitMs: number } {
+  const { outlet: claimedFor, failover } = lease;
   const owner = ownerOf(job, failover);
-  if (owner === undefined || owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
+  if (owner === undefined) {
+    const other = deps.nextConnector.instead(job.messageId, lease);
+    return { outlet: other ? moved(claimedFor, other) : claimedFor };
+  }
+  if (owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
   const outlet = deps.outletOf(owner);
   if (!outlet?.isUp()) return { owner, waitMs: ELSEWHERE_WAIT_MS.down };
   if (outlet.available() <= 0) return { owner, waitMs: ELSEWHERE_WAIT_MS.full };
-  claimedFor.unreserve(1);
-  outlet.reserve(1);
-  return { outlet };
+  return { outlet: moved(claimedFor, outlet) };
+}
+
+/** The reservation is another outlet's from now on. */
+function moved(from: Outlet, to: Outlet): Outlet {
+  from.unreserve(1);
+  to.reserve(1);
+  return to;
 }
 
 function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {
@@ -123,22 +143,37 @@ function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {
 }
 
 async function send(
-  deps: SenderDeps,
+  deps: Sending,
   job: ClaimedJob,
-  handover: { readonly outlet: Outlet; readonly message: OutgoingMessage; readonly skipped?: Skipped },
+  handover: { readonly lease: Lease; readonly message: OutgoingMessage; readonly skipped?: Skipped },
 ): Promise<Settlement> {
-  const { channel, noteAttempt } = handover.outlet;
+  const { channel, noteAttempt } = handover.lease.outlet;
   const startedMs = deps.clock.monotonicMs();
   const sent = await channel.send(handover.message, deps.signal);
   noteAttempt(job, sent);
   const outcome = withSkipped(sent, handover.skipped);
-  const settlement = judge(job, outcome, {
-    now: deps.clock.now(),
-    connectorId: channel.connectorId,
-    jitter: deps.random(),
+  const verdict = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
+  const settlement = orElsewhere(deps, job, {
+    outcome,
+    lease: handover.lease,
+    judged: judge(job, outcome, verdict),
   });
   note(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
+}
+
+/** What was put off goes over the next connector of its route, where one is free. */
+function orElsewhere(
+  { nextConnector }: Sending,
+  job: ClaimedJob,
+  attempt: { readonly outcome: SendOutcome; readonly lease: Lease; readonly judged: Settlement },
+): Settlement {
+  const { outcome, lease, judged } = attempt;
+  if (judged.next.kind === "again" && isPutOff(job, outcome, lease.failover)) {
+    return nextConnector.putOff(job.messageId, lease) ? judgeElsewhereNow(judged) : judged;
+  }
+  nextConnector.forget(job.messageId);
+  return judged;
 }
 
 /** Nobody is left that it may go to. */

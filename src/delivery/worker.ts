@@ -122,10 +122,12 @@ async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<
     const hand = choice && dealer.open(choice, MAX_CLAIM);
     if (!hand) return deps.line.join(wake);
     deps.line.leave(wake);
-    const leaseMs = slowestMs(outletsOf(deps)) + LEASE_SLACK_MS;
+    const outlets = outletsOf(deps);
+    const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const dealt = await claim(deps, hand, leaseMs);
-    for (const { job, outlet } of dealt) hold(job, { outlet, leaseEndsMs, failover: route.failover });
+    for (const { job, outlet } of dealt)
+      hold(job, { outlet, outlets, leaseEndsMs, failover: route.failover });
     if (dealt.length < hand.size) return;
   }
 }

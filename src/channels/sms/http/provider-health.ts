@@ -30,6 +30,8 @@ const LONGEST_DOWN_MS = 60_000;
 /** A provider may put one message off for longer; the others try before. */
 const LONGEST_REST_MS = 300_000;
 
+const RESTING = { perSecond: 0, isReduced: true };
+
 export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps): ProviderHealth {
   const state = createState(clock, onStatus);
   const rest = createRest(clock, () => {
@@ -55,7 +57,11 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
   };
 
   return {
-    status: state.get,
+    status() {
+      const status = state.get();
+      // Others shall take the messages meanwhile.
+      return status.state === "up" && rest.isOn() ? { ...status, rate: RESTING } : status;
+    },
     start: () => state.turn("up"),
     stop() {
       rest.cancel();

@@ -247,7 +247,7 @@ function senderWaitMs(
 
 function putOff(due: readonly boolean[], retryAfterMs: number): SendOutcome {
   const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
-  const deferred: PartOutcome = { kind: "deferred", error, retryAfterMs };
+  const deferred: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
   return { parts: due.map((isDue) => (isDue ? deferred : undefined)), countsAsAttempt: false };
 }
 
