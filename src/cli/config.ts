@@ -73,6 +73,18 @@ function readDataFolder(env: Environment): string {
   return resolve(env.POSTRIDER_DATA || "./data");
 }
 
+/** What commands that work on the data folder itself are told by the environment. */
+export interface DataTarget {
+  /** Absolute. */
+  readonly dataFolder: string;
+  /** The master key's text, where no file holds it. */
+  readonly secret?: string;
+}
+
+export function readDataTarget(env: Environment): DataTarget {
+  return { dataFolder: readDataFolder(env), ...(env.POSTRIDER_SECRET && { secret: env.POSTRIDER_SECRET }) };
+}
+
 /** Where commands find their server, if the environment says so. */
 export function readAdminTarget(env: Environment): {
   readonly url?: string;

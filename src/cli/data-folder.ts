@@ -4,9 +4,11 @@ import { dirname, join } from "node:path";
 import { syncFolder, writePrivateFile } from "../store/private-file.ts";
 
 /** What lies in the data folder. All of it is readable by its owner only. */
-const DATABASE_FILE = "postrider.db";
+export const DATABASE_FILE = "postrider.db";
 export const SANDBOX_FILE = "sandbox.json";
-const MASTER_KEY_FILE = "master.key";
+export const MASTER_KEY_FILE = "master.key";
+/** The key of a rotation under way. */
+export const NEXT_KEY_FILE = "master.key.next";
 
 /** Less is a file that was cut short. */
 const MIN_KEY_LENGTH = 16;

@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { addAdminCommands, PROCESS_TERMINAL } from "./admin/admin-commands.ts";
-import { ROLES, readAdminTarget, type ServeOptions } from "./config.ts";
+import { addBackupCommands } from "./backup/backup-commands.ts";
+import { ROLES, readAdminTarget, readDataTarget, type ServeOptions } from "./config.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
 import { createSystemClock } from "./system-clock.ts";
 
@@ -25,10 +26,17 @@ program
   });
 
 addAdminCommands(program, readAdminTarget(process.env));
+const clock = createSystemClock();
+addBackupCommands(program, {
+  target: readDataTarget(process.env),
+  terminal: PROCESS_TERMINAL,
+  now: clock.now,
+  version: packageJson.version,
+});
 addListenCommand(program, {
   target: readAdminTarget(process.env),
   terminal: PROCESS_TERMINAL,
-  clock: createSystemClock(),
+  clock,
   stopped: whenInterrupted,
 });
 

@@ -15,12 +15,21 @@ export function writePrivateFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
+/** What others have written to a file is on disk when this returns. */
+export function syncFile(path: string): void {
+  sync(path, "r+");
+}
+
 /** A new file's name is durable only once its folder is. */
 export function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
+  sync(path, "r");
+}
+
+function sync(path: string, flags: "r" | "r+"): void {
+  const file = openSync(path, flags);
   try {
-    fsyncSync(folder);
+    fsyncSync(file);
   } finally {
-    closeSync(folder);
+    closeSync(file);
   }
 }

@@ -1,0 +1,94 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import { copyDatabase, inspectDatabase, readKeyCheckValue } from "../../store/sqlite/backup.ts";
+import { AdminFailure } from "../admin-client.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder.ts";
+import { findMasterKey } from "../find-master-key.ts";
+import { MANIFEST_FILE, type Manifest, sha256OfFile } from "./manifest.ts";
+
+export interface BackupOrder {
+  readonly dataFolder: string;
+  /** A folder to be made; where it is there already, one is made in it, named after the time. */
+  readonly to: string;
+  /** Puts in the master key and `sandbox.json`, which holds the admin token. */
+  readonly withKey: boolean;
+  /** `POSTRIDER_SECRET`. */
+  readonly secret?: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly version: string;
+}
+
+export interface MadeBackup {
+  /** Absolute. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+const OWNER_ONLY_FILE = 0o600;
+
+/**
+ * Backs a data folder up, while its service runs or not. The backup has its name only once it is whole and on disk;
+ * what a crash leaves of it is called `….partial-…`.
+ */
+export function makeBackup(order: BackupOrder): MadeBackup {
+  const database = join(order.dataFolder, DATABASE_FILE);
+  if (!existsSync(database)) throw new AdminFailure(`there is nothing to back up: no ${database}`);
+  const folder = nameFor(order);
+  const parent = dirname(folder);
+  mkdirSync(parent, { recursive: true });
+  const draft = mkdtempSync(join(parent, `${basename(folder)}.partial-`));
+  try {
+    const manifest = fill(draft, database, order);
+    renameSync(draft, folder);
+    syncFolder(parent);
+    return { folder, manifest };
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function nameFor({ to, now }: BackupOrder): string {
+  const path = resolve(to);
+  if (!existsSync(path)) return path;
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  const inside = join(path, `postrider-${time}`);
+  if (existsSync(inside)) throw new AdminFailure(`${inside} is there already`);
+  return inside;
+}
+
+function fill(draft: string, database: string, order: BackupOrder): Manifest {
+  const copy = join(draft, DATABASE_FILE);
+  copyDatabase(database, copy);
+  chmodSync(copy, OWNER_ONLY_FILE);
+  syncFile(copy);
+  const { problems, holdings } = inspectDatabase(copy);
+  if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
+  const names = [DATABASE_FILE, ...(order.withKey ? writeSecrets(draft, copy, order) : [])];
+  const manifest: Manifest = {
+    format: 1,
+    version: order.version,
+    created_at: new Date(order.now).toISOString(),
+    files: Object.fromEntries(names.map((name) => [name, sha256OfFile(join(draft, name))])),
+    holds: holdings,
+  };
+  writePrivateFile(join(draft, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/** The names of the files written. */
+function writeSecrets(draft: string, copy: string, { dataFolder, secret }: BackupOrder): readonly string[] {
+  const key = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(copy) });
+  if (key === undefined) {
+    throw new AdminFailure(
+      `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,
+    );
+  }
+  writePrivateFile(join(draft, MASTER_KEY_FILE), `${key}\n`);
+  const sandbox = join(dataFolder, SANDBOX_FILE);
+  if (!existsSync(sandbox)) return [MASTER_KEY_FILE];
+  writePrivateFile(join(draft, SANDBOX_FILE), readFileSync(sandbox, "utf8"));
+  return [MASTER_KEY_FILE, SANDBOX_FILE];
+}

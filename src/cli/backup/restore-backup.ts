@@ -1,0 +1,101 @@
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import { type Holdings, inspectDatabase } from "../../store/sqlite/backup.ts";
+import { AdminFailure } from "../admin-client.ts";
+import { DATABASE_FILE, ensureDataFolder, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder.ts";
+import { findMasterKey } from "../find-master-key.ts";
+import { takeDataFolder } from "../take-data-folder.ts";
+import { type Manifest, readBackup } from "./manifest.ts";
+
+export interface RestoreOrder {
+  /** The backup's folder. */
+  readonly from: string;
+  /** Made if it is not there. */
+  readonly dataFolder: string;
+  /** `POSTRIDER_SECRET`. */
+  readonly secret?: string;
+}
+
+const OWNER_ONLY_FILE = 0o600;
+
+/**
+ * Puts a backup into a data folder that has no database. The database gets its name last, when it has been found
+ * whole and its master key is at hand: before that nothing can be started on the folder.
+ */
+export function restoreBackup(order: RestoreOrder): Manifest {
+  const from = resolve(order.from);
+  const manifest = readBackup(from);
+  ensureDataFolder(order.dataFolder);
+  const lock = takeDataFolder(order.dataFolder);
+  try {
+    refuseToOverwrite(order.dataFolder);
+    restoreInto(order, { from, manifest });
+  } finally {
+    lock.release();
+  }
+  return manifest;
+}
+
+function refuseToOverwrite(dataFolder: string): void {
+  const taken = [DATABASE_FILE, `${DATABASE_FILE}-wal`].find((name) => existsSync(join(dataFolder, name)));
+  if (taken === undefined) return;
+  throw new AdminFailure(
+    `${join(dataFolder, taken)} is there already, and nothing is overwritten: choose another folder with --data, or move it away`,
+  );
+}
+
+function restoreInto(
+  { dataFolder, secret }: RestoreOrder,
+  { from, manifest }: { readonly from: string; readonly manifest: Manifest },
+): void {
+  const path = join(dataFolder, DATABASE_FILE);
+  const draft = `${path}.restoring`;
+  try {
+    copyFileSync(join(from, DATABASE_FILE), draft);
+    chmodSync(draft, OWNER_ONLY_FILE);
+    syncFile(draft);
+    const checkValue = checkCopy(draft, manifest.holds);
+    const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
+    const key = findMasterKey({ dataFolder, secret, checkValue });
+    if (key === undefined)
+      takeKey(join(dataFolder, MASTER_KEY_FILE), isOwn ? { from, checkValue } : undefined);
+    if (Object.hasOwn(manifest.files, SANDBOX_FILE)) copyNew(SANDBOX_FILE, from, dataFolder);
+    renameSync(draft, path);
+    syncFolder(dataFolder);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Its master key's check value. */
+function checkCopy(path: string, holds: Holdings): string | undefined {
+  const { problems, holdings, keyCheckValue } = inspectDatabase(path);
+  if (problems.length > 0) throw new AdminFailure(`the backup's database is damaged: ${problems.join("; ")}`);
+  const differs = Object.entries(holds).some(([name, count]) => holdings[name as keyof Holdings] !== count);
+  if (differs) throw new AdminFailure("the backup's database does not hold what its backup.json says");
+  return keyCheckValue;
+}
+
+/** Where no key at hand is the right one, the backup's own, unless the folder has another already. */
+function takeKey(
+  path: string,
+  own: { readonly from: string; readonly checkValue: string | undefined } | undefined,
+): void {
+  if (existsSync(path)) {
+    throw new AdminFailure(`${path} is not the master key of this backup: replace it, or move it away`);
+  }
+  const key = own && findMasterKey({ ...own, dataFolder: own.from, secret: undefined });
+  if (key === undefined) {
+    throw new AdminFailure(
+      `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`,
+    );
+  }
+  writePrivateFile(path, `${key}\n`);
+}
+
+function copyNew(name: string, from: string, to: string): void {
+  const path = join(to, name);
+  if (!existsSync(path)) writePrivateFile(path, readFileSync(join(from, name), "utf8"));
+}

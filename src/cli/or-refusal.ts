@@ -1,0 +1,20 @@
+import { isOutage } from "../store/sqlite/driver.ts";
+import type { Terminal } from "./admin/command-line.ts";
+import { toCell } from "./admin/table.ts";
+import { AdminFailure } from "./admin-client.ts";
+
+/** Does a command's work; where it cannot be done, says why and ends the process with code 1. */
+export async function orRefusal(terminal: Terminal, work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof AdminFailure) && !isOfMachine(error)) throw error;
+    terminal.stderr(`error: ${toCell(error.message)}\n`);
+    terminal.exit(1);
+  }
+}
+
+/** A file cannot be read or written, or a database not be opened. */
+function isOfMachine(error: unknown): error is Error {
+  return error instanceof Error && ("syscall" in error || isOutage(error));
+}

@@ -1,0 +1,11 @@
+import { type Lock, lockFolder } from "../store/lock.ts";
+import { AdminFailure } from "./admin-client.ts";
+
+/** Locks a data folder for a command that must be alone on it. */
+export function takeDataFolder(folder: string): Lock {
+  try {
+    return lockFolder(folder);
+  } catch (error) {
+    throw new AdminFailure(error instanceof Error ? error.message : String(error));
+  }
+}

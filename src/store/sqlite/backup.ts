@@ -1,0 +1,74 @@
+import { openDriver } from "./driver.ts";
+
+/** What a database holds, in numbers. */
+export interface Holdings {
+  readonly accounts: number;
+  readonly connectors: number;
+  readonly domains: number;
+  readonly messages: number;
+  /** Messages whose sending is not over: what a service on this database would send. */
+  readonly unfinished: number;
+}
+
+/**
+ * Writes the database as it is at this moment into a new file, also while a process is at work on it: one read
+ * transaction, which keeps nobody waiting. The file is not synced yet. Throws where `target` exists.
+ */
+export function copyDatabase(path: string, target: string): void {
+  const driver = openDriver(path, { isReadOnly: true });
+  try {
+    driver.exec("PRAGMA busy_timeout = 2000");
+    driver.prepare("VACUUM INTO ?").run(target);
+  } finally {
+    driver.close();
+  }
+}
+
+export interface Inspection {
+  /** What SQLite finds wrong with the file; empty: it is whole. */
+  readonly problems: readonly string[];
+  readonly holdings: Holdings;
+  /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
+  readonly keyCheckValue?: string;
+}
+
+/** Reads all of a database that nobody has open. Throws where the file is none. */
+export function inspectDatabase(path: string): Inspection {
+  const driver = openDriver(path, { isReadOnly: true });
+  const count = (table: string) =>
+    driver.prepare<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`).get()?.rows ?? 0;
+  try {
+    const found = driver.prepare<{ integrity_check: string }>("PRAGMA integrity_check(20)").all();
+    const orphans = driver.prepare<{ table: string }>("PRAGMA foreign_key_check").all();
+    const problems = [
+      ...found.map((row) => row.integrity_check).filter((text) => text !== "ok"),
+      ...new Set(orphans.map(({ table }) => `${table} refers to rows that are not there`)),
+    ];
+    const holdings = {
+      accounts: count("accounts"),
+      connectors: count("connectors"),
+      domains: count("domains"),
+      messages: count("messages"),
+      unfinished: count("jobs"),
+    };
+    const keyCheckValue = readKeyCheck(driver);
+    return { problems, holdings, ...(keyCheckValue !== undefined && { keyCheckValue }) };
+  } finally {
+    driver.close();
+  }
+}
+
+/** Which master key a database belongs to, also while a process is at work on it. */
+export function readKeyCheckValue(path: string): string | undefined {
+  const driver = openDriver(path, { isReadOnly: true });
+  try {
+    return readKeyCheck(driver);
+  } finally {
+    driver.close();
+  }
+}
+
+function readKeyCheck(driver: ReturnType<typeof openDriver>): string | undefined {
+  return driver.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get()
+    ?.value;
+}

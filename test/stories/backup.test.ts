@@ -1,0 +1,188 @@
+/** The machine is gone, and what is left is a backup that was made while it was at work. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { admin, reached, send } from "../admin.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+let folder: ReturnType<typeof makeDataFolder>;
+let service: PostriderProcess;
+let data: string;
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  data = join(folder.path, "data");
+  service = await startPostrider({ dataFolder: data });
+});
+
+afterEach(async () => {
+  service.kill("SIGKILL");
+  await service.exited;
+  folder.remove();
+});
+
+const backup = (...args: string[]) =>
+  runPostrider({ dataFolder: data, command: "backup", args: ["--to", join(folder.path, "copy"), ...args] });
+const restore = (...args: string[]) =>
+  runPostrider({
+    dataFolder: data,
+    command: "restore",
+    args: ["--from", join(folder.path, "copy"), ...args],
+  });
+const elsewhere = () => join(folder.path, "elsewhere");
+
+async function die(): Promise<void> {
+  service.kill("SIGKILL");
+  await service.exited;
+}
+
+test("a backup made under load holds every message answered 202 before it, wholly, and they are delivered from it", async () => {
+  const load = startLoad();
+  await load.accepted(100);
+  const before = load.answers.slice();
+  const made = await backup("--with-key");
+  expect(made).toMatchObject({ code: 0, output: expect.stringContaining("backup written to") });
+  await load.accepted(load.answers.length + 20);
+  await load.stop();
+  await die();
+  rmSync(data, { recursive: true });
+
+  const restored = await restore("--data", elsewhere());
+  expect(restored).toMatchObject({ code: 0, output: expect.stringMatching(/messages +\d+/) });
+  service = await startPostrider({ dataFolder: elsewhere() });
+  for (const ids of before) {
+    for (const id of ids)
+      await reached(service, { apiKey: service.sandbox.api_key, path: pathOf(id) }, "delivered");
+  }
+  for (const ids of load.answers.slice(before.length)) {
+    const found = await Promise.all(ids.map((id) => lookUp(id)));
+    expect(new Set(found.map((status) => status === 200)).size).toBe(1);
+  }
+}, 60_000);
+
+test("what is backed up is for its owner only, whole or not there, and says loudly that the key is apart", async () => {
+  const { output } = await backup();
+  expect(output).toContain("the master key is NOT in this backup");
+  const copy = join(folder.path, "copy");
+  expect(readdirSync(copy).sort()).toEqual(["backup.json", "postrider.db"]);
+  for (const name of readdirSync(copy)) expect(statSync(join(copy, name)).mode & 0o777).toBe(0o600);
+  expect(statSync(copy).mode & 0o077).toBe(0);
+  expect(readFileSync(join(copy, "postrider.db")).includes(service.sandbox.admin_token)).toBe(false);
+  expect((await backup()).code).toBe(0);
+  expect(readdirSync(copy).filter((name) => /^postrider-\d{8}T\d{6}Z$/.test(name))).toHaveLength(1);
+});
+
+test("without its master key a backup is not restored; with it its secrets open again", async () => {
+  const [first] = (await admin<{ secrets: { secret: string }[] }>(service, secretsPath())).secrets;
+  expect((await backup()).code).toBe(0);
+  const refused = await restore("--data", elsewhere());
+  expect(refused).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("holds no master key: put the key file"),
+  });
+  expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
+
+  writeFileSync(join(elsewhere(), "master.key"), "another key of some length\n");
+  expect((await restore("--data", elsewhere())).output).toContain("is not the master key of this backup");
+  copyFileSync(join(data, "master.key"), join(elsewhere(), "master.key"));
+  copyFileSync(join(data, "sandbox.json"), join(elsewhere(), "sandbox.json"));
+  expect((await restore("--data", elsewhere())).code).toBe(0);
+  await die();
+  service = await startPostrider({ dataFolder: elsewhere() });
+  expect((await admin<{ secrets: { secret: string }[] }>(service, secretsPath())).secrets).toMatchObject([
+    first!,
+  ]);
+});
+
+test("a restore overwrites nothing, and a damaged backup is refused", async () => {
+  expect((await backup("--with-key")).code).toBe(0);
+  expect((await restore()).output).toContain("another process is using it");
+  await die();
+  const kept = readFileSync(join(data, "postrider.db"));
+  const refused = await restore();
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("nothing is overwritten") });
+  expect(readFileSync(join(data, "postrider.db")).equals(kept)).toBe(true);
+
+  const copy = join(folder.path, "copy", "postrider.db");
+  const octets = readFileSync(copy);
+  octets[octets.length - 100]! ^= 1;
+  writeFileSync(copy, octets);
+  expect((await restore("--data", elsewhere())).output).toContain("is damaged");
+  rmSync(join(folder.path, "copy", "backup.json"));
+  expect((await restore("--data", elsewhere())).output).toContain("holds no backup");
+  expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
+});
+
+test("a service that is stopped is backed up alike, and a folder without a database is not", async () => {
+  service.kill("SIGTERM");
+  await service.exited;
+  expect((await backup()).code).toBe(0);
+  const database = new Database(join(folder.path, "copy", "postrider.db"), { readonly: true });
+  expect(database.query("SELECT count(*) AS rows FROM accounts").get()).toEqual({ rows: 1 });
+  database.close();
+  const empty = await backup("--data", elsewhere());
+  expect(empty).toMatchObject({ code: 1, output: expect.stringContaining("there is nothing to back up") });
+});
+
+test("a backup that cannot be written leaves nothing behind", async () => {
+  const full = join(folder.path, "full");
+  mkdirSync(full);
+  const before = "ulimit -f 64";
+  const args = ["--to", join(full, "copy")];
+  const failed = await runPostrider({ dataFolder: data, command: "backup", args, before });
+  expect(failed.code).not.toBe(0);
+  expect(existsSync(join(full, "copy"))).toBe(false);
+  chmodSync(full, 0o700);
+});
+
+const pathOf = (id: string) => `/v1/sms/messages/${id}`;
+const secretsPath = () => `/webhooks/secret?account_id=${service.sandbox.account_id}`;
+
+async function lookUp(id: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${service.sandbox.api_key}` };
+  return (await fetch(service.url + pathOf(id), { headers })).status;
+}
+
+/** Singles and batches, until it is stopped. */
+function startLoad() {
+  const answers: string[][] = [];
+  const waiting: { at: number; resolve: () => void }[] = [];
+  let isOver = false;
+  const client = async (index: number) => {
+    for (let n = 0; !isOver; n++) {
+      const to = `+91${9_000_000_100 + index * 1_000 + n}`;
+      const body = {
+        to: n % 3 === 0 ? [to, "+919876543210", "+919876543211"] : to,
+        dlt_template_id: "1107160000000000001",
+      };
+      const answer = await send(service, { apiKey: service.sandbox.api_key, path: "/v1/sms/messages", body });
+      expect(answer.status).toBe(202);
+      const { messages, message_id: id } = answer.body as {
+        messages?: { message_id: string }[];
+        message_id: string;
+      };
+      answers.push(messages?.map((each) => each.message_id) ?? [id]);
+      for (const each of waiting) if (answers.length >= each.at) each.resolve();
+    }
+  };
+  const clients = [0, 1, 2, 3].map(client);
+  return {
+    answers,
+    accepted: (at: number) => new Promise<void>((resolve) => waiting.push({ at, resolve })),
+    async stop() {
+      isOver = true;
+      await Promise.all(clients);
+    },
+  };
+}
