@@ -12,10 +12,10 @@ import { heading, whole } from "./report.ts";
 import { spentUs } from "./spent.ts";
 import { median } from "./wrk.ts";
 
-const MESSAGES = Number(process.argv[2] ?? 30_000);
+const MESSAGES = Number(process.argv[2] ?? 50_000);
 const ROUNDS = Number(process.argv[3] ?? 3);
 const CONNECTIONS = Number(process.argv[4] ?? 32);
-const WARM_UP = 10_000;
+const WARM_UP = 20_000;
 
 console.log(heading(`processor time a message, ${whole(MESSAGES)} messages, ${CONNECTIONS} connections`));
 const accepting: number[] = [];

@@ -76,6 +76,7 @@ function isRecipientsWord(error: MessageError | undefined): boolean {
 
 /** For states that carry an error only when there is one. */
 export function withoutError<T extends { readonly error?: MessageError }>(value: T): Omit<T, "error"> {
+  if (value.error === undefined) return value;
   const { error: _, ...rest } = value;
   return rest;
 }

@@ -46,7 +46,8 @@ const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
 
 /** No attempt will ever move the message again. */
 export function isSettled(progress: Progress): boolean {
-  return !["scheduled", "queued", "sending"].includes(progress.status);
+  const { status } = progress;
+  return status !== "scheduled" && status !== "queued" && status !== "sending";
 }
 
 /** Records what one attempt came to. */

@@ -19,6 +19,7 @@ export function foldId(id: string): string {
  * number that receipts write in another base.
  */
 export function namedByReceipts(ids: readonly string[]): readonly string[] {
+  if (ids.length < 2) return ids;
   const last = foldId(ids.at(-1) ?? "");
   return ids.filter((id) => !inOtherRadix(id).includes(last));
 }

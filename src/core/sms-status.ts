@@ -1,4 +1,4 @@
-import type { Part, SmsStatus } from "./message.ts";
+import type { Part, PartStatus, SmsStatus } from "./message.ts";
 
 /** The life cycle of an SMS. `docs/statuses.md` is drawn from this table. */
 export const SMS_MOVES = {
@@ -20,8 +20,8 @@ const ENDINGS = ["failed", "undelivered", "expired", "delivered"] as const;
  * end of any. A failed segment decides at once, since nothing is worse; other ends wait for the last receipt.
  */
 export function foldSegments(segments: readonly Part[]): SmsStatus {
-  const statuses = new Set(segments.map((segment) => segment.status));
-  if (statuses.has("failed")) return "failed";
-  if (statuses.has("sent")) return "sent";
-  return ENDINGS.find((ending) => statuses.has(ending)) ?? "failed";
+  const isAny = (status: PartStatus) => segments.some((segment) => segment.status === status);
+  if (isAny("failed")) return "failed";
+  if (isAny("sent")) return "sent";
+  return ENDINGS.find(isAny) ?? "failed";
 }

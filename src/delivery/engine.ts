@@ -109,9 +109,7 @@ export function createEngine(deps: EngineDeps): Engine {
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },
-    reconcile: async () => {
-      if (isStarted) await reconcile();
-    },
+    reconcile: async () => void (isStarted && (await reconcile())),
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus: (connectorId) => statusOf(outlets.get(connectorId)),
     connectors: () =>

@@ -17,9 +17,8 @@ export interface Books {
 }
 
 /** Moves the part that a receipt was matched with, inside a transaction. */
-export function applyToMatch(books: Books, receipt: Receipt, { message, part, by }: Match): ReceiptResult {
-  const { parts } = toProgress(message);
-  return apply(books, receipt, { message, indexes: partsOf(parts, receipt, part), by });
+export function applyToMatch(books: Books, receipt: Receipt, { part, ...match }: Match): ReceiptResult {
+  return apply(books, receipt, { ...match, indexes: partsOf(match.progress.parts, receipt, part) });
 }
 
 /** Moves the part that a receipt names itself. */
@@ -30,20 +29,23 @@ export function applyToTarget(
 ): ReceiptResult {
   const { messageId } = target;
   const message = books.messages.find(messageId);
-  const indexes = message ? partsNamed(toProgress(message).parts, receipt) : [];
-  if (!message || indexes.length === 0) return { kind: "unknown", messageId };
-  return apply(books, receipt, { message, indexes, by: "id" });
+  const progress = message && toProgress(message);
+  const indexes = progress ? partsNamed(progress.parts, receipt) : [];
+  if (!progress || indexes.length === 0) return { kind: "unknown", messageId };
+  return apply(books, receipt, { message, progress, indexes, by: "id" });
 }
 
-interface Application {
-  readonly message: MessageRow;
+interface Application extends Omit<Match, "part"> {
   readonly indexes: readonly number[];
-  readonly by: Match["by"];
 }
 
-function apply(books: Books, receipt: Receipt, { message, indexes, by }: Application): ReceiptResult {
+function apply(
+  books: Books,
+  receipt: Receipt,
+  { message, progress: before, indexes, by }: Application,
+): ReceiptResult {
   const { messages, suppressions, knownIds } = books;
-  let progress = toProgress(message);
+  let progress = before;
   let isLate = true;
   for (const part of indexes) {
     const step = applyReceipt(progress, part, receipt);

@@ -1,3 +1,4 @@
+import type { Progress } from "../../core/message.ts";
 import type { PartRef, Receipt } from "../../core/outcome.ts";
 import { mayMove } from "../../core/part.ts";
 import { foldId, inOtherRadix } from "../../core/provider-id.ts";
@@ -15,6 +16,7 @@ export interface MatchParts {
 
 export interface Match {
   readonly message: MessageRow;
+  readonly progress: Progress;
   readonly part: number;
   readonly by: "id" | "another_form" | "reference";
 }
@@ -31,9 +33,7 @@ export function createMatchReceipt(parts: MatchParts): (receipt: Receipt) => Mat
   };
 }
 
-interface Candidate {
-  readonly message: MessageRow;
-  readonly part: number;
+interface Candidate extends Omit<Match, "by"> {
   /** The receipt would move it. */
   readonly isOpen: boolean;
   /** `undefined`: it cannot be told. */
@@ -75,10 +75,12 @@ function byReference({ messages, unconfirmed }: MatchParts, receipt: Receipt): M
 function toCandidates(messages: MessageLog, receipt: Receipt, parts: readonly PartRef[]): Candidate[] {
   return parts.flatMap(({ messageId, part }) => {
     const message = messages.find(messageId);
-    const status = message && toProgress(message).parts[part]?.status;
+    const progress = message && toProgress(message);
+    const status = progress?.parts[part]?.status;
     if (!message || !status) return [];
     return {
       message,
+      progress,
       part,
       isOpen: receipt.status !== "complained" && mayMove(status, receipt.status),
       isSameNumber: isSameNumber(message.recipient, receipt.recipient),

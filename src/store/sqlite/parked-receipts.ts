@@ -2,6 +2,7 @@ import type { Receipt } from "../../core/outcome.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
 import type { Database } from "./database.ts";
+import { onceATransaction } from "./once-a-transaction.ts";
 
 /** Receipts that match nothing yet. Inside a transaction. */
 export interface ParkedReceipts {
@@ -43,6 +44,8 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
      ORDER BY id LIMIT ${MAX_PER_REFERENCE}`,
   );
   const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
+  const any = db.prepare("SELECT 1 FROM parked_receipts LIMIT 1");
+  const isAnyParked = onceATransaction(db, () => any.get() !== undefined);
   const take = (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean) => {
     const meant = rows.map(read).filter(({ receipt }) => isMeant(receipt));
     for (const { id } of meant) remove.run(id);
@@ -54,10 +57,12 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const { connectorId, providerMessageId, reference, receivedAt } = receipt;
       const key = foldId(providerMessageId);
       insert.run(connectorId, key, reference ?? null, receivedAt, JSON.stringify(receipt));
+      isAnyParked.forget();
       const oldest = tooMany.get(connectorId, key);
       if (oldest) remove.run(oldest.id);
     },
     takeByIds({ connectorId, ids, recipient }) {
+      if (!isAnyParked.get()) return [];
       const named = namedByReceipts(ids);
       const isMeant = (receipt: Receipt) =>
         named.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;

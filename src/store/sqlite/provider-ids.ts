@@ -122,12 +122,13 @@ function expectReference(
 function prove(parts: Parts, found: Match, receipt: Receipt): Match {
   const { id: messageId } = found.message;
   const { connectorId, providerMessageId, receivedAt } = receipt;
-  const before = toProgress(found.message).parts;
+  const before = found.progress.parts;
   const answer = { messageId, part: found.part, connectorId, providerMessageIds: [providerMessageId] };
   const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
   parts.knownIds.note({ ...answer, awaitedSince });
   const part = before[found.part];
   const detail = { ...parts.sizeOf(messageId) };
   if (part && isOpen(part)) parts.applyLateAnswer({ ...answer, parts: before.length, detail }, receivedAt);
-  return { ...found, message: parts.messages.find(messageId) ?? found.message };
+  const message = parts.messages.find(messageId) ?? found.message;
+  return { ...found, message, progress: toProgress(message) };
 }

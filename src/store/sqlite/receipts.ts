@@ -1,5 +1,6 @@
 import type { Queue } from "../store.ts";
 import type { Database } from "./database.ts";
+import { onceATransaction } from "./once-a-transaction.ts";
 import type { ProviderIds } from "./provider-ids.ts";
 
 /** `Queue.recordReceipts`: durable when it resolves. A receipt the sandbox owed is paid in the same transaction. */
@@ -7,11 +8,13 @@ export function createRecordReceipts(db: Database, providerIds: ProviderIds): Qu
   const clearDebt = db.prepare(
     "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
   );
+  const debt = db.prepare("SELECT 1 FROM sandbox_messages WHERE receipt_at IS NOT NULL LIMIT 1");
+  const isInDebt = onceATransaction(db, () => debt.get() !== undefined);
   return (receipts) =>
     db.write(
       () =>
         receipts.map((receipt) => {
-          clearDebt.run(receipt.providerMessageId);
+          if (isInDebt.get()) clearDebt.run(receipt.providerMessageId);
           return providerIds.receive(receipt);
         }),
       receipts.length * 2,

@@ -28,17 +28,31 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
     "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
   );
 
+  const end = db.prepare("DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ?");
+
+  /** Where nobody asks which parts the job covers, the statement that ends it proves the lease as well. */
+  const take = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
+    if (!isPlainlyDone(next)) return find.get(jobId, claim, messageId);
+    return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
+  };
+
   const settleOne = (settlement: Settlement): boolean => {
-    const job = find.get(settlement.jobId, settlement.claim, settlement.messageId);
+    const job = take(settlement);
     const message = parts.messages.find(settlement.messageId);
     const isOver = message !== undefined && record(parts, message, { settlement, job });
-    if (!job) return false;
+    if (!job || job === ENDED) return job === ENDED;
     if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
     else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
     return true;
   };
 
   return (settlements) => db.write(() => settlements.map(settleOne), settlements.length * WEIGHT);
+}
+
+const ENDED = { parts: null } as const;
+
+function isPlainlyDone(next: Settlement["next"]): boolean {
+  return next.kind === "done" && next.end === undefined;
 }
 
 interface Verdict {

@@ -1,3 +1,4 @@
+import type { Content } from "../../core/message.ts";
 import { receivedBody } from "../../core/received-event.ts";
 import { isPublic, toWebhookEvent } from "../../core/webhook-event.ts";
 import type { ClaimedWebhook, Lane } from "../../core/webhook-outbox.ts";
@@ -14,10 +15,7 @@ export function createWebhookClaim(
   db: Database,
   { accounts, log }: { readonly accounts: AccountBook; readonly log: WebhookLog },
 ): Pick<Outbox, "claim" | "readyLanes"> {
-  const oldest = db.prepare<ReadyRow>(
-    `SELECT id, message_id, sequence, position, failures, claim FROM webhooks
-     WHERE state = 'ready' AND lane = ? ORDER BY id LIMIT ?`,
-  );
+  const oldest = db.prepare<ReadyRow>(OLDEST);
   const lease = db.prepare(
     "UPDATE webhooks SET state = 'leased', due_at = ?, claim = claim + 1 WHERE id = ?",
   );
@@ -27,13 +25,13 @@ export function createWebhookClaim(
 
   const claimOne = (row: ReadyRow, lane: Lane, dueAt: number): readonly ClaimedWebhook[] => {
     const written = write(row, lane.accountId);
+    const { number: id, message_id: messageId, webhook_sequence: sequence, failures } = row;
     if (!written) {
-      remove.run(row.id);
-      log.letNextGo({ messageId: row.message_id, sequence: row.sequence });
+      remove.run(id);
+      log.letNextGo({ messageId, sequence });
       return [];
     }
-    lease.run(dueAt, row.id);
-    const { id, message_id: messageId, sequence, failures } = row;
+    lease.run(dueAt, id);
     return [{ id, claim: row.claim + 1, messageId, sequence, lane, failures, ...written }];
   };
   const claimNow = ({ lanes, now, leaseMs }: WebhookClaim) =>
@@ -46,14 +44,33 @@ export function createWebhookClaim(
   };
 }
 
-interface ReadyRow {
-  readonly id: number;
+/** With all that bodies are put together from, in one statement. */
+const OLDEST = `
+  SELECT w.id AS number, w.message_id, w.sequence AS webhook_sequence, w.failures, w.claim,
+    m.recipient AS message_recipient, c.envelope,
+    t.position, t.at, t.kind, t.status, t.sequence, t.event_type, t.recipient, t.error, t.detail
+  FROM webhooks w
+  LEFT JOIN messages m ON m.id = w.message_id
+  LEFT JOIN contents c ON c.id = m.content
+  LEFT JOIN timeline t ON t.message_id = w.message_id AND t.position = w.position
+  WHERE w.state = 'ready' AND w.lane = +? ORDER BY w.id LIMIT ?`;
+
+interface WebhookColumns {
+  readonly number: number;
   readonly message_id: string;
-  readonly sequence: number;
-  readonly position: number;
+  readonly webhook_sequence: number;
   readonly failures: number;
   readonly claim: number;
 }
+
+/** NULL where the message is an inbound one, or gone. */
+interface MessageColumns {
+  readonly message_recipient: string;
+  readonly envelope: string;
+}
+
+type Nullable<T> = { readonly [Key in keyof T]: T[Key] | null };
+type ReadyRow = WebhookColumns & Nullable<MessageColumns & TimelineRow>;
 
 /** A loose scan: it steps from lane to lane, whatever stands in them. */
 function createLaneScan(
@@ -78,26 +95,28 @@ function createLaneScan(
 
 /** Puts together what is delivered, and where; `undefined` where the message is gone. */
 function createWriter(db: Database) {
-  const findMessage = db.prepare<{ recipient: string; content: number }>(
-    "SELECT recipient, content FROM messages WHERE id = ?",
-  );
-  const findContent = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
-  const findEntry = db.prepare<TimelineRow>(
-    `SELECT position, at, kind, status, sequence, event_type, recipient, error, detail
-     FROM timeline WHERE message_id = ? AND position = ?`,
-  );
   const ofInbound = createInboundWriter(db);
+  const contentOf = createContentReader();
   return (row: ReadyRow, accountId: string): { url: string; body: string } | undefined => {
-    const id = row.message_id;
-    const message = findMessage.get(id);
-    const kept = message && findContent.get(message.content);
-    const found = findEntry.get(id, row.position);
-    const entry = found && toTimelineEntry(found);
-    if (!message) return ofInbound(id);
-    if (!kept || !entry || !isPublic(entry)) return undefined;
-    const content = joinContent(kept.envelope, null);
-    const event = toWebhookEvent({ id, accountId, recipient: message.recipient, content }, entry);
-    return { url: content.callbackUrl ?? "", body: JSON.stringify(event) };
+    if (row.message_recipient === null) return ofInbound(row.message_id);
+    const entry = hasEntry(row) ? toTimelineEntry(row) : undefined;
+    if (row.envelope === null || !entry || !isPublic(entry)) return undefined;
+    const content = contentOf(row.envelope);
+    const message = { id: row.message_id, accountId, recipient: row.message_recipient, content };
+    return { url: content.callbackUrl ?? "", body: JSON.stringify(toWebhookEvent(message, entry)) };
+  };
+}
+
+function hasEntry(row: ReadyRow): row is WebhookColumns & Nullable<MessageColumns> & TimelineRow {
+  return row.kind !== null;
+}
+
+/** The messages of a batch share their content, and come one after the other. */
+function createContentReader(): (envelope: string) => Content {
+  let last: { readonly envelope: string; readonly content: Content } | undefined;
+  return (envelope) => {
+    if (last?.envelope !== envelope) last = { envelope, content: joinContent(envelope, null) };
+    return last.content;
   };
 }
 

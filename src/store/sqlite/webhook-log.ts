@@ -34,9 +34,11 @@ export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">)
     `SELECT 1 FROM webhooks WHERE message_id = ? AND sequence = ?
        AND state NOT IN ('delivered', 'failed') AND failures < ${OVERTAKEN_AFTER_FAILURES}`,
   );
-  const letGo = db.prepare<{ lane: string }>(
-    "UPDATE webhooks SET state = 'ready' WHERE message_id = ? AND sequence = ? AND state = 'held' RETURNING lane",
+  // Most messages have no event after it: looked for first, since looking is cheaper than changing.
+  const findHeld = db.prepare<{ id: number; lane: string }>(
+    "SELECT id, lane FROM webhooks WHERE message_id = ? AND sequence = ? AND state = 'held'",
   );
+  const letGo = db.prepare("UPDATE webhooks SET state = 'ready' WHERE id = ?");
   const isBlocked = ({ messageId, sequence }: EventKey) =>
     sequence > 1 && blocking.get(messageId, sequence - 1) !== undefined;
 
@@ -53,8 +55,10 @@ export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">)
       for (const entry of entries) if (isPublic(entry)) addOne(callback, entry);
     },
     letNextGo({ messageId, sequence }) {
-      const next = letGo.get(messageId, sequence + 1);
-      if (next) bell.ring(next.lane);
+      const next = findHeld.get(messageId, sequence + 1);
+      if (!next) return;
+      letGo.run(next.id);
+      bell.ring(next.lane);
     },
     isBlocked,
   };
