@@ -25,7 +25,10 @@ export function createOctetReader(body: Buffer): OctetReader {
     return field;
   };
   return {
-    u8: () => octets(1)[0] ?? 0,
+    u8() {
+      if (at >= body.length) short = true;
+      return body[at++] ?? 0;
+    },
     octets,
     cString() {
       if (at >= body.length) short = true;
@@ -56,12 +59,20 @@ function readTlvs(octets: Buffer): Tlvs {
   return tlvs;
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** A C-octet string: Latin-1 and a NUL. A NUL within would end it early, so it is left out. */
 export function cString(text: string): Buffer {
-  return Buffer.from(`${text.replaceAll("\0", "")}\0`, "latin1");
+  return Buffer.from(cText(text), "latin1");
+}
+
+/** The same as text, for fields that are written together. */
+export function cText(text: string): string {
+  return `${text.replaceAll("\0", "")}\0`;
 }
 
 export function encodeTlvs(tlvs: Tlvs): Buffer {
+  if (tlvs.size === 0) return NOTHING;
   const pieces: Uint8Array[] = [];
   for (const [tag, value] of tlvs) {
     const head = Buffer.alloc(4);

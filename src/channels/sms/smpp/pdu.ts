@@ -1,5 +1,5 @@
 /** The PDUs of SMPP 3.4 issue 1.2, as octets and as values. */
-import { createOctetReader, cString, encodeTlvs, type Tlvs } from "./octets.ts";
+import { createOctetReader, cString, cText, encodeTlvs, type Tlvs } from "./octets.ts";
 
 /** command_id (§5.1.2.1). A response has the top bit of its request set. */
 export const COMMAND = {
@@ -109,18 +109,18 @@ export function encodeBind(bind: {
 
 /** Body of submit_sm and deliver_sm. */
 export function encodeShortMessage(message: ShortMessage): Buffer {
-  return Buffer.concat([
-    cString(""), // service_type
-    encodeAddress(message.source),
-    encodeAddress(message.destination),
-    Uint8Array.of(message.esmClass, 0, 0), // protocol_id, priority_flag
-    cString(""), // schedule_delivery_time: we schedule ourselves
-    cString(message.validityPeriod),
+  // As one Latin-1 text, octet by octet: a buffer for each field would cost more than all else about them.
+  const head = [
+    cText(""), // service_type
+    addressText(message.source),
+    addressText(message.destination),
+    String.fromCharCode(message.esmClass, 0, 0), // protocol_id, priority_flag
+    cText(""), // schedule_delivery_time: we schedule ourselves
+    cText(message.validityPeriod),
     // then replace_if_present_flag, data_coding, sm_default_msg_id
-    Uint8Array.of(message.registeredDelivery, 0, message.dataCoding, 0, message.shortMessage.length),
-    message.shortMessage,
-    encodeTlvs(message.tlvs),
-  ]);
+    String.fromCharCode(message.registeredDelivery, 0, message.dataCoding, 0, message.shortMessage.length),
+  ].join("");
+  return Buffer.concat([Buffer.from(head, "latin1"), message.shortMessage, encodeTlvs(message.tlvs)]);
 }
 
 /** Body of submit_sm or deliver_sm as a value; `undefined` if it is too short for its own fields. */
@@ -187,8 +187,12 @@ export function decodeQueryAnswer(body: Buffer): { state: number; errorCode: num
   return reader.isShort() ? undefined : { state, errorCode };
 }
 
-function encodeAddress({ ton, npi, address }: Address): Buffer {
-  return Buffer.concat([Uint8Array.of(ton, npi), cString(address)]);
+function encodeAddress(address: Address): Buffer {
+  return Buffer.from(addressText(address), "latin1");
+}
+
+function addressText({ ton, npi, address }: Address): string {
+  return String.fromCharCode(ton, npi) + cText(address);
 }
 
 function readAddress(reader: { u8(): number; cString(): string }): Address {

@@ -195,7 +195,8 @@ function wordOf(stat: string): string {
 
 /** The provider's own words, made of the keys we know, so that nothing of the message's text can be among them. */
 function rawReceipt(message: ShortMessage, fields: TextFields): string {
-  const words = KEYS.flatMap((key) => (fields[key] === undefined ? [] : [`${key}:${fields[key]}`]));
+  const words = KEYS.filter((key) => fields[key] !== undefined).map((key) => `${key}:${fields[key]}`);
+  if (message.tlvs.size === 0) return words.join(" ").slice(0, RAW_LIMIT);
   const tlv = (name: string, tag: number) => {
     const value = message.tlvs.get(tag);
     return value ? [`${name}=${Buffer.from(value.subarray(0, 8)).toString("hex")}`] : [];
