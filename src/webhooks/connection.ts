@@ -25,7 +25,7 @@ export interface Connection {
 export interface Listener {
   /** TLS stands, and the certificate is the name's. */
   onOpen(): void;
-  onData(chunk: Uint8Array): void;
+  onData(chunk: Buffer): void;
   /** It has ended, or never came to be. */
   onGone(error?: Error): void;
 }
@@ -60,7 +60,7 @@ export function openConnection(
     phase = "open";
     listener?.onOpen();
   });
-  socket.on("data", (chunk: Uint8Array) => (listener ? listener.onData(chunk) : end()));
+  socket.on("data", (chunk: Buffer) => (listener ? listener.onData(chunk) : end()));
   socket.on("error", end);
   socket.on("end", () => end());
   socket.on("close", () => end());

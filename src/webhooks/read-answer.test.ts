@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openAnswerReader } from "./read-answer.ts";
 
-const bytes = (text: string) => new TextEncoder().encode(text);
+const bytes = (text: string) => Buffer.from(text);
 
 /** What the last piece came to, and what there is of an answer then. */
 function read(pieces: readonly string[]) {

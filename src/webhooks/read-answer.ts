@@ -13,7 +13,7 @@ export interface Answer {
 /** Reads one answer of HTTP/1.1 (RFC 9112) to a POST, piece by piece. */
 export interface AnswerReader {
   /** Not to be called again after anything but `more`. */
-  take(chunk: Uint8Array): Reading | "malformed";
+  take(chunk: Buffer): Reading | "malformed";
   /** Anything has come. */
   hasBegun(): boolean;
   /** There once its status and header have come, whatever becomes of the body. */
@@ -30,9 +30,9 @@ export function openAnswerReader(): AnswerReader {
   let header: AnswerHeader | undefined;
   let body: BodyReader | undefined;
 
-  const takeHeader = (chunk: Uint8Array): Reading | "malformed" => {
+  const takeHeader = (chunk: Buffer): Reading | "malformed" => {
     const before = text.length;
-    text += toLatin1(chunk);
+    text += chunk.toString("latin1");
     const end = endOfHeader(text, Math.max(0, before - 3));
     length += (end === -1 ? text.length : end) - before;
     if (length > MAX_HEADER || !isHttp(text)) return "malformed";
@@ -69,8 +69,4 @@ const START = "HTTP/1.";
 /** What comes before the answer (RFC 9110 §15.2); 101 is one, since HTTP ends with it. */
 function isInterim({ status }: AnswerHeader): boolean {
   return status < 200 && status !== 101;
-}
-
-function toLatin1({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString("latin1");
 }
