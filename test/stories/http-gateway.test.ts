@@ -94,12 +94,12 @@ test("a gateway that the operator describes works the same, and a forged callbac
   gateway.behave(({ json }) => ({ status: 200, body: { queued: [{ ref: `x-${json.msisdn}` }] } }));
   const connector = await connect({
     provider: "custom",
-    token: "bearer-secret",
+    auth_token: "bearer-secret",
     signature_secret: "callback-secret",
     gateway: {
       send: {
         url: `${gateway.url}/v2/sms`,
-        auth: { kind: "bearer", value: "{{secret.token}}" },
+        auth: { kind: "bearer", value: "{{secret.auth_token}}" },
         json: { msisdn: "{{to_digits}}", body: "{{text}}", ttl: "{{validity_seconds|number}}" },
       },
       answer: { id: { json: "/queued/0/ref" } },

@@ -28,7 +28,7 @@ afterEach(async () => {
 const description = (url = gateway.url) => ({
   send: {
     url: `${url}/send/{{to_digits}}`,
-    auth: { kind: "header", name: "X-Key", value: "{{secret.token}}" },
+    auth: { kind: "header", name: "X-Key", value: "{{secret.auth_token}}" },
     headers: { "X-Sender": "{{from}}" },
     query: { ref: "{{message_id}}" },
     json: { to: "{{to}}", text: "{{text}}" },
@@ -37,7 +37,7 @@ const description = (url = gateway.url) => ({
 });
 
 const connector = (over: Record<string, unknown> = {}) =>
-  httpConnector({ provider: "custom", gateway: description(), ...over }, { token: "t0ken" });
+  httpConnector({ provider: "custom", gateway: description(), ...over }, { auth_token: "t0ken" });
 
 const open = (over?: Record<string, unknown>) => {
   rig = openHttpRig(connector(over));
@@ -47,7 +47,7 @@ const open = (over?: Record<string, unknown>) => {
 describe("a message", () => {
   test("stands escaped wherever the description puts it, and nothing it says becomes anything else", async () => {
     const { channel } = open();
-    const text = `"}],"to":"+15550000000 {{secret.token}} \r\nX-Evil: 1 & ünïcödé \ud83d\ude00`;
+    const text = `"}],"to":"+15550000000 {{secret.auth_token}} \r\nX-Evil: 1 & ünïcödé \ud83d\ude00`;
     const outcome = await channel.send(outgoingSms({ text }), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["a-1"], expectsReceipt: false }]);
     const [request] = gateway.requests;

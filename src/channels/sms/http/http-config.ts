@@ -84,7 +84,6 @@ export const HTTP_SECRETS = [
   "api_secret",
   "authkey",
   "password",
-  "token",
   "signature_secret",
   "callback_password",
   CALLBACK_TOKEN,
