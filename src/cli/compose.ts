@@ -27,6 +27,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { createNetwork } from "./network.ts";
 import { deliveryLog, type Parts } from "./parts.ts";
 import { createPublicUrl } from "./public-url.ts";
+import { finishRotation } from "./rotate-key.ts";
 import { createSenderDomains } from "./sender-domains.ts";
 import { createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
@@ -55,12 +56,14 @@ export interface StartOptions {
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
   const { config } = options;
   ensureDataFolder(config.dataFolder);
+  finishRotation(config.dataFolder);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();
   const listeners = openListeners(options, { memory: lockMemory, onRequest: metrics.request });
   try {
-    return await startParts(makeParts(options, { store, metrics, listeners }), listeners);
+    const earlierKeys = await store.earlierKeys();
+    return await startParts(makeParts(options, { store, metrics, listeners, earlierKeys }), listeners);
   } catch (error) {
     await listeners.stop();
     await store.close();
@@ -72,9 +75,13 @@ interface Opened {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly listeners: Listeners;
+  readonly earlierKeys: readonly string[];
 }
 
-function makeParts({ config, clock, log }: StartOptions, { store, metrics, listeners }: Opened): Parts {
+function makeParts(
+  { config, clock, log }: StartOptions,
+  { store, metrics, listeners, earlierKeys }: Opened,
+): Parts {
   return {
     config,
     clock,
@@ -87,7 +94,7 @@ function makeParts({ config, clock, log }: StartOptions, { store, metrics, liste
     metrics,
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
-    mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret)),
+    mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
   };
 }
 

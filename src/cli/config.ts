@@ -79,10 +79,16 @@ export interface DataTarget {
   readonly dataFolder: string;
   /** The master key's text, where no file holds it. */
   readonly secret?: string;
+  /** The master key's text to come. */
+  readonly newSecret?: string;
 }
 
 export function readDataTarget(env: Environment): DataTarget {
-  return { dataFolder: readDataFolder(env), ...(env.POSTRIDER_SECRET && { secret: env.POSTRIDER_SECRET }) };
+  return {
+    dataFolder: readDataFolder(env),
+    ...(env.POSTRIDER_SECRET && { secret: env.POSTRIDER_SECRET }),
+    ...(env.POSTRIDER_NEW_SECRET && { newSecret: env.POSTRIDER_NEW_SECRET }),
+  };
 }
 
 /** Where commands find their server, if the environment says so. */

@@ -9,6 +9,8 @@ export const SANDBOX_FILE = "sandbox.json";
 export const MASTER_KEY_FILE = "master.key";
 /** The key of a rotation under way. */
 export const NEXT_KEY_FILE = "master.key.next";
+/** The key before the last rotation, which older backups need. */
+export const PREVIOUS_KEY_FILE = "master.key.previous";
 
 /** Less is a file that was cut short. */
 const MIN_KEY_LENGTH = 16;

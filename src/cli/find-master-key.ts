@@ -22,6 +22,6 @@ export function isKeyOf(checkValue: string, masterKey: string): boolean {
 }
 
 /** A key file's key; `undefined` where there is no such file, or nothing in it. */
-function readKey(path: string): string | undefined {
+export function readKey(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8").trim() || undefined : undefined;
 }

@@ -8,10 +8,41 @@ export interface MailKeys {
   readonly unsubscribes: UnsubscribeTokens;
 }
 
-export function createMailKeys(masterKey: string | Uint8Array): MailKeys {
-  const derive = (purpose: string) => new Uint8Array(hkdfSync("sha256", masterKey, "", purpose, 32));
+/** Hex. All that is kept of a master key that has been rotated away: it opens no secret. */
+export function mailRootOf(masterKey: string | Uint8Array): string {
+  return Buffer.from(hkdfSync("sha256", masterKey, "", "postrider mail", 32)).toString("hex");
+}
+
+/** @param earlier `mailRootOf` keys of the past: what was made under them is still known, since links outlive messages. */
+export function createMailKeys(masterKey: string | Uint8Array, earlier: readonly string[] = []): MailKeys {
+  const newest = keysOf(mailRootOf(masterKey));
+  const all = [newest, ...earlier.map(keysOf)];
+  return {
+    returnPaths: {
+      ...newest.returnPaths,
+      isUnsubscribe: (address) => all.some(({ returnPaths }) => returnPaths.isUnsubscribe(address)),
+      read: (address) => firstOf(all, ({ returnPaths }) => returnPaths.read(address)),
+    },
+    unsubscribes: {
+      ...newest.unsubscribes,
+      open: (token) => firstOf(all, ({ unsubscribes }) => unsubscribes.open(token)),
+    },
+  };
+}
+
+function keysOf(root: string): MailKeys {
+  const derive = (purpose: string) =>
+    new Uint8Array(hkdfSync("sha256", Buffer.from(root, "hex"), "", purpose, 32));
   return {
     returnPaths: createReturnPaths(derive("postrider return paths")),
     unsubscribes: createUnsubscribeTokens(derive("postrider unsubscribe links")),
   };
+}
+
+function firstOf<Key, Found>(keys: readonly Key[], find: (key: Key) => Found | undefined): Found | undefined {
+  for (const key of keys) {
+    const found = find(key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { addAdminCommands, PROCESS_TERMINAL } from "./admin/admin-commands.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
 import { ROLES, readAdminTarget, readDataTarget, type ServeOptions } from "./config.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
+import { addRotateKeyCommand } from "./rotate-key-command.ts";
 import { createSystemClock } from "./system-clock.ts";
 
 const program = new Command("postrider")
@@ -32,6 +34,11 @@ addBackupCommands(program, {
   terminal: PROCESS_TERMINAL,
   now: clock.now,
   version: packageJson.version,
+});
+addRotateKeyCommand(program, {
+  target: readDataTarget(process.env),
+  terminal: PROCESS_TERMINAL,
+  randomBytes,
 });
 addListenCommand(program, {
   target: readAdminTarget(process.env),

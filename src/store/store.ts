@@ -59,6 +59,8 @@ export interface Store {
   bootstrap(first: FirstStart): Promise<boolean>;
   /** Hex SHA-256 of the admin token. */
   adminTokenDigest(): Promise<string | undefined>;
+  /** What was kept of master keys that have been rotated away, newest first. */
+  earlierKeys(): Promise<readonly string[]>;
   /** Resolves when the database answers; throws `StoreUnavailable` when not. */
   ping(): Promise<void>;
   /** Waits for commits under way, then closes. Later calls throw `StoreUnavailable`. */

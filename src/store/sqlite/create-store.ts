@@ -1,4 +1,5 @@
 import type { AcceptResult } from "../../core/accept-request.ts";
+import { createRecordValues } from "../record-values.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
@@ -10,6 +11,7 @@ import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
+import { readEarlierKeys } from "./earlier-keys.ts";
 import { createErase, createErasures } from "./erasures.ts";
 import { createEventBook } from "./event-book.ts";
 import { createEventFeed } from "./event-feed.ts";
@@ -29,7 +31,6 @@ import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
 import { createReceiptStore } from "./receipt-store.ts";
 import { createRecordReceipts } from "./receipts.ts";
-import { createRecordValues } from "./record-values.ts";
 import { createRecords } from "./records.ts";
 import { createRowNumbers, type NumberShare } from "./row-numbers.ts";
 import { createSandboxLedger } from "./sandbox.ts";
@@ -92,6 +93,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     upkeep: { ...createUpkeep(db, books), completeInbound },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
+    earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
     ping: () => db.read(() => void ping.get()),
     close: db.close,
   };

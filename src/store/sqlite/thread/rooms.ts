@@ -48,6 +48,7 @@ export function createRooms(
       return isFirst;
     },
     adminTokenDigest: store.adminTokenDigest,
+    earlierKeys: store.earlierKeys,
     ping: store.ping,
   };
 }

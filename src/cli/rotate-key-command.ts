@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { RandomBytes } from "../core/uuid.ts";
+import type { Terminal } from "./admin/command-line.ts";
+import type { DataTarget } from "./config.ts";
+import { orRefusal } from "./or-refusal.ts";
+import { rotateKey } from "./rotate-key.ts";
+
+interface RotateOptions {
+  readonly data?: string;
+  readonly forgetLinks: boolean;
+}
+
+export function addRotateKeyCommand(
+  program: Command,
+  {
+    target,
+    terminal,
+    randomBytes,
+  }: { readonly target: DataTarget; readonly terminal: Terminal; readonly randomBytes: RandomBytes },
+): void {
+  program
+    .command("rotate-key")
+    .description(
+      "seal all secrets under another master key, while the service is stopped: POSTRIDER_NEW_SECRET, else one that is made",
+    )
+    .option(
+      "--forget-links",
+      "for an old key that others know: links and return paths of sent mail end",
+      false,
+    )
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .action(({ data, forgetLinks }: RotateOptions) =>
+      orRefusal(terminal, async () => {
+        const dataFolder = data === undefined ? target.dataFolder : resolve(data);
+        await rotateKey({ ...target, dataFolder, forgetLinks, randomBytes });
+        terminal.stdout(
+          `all secrets in ${dataFolder} are sealed under the new master key\n${whatNow(target)}`,
+        );
+      }),
+    );
+}
+
+function whatNow({ secret, newSecret }: DataTarget): string {
+  if (newSecret !== undefined) return "start the service with POSTRIDER_SECRET set to it\n";
+  if (secret !== undefined) return "it is in master.key: unset POSTRIDER_SECRET before the service starts\n";
+  return "it is in master.key; the key of older backups in master.key.previous\n";
+}

@@ -1,0 +1,123 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { RandomBytes } from "../core/uuid.ts";
+import { syncFolder, writePrivateFile } from "../store/private-file.ts";
+import { readKeyCheckValue } from "../store/sqlite/backup.ts";
+import { rotateMasterKey } from "../store/sqlite/rotate-master-key.ts";
+import { createVault } from "../store/vault.ts";
+import { AdminFailure } from "./admin-client.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE, PREVIOUS_KEY_FILE } from "./data-folder.ts";
+import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
+import { mailRootOf } from "./mail-keys.ts";
+import { takeDataFolder } from "./take-data-folder.ts";
+
+export interface KeyRotation {
+  readonly dataFolder: string;
+  /** `POSTRIDER_SECRET`. */
+  readonly secret?: string;
+  /** The new key's text; absent: it is made, and lies in the data folder. */
+  readonly newSecret?: string;
+  /** Unsubscribe links and return paths of mail that has left stop working: for an old key that others know. */
+  readonly forgetLinks: boolean;
+  readonly randomBytes: RandomBytes;
+  /** For tests, which end the process there. */
+  readonly onStep?: (step: RotationStep) => void;
+}
+
+export type RotationStep = "new key written" | "sealed" | "committed" | "old key put aside";
+
+const KEY_OCTETS = 32;
+const MIN_SECRET_LENGTH = 16;
+
+/**
+ * Gives the data folder of a stopped service another master key. The new key is on disk before the database is
+ * bound to it, and the old one stays until after: wherever this is cut off, the next start finds the right one.
+ */
+export async function rotateKey(rotation: KeyRotation): Promise<void> {
+  const { dataFolder } = rotation;
+  if (!existsSync(join(dataFolder, DATABASE_FILE))) {
+    throw new AdminFailure(`there is no ${join(dataFolder, DATABASE_FILE)}`);
+  }
+  const lock = takeDataFolder(dataFolder);
+  try {
+    settleKeyFiles(dataFolder);
+    await rotate(rotation);
+  } finally {
+    lock.release();
+  }
+}
+
+async function rotate(rotation: KeyRotation): Promise<void> {
+  const { dataFolder, secret, newSecret, forgetLinks, randomBytes, onStep } = rotation;
+  const path = join(dataFolder, DATABASE_FILE);
+  const old = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
+  if (old === undefined) {
+    throw new AdminFailure(
+      "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+    );
+  }
+  const next = newSecret === undefined ? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex") : newSecret;
+  refuseBadKey(next, old);
+  if (newSecret === undefined) writePrivateFile(join(dataFolder, NEXT_KEY_FILE), `${next}\n`);
+  onStep?.("new key written");
+  await rotateMasterKey({
+    path,
+    from: createVault({ masterKey: old, randomBytes }),
+    to: createVault({ masterKey: next, randomBytes }),
+    ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
+    ...(onStep && { beforeCommit: () => onStep("sealed") }),
+  });
+  onStep?.("committed");
+  putAside(dataFolder);
+  onStep?.("old key put aside");
+  if (newSecret === undefined) adoptNextKey(dataFolder);
+  else removeKeyFile(dataFolder);
+}
+
+function refuseBadKey(next: string, old: string): void {
+  if (next === old) throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
+  if (next.length < MIN_SECRET_LENGTH) {
+    throw new AdminFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
+  }
+}
+
+/** Ends a rotation that was cut off, one way or the other. To be called before the master key is read. */
+export function finishRotation(dataFolder: string): void {
+  if (!existsSync(join(dataFolder, NEXT_KEY_FILE))) return;
+  const lock = takeDataFolder(dataFolder);
+  try {
+    settleKeyFiles(dataFolder);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Under the folder's lock: nobody is between two steps. */
+function settleKeyFiles(dataFolder: string): void {
+  const path = join(dataFolder, NEXT_KEY_FILE);
+  const next = readKey(path);
+  const database = join(dataFolder, DATABASE_FILE);
+  const checkValue = existsSync(database) ? readKeyCheckValue(database) : undefined;
+  if (next !== undefined && checkValue !== undefined && isKeyOf(checkValue, next)) {
+    putAside(dataFolder);
+    adoptNextKey(dataFolder);
+  } else {
+    rmSync(path, { force: true });
+  }
+}
+
+/** Backups of before need the old key. */
+function putAside(dataFolder: string): void {
+  const old = readKey(join(dataFolder, MASTER_KEY_FILE));
+  if (old !== undefined) writePrivateFile(join(dataFolder, PREVIOUS_KEY_FILE), `${old}\n`);
+}
+
+function adoptNextKey(dataFolder: string): void {
+  renameSync(join(dataFolder, NEXT_KEY_FILE), join(dataFolder, MASTER_KEY_FILE));
+  syncFolder(dataFolder);
+}
+
+function removeKeyFile(dataFolder: string): void {
+  rmSync(join(dataFolder, MASTER_KEY_FILE), { force: true });
+  syncFolder(dataFolder);
+}

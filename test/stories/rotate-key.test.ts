@@ -1,0 +1,166 @@
+/** The master key is changed, and the machine may die at any moment of it. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createMailKeys } from "../../src/cli/mail-keys.ts";
+import type { RotationStep } from "../../src/cli/rotate-key.ts";
+import { admin } from "../admin.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+const ROTATE = join(import.meta.dir, "../../src/cli/rotate-key.ts");
+const NEW_SECRET = "the next secret, of some length";
+
+let folder: ReturnType<typeof makeDataFolder>;
+let service: PostriderProcess;
+let secrets: unknown;
+let isOver: boolean;
+
+/** A database with a secret of every kind, at rest. */
+beforeEach(async () => {
+  isOver = false;
+  folder = makeDataFolder();
+  service = await startPostrider({ dataFolder: folder.path });
+  const config = { host: "127.0.0.1", port: 1, username: "acme", password: "s3cret-of-relay" };
+  await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
+  await admin(service, "/domains", { account_id: service.sandbox.account_id, domain: "example.com" });
+  const value = `whsec_${btoa("a secret of the operator's own")}`;
+  await admin(service, "/settings/alarm_webhook_secret", { value }, "PUT");
+  secrets = await shownSecrets();
+  await stop();
+});
+
+afterEach(async () => {
+  if (!isOver) await stop("SIGKILL");
+  folder.remove();
+});
+
+async function stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+  service.kill(signal);
+  await service.exited;
+  isOver = true;
+}
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  service = await startPostrider({ dataFolder: folder.path, env });
+  isOver = false;
+}
+
+const rotate = (env: Record<string, string> = {}, ...args: string[]) =>
+  runPostrider({ dataFolder: folder.path, command: "rotate-key", env, args });
+
+function shownSecrets(): Promise<unknown> {
+  return admin(service, `/webhooks/secret?account_id=${service.sandbox.account_id}`);
+}
+
+const inFolder = (name: string) => join(folder.path, name);
+const keyFile = (name = "master.key") => readFileSync(inFolder(name), "utf8").trim();
+
+/** Every sealed value of the database, by where it is. */
+function sealedValues(): Map<string, string> {
+  const database = new Database(inFolder("postrider.db"));
+  const names = database.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
+    name: string;
+  }[];
+  const found = names.flatMap(({ name }) =>
+    (database.query(`SELECT * FROM ${name}`).all() as Record<string, unknown>[]).flatMap((row) =>
+      Object.entries(row).flatMap(([column, value]) =>
+        /^v1\.[A-Za-z0-9+/=]{38,}$/.test(String(value))
+          ? [[`${name}.${column}`, String(value)] as const]
+          : [],
+      ),
+    ),
+  );
+  database.close();
+  return new Map(found);
+}
+
+test("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
+  const before = sealedValues();
+  const old = keyFile();
+  const places = ["connectors.secrets", "domains.dkim_keys", "settings.value", "webhook_secrets.secret"];
+  expect([...before.keys()].sort()).toEqual(places);
+  expect(await rotate()).toMatchObject({ code: 0, output: expect.stringContaining("sealed under the new") });
+  const after = sealedValues();
+  for (const [place, value] of before) expect([place, after.get(place)]).not.toEqual([place, value]);
+  const octets = readFileSync(inFolder("postrider.db"), "latin1");
+  for (const value of before.values()) expect(octets.includes(value)).toBe(false);
+  expect([keyFile("master.key.previous"), keyFile() === old]).toEqual([old, false]);
+
+  await start();
+  expect(await shownSecrets()).toEqual(secrets as object);
+  await stop();
+  const refused = await runPostrider({ dataFolder: folder.path, env: { POSTRIDER_SECRET: old } });
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
+});
+
+test("every column that the schema calls sealed is one that a rotation knows", () => {
+  const schema = readFileSync(join(import.meta.dir, "../../src/store/sqlite/schema.sql"), "utf8");
+  const sealed = [...schema.matchAll(/^ {2}(\w+) .*-- sealed$/gm)].map(([, column]) => column);
+  expect(sealed.sort()).toEqual(["dkim_keys", "secret", "secrets"]);
+});
+
+const STEPS: readonly RotationStep[] = ["new key written", "sealed", "committed", "old key put aside"];
+
+for (const step of STEPS) {
+  test(`killed at "${step}", the next start finds the key that fits, and another rotation goes through`, async () => {
+    const before = sealedValues();
+    const code = `
+      import { randomBytes } from "node:crypto";
+      import { rotateKey } from ${JSON.stringify(ROTATE)};
+      const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
+      await rotateKey({ dataFolder: process.env.POSTRIDER_DATA, forgetLinks: false, randomBytes, onStep });`;
+    const killed = await runPostrider({ dataFolder: folder.path, main: "-e", command: code });
+    expect(killed).toMatchObject({ code: null });
+    expect(existsSync(inFolder("master.key.next"))).toBe(true);
+    await start();
+    expect(await shownSecrets()).toEqual(secrets as object);
+    expect(existsSync(inFolder("master.key.next"))).toBe(false);
+    await stop();
+    const isRotated = step === "committed" || step === "old key put aside";
+    expect(sealedValues().get("connectors.secrets") !== before.get("connectors.secrets")).toBe(isRotated);
+    expect((await rotate()).code).toBe(0);
+    await start();
+    expect(await shownSecrets()).toEqual(secrets as object);
+  });
+}
+
+test("the key moves from the file to the environment, from there to another, and back into a file", async () => {
+  expect((await rotate({ POSTRIDER_NEW_SECRET: "short" })).output).toContain("at least 16 characters");
+  expect((await rotate({ POSTRIDER_NEW_SECRET: NEW_SECRET })).code).toBe(0);
+  expect(existsSync(inFolder("master.key"))).toBe(false);
+  const env = { POSTRIDER_SECRET: NEW_SECRET };
+  expect((await rotate({ ...env, POSTRIDER_NEW_SECRET: NEW_SECRET })).output).toContain("has already");
+  const other = "another secret, of some length";
+  expect((await rotate({ ...env, POSTRIDER_NEW_SECRET: other })).code).toBe(0);
+  expect((await rotate(env)).output).toContain("neither POSTRIDER_SECRET nor a key file");
+  await start({ POSTRIDER_SECRET: other });
+  expect(await shownSecrets()).toEqual(secrets as object);
+  await stop();
+  expect((await rotate({ POSTRIDER_SECRET: other })).output).toContain("unset POSTRIDER_SECRET");
+  await start();
+  expect(await shownSecrets()).toEqual(secrets as object);
+});
+
+test("a service at work keeps its key", async () => {
+  const key = keyFile();
+  await start();
+  expect(await rotate()).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("another process is using it"),
+  });
+  expect(keyFile()).toBe(key);
+});
+
+test("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
+  const { account_id: accountId } = service.sandbox;
+  const wish = { accountId, messageId: Bun.randomUUIDv7(), email: "ann@example.net" };
+  const link = `/unsubscribe/${createMailKeys(keyFile()).unsubscribes.seal(wish)}`;
+  for (const _ of [1, 2]) expect((await rotate()).code).toBe(0);
+  await start();
+  expect((await fetch(service.url + link)).status).toBe(200);
+  await stop();
+  expect((await rotate({}, "--forget-links")).code).toBe(0);
+  await start();
+  expect((await fetch(service.url + link)).status).toBe(404);
+});
