@@ -27,10 +27,24 @@ export function createAddressRules(allowed: readonly Range[]): AddressRules {
     return find(BLOCKED, address)?.join("/") ?? carriedBy(address, verdict);
   };
   return {
-    blockedBy(text) {
+    blockedBy: remembering((text) => {
       const address = parseAddress(text);
       return address ? verdict(address) : "not an address";
-    },
+    }),
+  };
+}
+
+/** Addresses whose verdict is remembered: rules never change, and most webhooks go to few hosts. */
+const MAX_REMEMBERED = 10_000;
+
+function remembering(judge: (text: string) => string | undefined): (text: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (text) => {
+    if (known.has(text)) return known.get(text);
+    const verdict = judge(text);
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(text, verdict);
+    return verdict;
   };
 }
 
