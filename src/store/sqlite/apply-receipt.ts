@@ -2,10 +2,10 @@ import type { ReceiptResult } from "../../core/claimed-job.ts";
 import type { Part, TimelineEntry } from "../../core/message.ts";
 import type { Receipt } from "../../core/outcome.ts";
 import { applyReceipt } from "../../core/progress.ts";
+import { type MessageRow, toProgress } from "../message-rows.ts";
 import type { KnownIds } from "./known-ids.ts";
 import type { Match } from "./match-receipt.ts";
 import type { MessageLog } from "./message-log.ts";
-import { type MessageRow, toProgress } from "./rows.ts";
 import type { SizeOf } from "./sms-size.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 

@@ -1,9 +1,9 @@
 import { writePrivateFile } from "../private-file.ts";
+import type { RecordValues } from "../record-values.ts";
 import type { FirstStart, Store } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";
 import { type Conflict, createRecordRows } from "./record-rows.ts";
-import type { RecordValues } from "./record-values.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface BootstrapParts {

@@ -1,8 +1,8 @@
 import { applyCancel, canCancel } from "../../core/cancel.ts";
+import { toProgress } from "../message-rows.ts";
 import type { MessageDesk } from "../store.ts";
 import type { Database } from "./database.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
-import { toProgress } from "./rows.ts";
 
 /** `MessageDesk.cancel`. Claims are transactions too, so a job is either leased or gone. */
 export function createCancel(db: Database, parts: EndingParts): MessageDesk["cancel"] {

@@ -1,6 +1,7 @@
 import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
 import { senderKey } from "../../core/opt-out.ts";
 import { uuidTime } from "../../core/uuid.ts";
+import { type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
@@ -8,7 +9,6 @@ import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { OptOutBook } from "./opt-outs.ts";
 import type { QueueBook } from "./queue-book.ts";
-import { type MessageRow, toIndexes, toProgress } from "./rows.ts";
 
 export interface ClaimParts {
   readonly accounts: AccountBook;

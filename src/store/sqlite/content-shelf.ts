@@ -1,6 +1,6 @@
 import type { Content } from "../../core/message.ts";
+import { joinContent } from "../message-rows.ts";
 import type { Database } from "./database.ts";
-import { joinContent } from "./rows.ts";
 
 /** Contents as claims hand them out and settlements wipe them; inside a transaction. */
 export interface ContentShelf {

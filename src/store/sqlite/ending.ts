@@ -1,8 +1,8 @@
 import { isSettled, type Step } from "../../core/progress.ts";
+import type { MessageRow } from "../message-rows.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { MessageLog } from "./message-log.ts";
-import type { MessageRow } from "./rows.ts";
 
 export interface EndingParts {
   readonly accounts: AccountBook;

@@ -2,11 +2,11 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../core/er
 import type { EmailContent } from "../../core/message.ts";
 import { isOpen } from "../../core/part.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { ErasureTask, Walk } from "./erasures.ts";
 import { createMessageRemoval } from "./message-removal.ts";
-import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "./rows.ts";
 
 export interface EraseMessageParts {
   readonly accounts: AccountBook;

@@ -1,10 +1,10 @@
 import type { FeedEvent } from "../../core/feed-event.ts";
 import { isPublic } from "../../core/webhook-event.ts";
+import { joinContent, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../message-rows.ts";
 import type { EventFeed, FeedPage } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
-import { joinContent, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "./rows.ts";
 
 /** Characters of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;

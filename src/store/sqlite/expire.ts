@@ -1,11 +1,11 @@
 import { applyExpiry, isSettled } from "../../core/progress.ts";
+import { toIndexes, toProgress } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import { createEnding } from "./ending.ts";
 import type { MessageLog } from "./message-log.ts";
-import { toIndexes, toProgress } from "./rows.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface ExpireParts {

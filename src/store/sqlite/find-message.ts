@@ -1,8 +1,5 @@
 import type { KeyOwner, StoredMessage } from "../../core/accept-request.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import type { Intake } from "../store.ts";
-import type { AccountBook } from "./account-book.ts";
-import type { Database } from "./database.ts";
 import {
   joinContent,
   MESSAGE_COLUMNS,
@@ -11,7 +8,10 @@ import {
   type TimelineRow,
   toProgress,
   toTimelineEntry,
-} from "./rows.ts";
+} from "../message-rows.ts";
+import type { Intake } from "../store.ts";
+import type { AccountBook } from "./account-book.ts";
+import type { Database } from "./database.ts";
 
 type MessageQuery = Parameters<Intake["findMessage"]>[0];
 

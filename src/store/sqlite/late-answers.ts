@@ -1,8 +1,8 @@
 import { applyLateAnswer, type LateAnswer } from "../../core/late-answer.ts";
 import { isSettled } from "../../core/progress.ts";
+import { toProgress } from "../message-rows.ts";
 import type { Database } from "./database.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
-import { toProgress } from "./rows.ts";
 
 /**
  * Applies late answers, inside a transaction: the part has been sent after all. If nothing of the message is open any

@@ -3,9 +3,9 @@ import type { PartRef, Receipt } from "../../core/outcome.ts";
 import { mayMove } from "../../core/part.ts";
 import { foldId, inOtherRadix } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
+import { type MessageRow, toProgress } from "../message-rows.ts";
 import type { KnownId, KnownIds } from "./known-ids.ts";
 import type { MessageLog } from "./message-log.ts";
-import { type MessageRow, toProgress } from "./rows.ts";
 import type { UnconfirmedParts } from "./unconfirmed-parts.ts";
 
 export interface MatchParts {

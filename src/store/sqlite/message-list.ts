@@ -1,12 +1,12 @@
 import type { StoredMessage } from "../../core/accept-request.ts";
 import type { ChannelName } from "../../core/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
+import { MESSAGE_COLUMNS, type MessageRow } from "../message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
 import { toStoredMessage } from "./find-message.ts";
-import { MESSAGE_COLUMNS, type MessageRow } from "./rows.ts";
 
 /** Messages one call looks at, where the index says enough of each to pass it over; and where each has to be read. */
 const MAX_LOOKS_IN_INDEX = 20_000;

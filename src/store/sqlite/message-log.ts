@@ -1,9 +1,9 @@
 import type { TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
 import { isPublic } from "../../core/webhook-event.ts";
+import { fromParts, MESSAGE_COLUMNS, type MessageRow } from "../message-rows.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
-import { fromParts, MESSAGE_COLUMNS, type MessageRow } from "./rows.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 /** Messages read and moved inside a transaction, with the entries of their timeline. */

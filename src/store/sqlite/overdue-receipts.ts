@@ -1,9 +1,9 @@
 import { noteOverdue } from "../../core/overdue-receipt.ts";
+import { toProgress } from "../message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
-import { toProgress } from "./rows.ts";
 
 const MAX_COUNTED = 100_000;
 

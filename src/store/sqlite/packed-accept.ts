@@ -1,7 +1,7 @@
 import type { AcceptRequest, NewMessage } from "../../core/accept-request.ts";
 import type { LimitedRequest } from "../../core/sending-limits.ts";
 import { hostOf } from "../../core/webhook-outbox.ts";
-import { fromParts, splitContent } from "./rows.ts";
+import { fromParts, splitContent } from "../message-rows.ts";
 
 /**
  * An `AcceptRequest` as its rows take it: flat, so that it crosses to another thread cheaply, and with everything

@@ -1,8 +1,8 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import { type Column, RECORD_TABLES, type RecordTable } from "../record-tables.ts";
+import type { Fields, RecordValues } from "../record-values.ts";
 import type { Database } from "./database.ts";
 import { isConstraint, type SqlValue } from "./driver.ts";
-import { type Column, RECORD_TABLES, type RecordTable } from "./record-tables.ts";
-import type { Fields, RecordValues } from "./record-values.ts";
 
 export interface Conflict {
   readonly conflict: string;
@@ -54,14 +54,26 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
       const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
       return typeof done === "number" ? done > 0 : done;
     },
-    remove: (kind, id) => removeNow(db, RECORD_TABLES[kind], id),
+    remove: (kind, id) => removeNow(db, kind, id),
   };
 }
 
-function removeNow(db: Database, table: RecordTable, id: string): boolean | "in_use" {
-  if (table.users?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
+/** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
+  accounts: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
+  connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
+  // Its id names its queue: while jobs are in it, the route stays.
+  routes: [
+    `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
+    `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
+  ],
+};
+
+function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
+  const { table } = RECORD_TABLES[kind];
+  if (USERS[kind]?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
   try {
-    return db.prepare(`DELETE FROM ${table.table} WHERE id = ?`).run(id) > 0;
+    return db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id) > 0;
   } catch (error) {
     if (isConstraint(error)) return "in_use";
     throw error;

@@ -1,4 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import { RECORD_TABLES, type RecordTable } from "../record-tables.ts";
+import type { RecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import type { AccountBook } from "./account-book.ts";
@@ -6,8 +8,6 @@ import type { Database } from "./database.ts";
 import type { Meta } from "./meta.ts";
 import type { OptOutBook } from "./opt-outs.ts";
 import { createRecordRows, type RecordRows } from "./record-rows.ts";
-import { RECORD_TABLES, type RecordTable } from "./record-tables.ts";
-import type { RecordValues } from "./record-values.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 

@@ -1,9 +1,9 @@
 import { applyInterruption } from "../../core/progress.ts";
+import { toProgress } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { QueueBook } from "./queue-book.ts";
-import { toProgress } from "./rows.ts";
 
 export interface StageParts {
   readonly messages: MessageLog;

@@ -9,9 +9,9 @@ import {
   suppressedUntil,
 } from "../../core/suppression.ts";
 import { hashedUuid } from "../hashed-uuid.ts";
+import type { MessageRow } from "../message-rows.ts";
 import type { AccountBook, AccountEntry } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import type { MessageRow } from "./rows.ts";
 
 /** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
 export interface SuppressionBook {

@@ -1,15 +1,14 @@
-import type { Vault } from "../vault.ts";
-import type { SqlValue } from "./driver.ts";
 import type { Column, RecordTable } from "./record-tables.ts";
+import type { Vault } from "./vault.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** A record's fields to and from the values of its row. */
 export interface RecordValues {
-  /** `undefined` and `null` are both NULL. */
-  toSql(place: Place, value: unknown): SqlValue;
+  /** `undefined` and `null` are both NULL; truth is 0 or 1, which either engine takes for it. */
+  toSql(place: Place, value: unknown): string | number | null;
   /** Fields that are NULL are absent. */
-  toRecord(table: RecordTable, row: Readonly<Record<string, SqlValue>>): Fields;
+  toRecord(table: RecordTable, row: Readonly<Record<string, unknown>>): Fields;
 }
 
 export interface Place {
@@ -30,7 +29,7 @@ export function createRecordValues(vault: Vault): RecordValues {
         case "boolean":
           return value ? 1 : 0;
         default:
-          return value as SqlValue;
+          return value as string | number;
       }
     },
     toRecord(table, row) {
@@ -45,14 +44,14 @@ export function createRecordValues(vault: Vault): RecordValues {
   };
 }
 
-function fromSql(vault: Vault, place: Place, value: NonNullable<SqlValue>): unknown {
+function fromSql(vault: Vault, place: Place, value: unknown): unknown {
   switch (place.column.type) {
     case "json":
       return JSON.parse(String(value));
     case "sealed":
       return JSON.parse(vault.open(String(value), placeName(place)));
     case "boolean":
-      return value === 1;
+      return value === 1 || value === true;
     default:
       return value;
   }

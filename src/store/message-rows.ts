@@ -7,7 +7,7 @@ import type {
   Part,
   Progress,
   TimelineEntry,
-} from "../../core/message.ts";
+} from "../core/message.ts";
 
 export const MESSAGE_COLUMNS =
   "id, account, content, channel, recipient, status, parts, sequence, position, error, expires_at, callback_host";

@@ -1,5 +1,5 @@
 /** Which columns hold what operators register. Only what is named here can be named in a statement. */
-import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../core/accounts.ts";
 
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
 
@@ -15,8 +15,6 @@ export interface RecordTable {
   readonly columns: Readonly<Record<string, Column>>;
   /** A change of it raises `Records.version`. */
   readonly isWatched?: true;
-  /** Statements that find a row that refers to the record with this id, where no foreign key says so. */
-  readonly users?: readonly string[];
 }
 
 /** Every field of the record has its column. */
@@ -38,7 +36,6 @@ export const RECORD_TABLES: Tables = {
   accounts: {
     table: "accounts",
     columns: { id, name: text("name"), mode: text("mode"), createdAt },
-    users: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
   },
   apiKeys: {
     table: "api_keys",
@@ -132,7 +129,6 @@ export const RECORD_TABLES: Tables = {
       createdAt,
     },
     isWatched: true,
-    users: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
   },
   routes: {
     table: "routes",
@@ -149,11 +145,6 @@ export const RECORD_TABLES: Tables = {
       createdAt,
     },
     isWatched: true,
-    // Its id names its queue: while jobs are in it, the route stays.
-    users: [
-      `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
-      `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
-    ],
   },
   suppressions: {
     table: "suppressions",
