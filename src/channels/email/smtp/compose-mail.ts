@@ -4,6 +4,7 @@ import type { EmailContent, MessageError, Recipient } from "../../../core/messag
 import { type DkimKey, signMail } from "../dkim/sign-mail.ts";
 import { asciiDomainOf, isAscii, toEnvelopeAddress } from "./mail-address.ts";
 import { toMailBody } from "./mail-body.ts";
+import { printMail } from "./print-mail.ts";
 
 export interface MailToCompose {
   readonly messageId: string;
@@ -31,7 +32,7 @@ export type ComposedMail =
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
   if (fault !== undefined) return refused("smtp.invalid_message", fault);
-  const plain = await new MailComposer(toComposerOptions(mail)).compile().build();
+  const plain = await printMail(new MailComposer(toComposerOptions(mail)).compile());
   const header = plain.subarray(0, plain.indexOf("\r\n\r\n"));
   if (hasLongLine(header)) return refused("smtp.invalid_message", "a header line is longer than 998 octets");
   const raw = mail.dkim ? await signMail(plain, mail.dkim) : plain;

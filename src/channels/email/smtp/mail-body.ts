@@ -18,6 +18,11 @@ export function toMailBody(text: string): MailBody {
   return { content: Readable.from(textPieces(text)), contentTransferEncoding };
 }
 
+/** So short that nobody waits for it to be written. */
+export function isAtOnce(octets: Buffer): boolean {
+  return octets.length <= PIECE;
+}
+
 /** The octets in pieces, with the loop free in between. */
 export async function* octetPieces(octets: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < octets.length; start += PIECE) {
@@ -49,10 +54,25 @@ function withCrlf(text: string): string {
   return text.replace(/\r\n|\r|\n/g, "\r\n");
 }
 
-/** Printable ASCII in lines that need no folding. */
+/** Printable ASCII in lines of at most 76 characters, which need no folding. */
 function isSevenBit(text: string): boolean {
-  return /^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{77}/.test(text);
+  return !NOT_PRINTABLE.test(text) && hasShortLines(text);
 }
+
+const NOT_PRINTABLE = /[^\t\r\n\x20-\x7e]/;
+
+/** By the line ends and not by a pattern: that would look at every character many times. */
+function hasShortLines(text: string): boolean {
+  let start = 0;
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+    if (end - start > 76 && LONG_LINE.test(text.slice(start, end))) return false;
+    start = end + 1;
+  }
+  return text.length - start <= 76 || !LONG_LINE.test(text.slice(start));
+}
+
+/** What stands between two LF may yet have CR in it. */
+const LONG_LINE = /[^\r\n]{77}/;
 
 /** Whether quoted-printable is the shorter of the two: it triples what base64 makes a third longer. */
 function isMostlyLatin(sample: string): boolean {

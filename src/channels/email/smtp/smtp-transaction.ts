@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 import type { SMTPEnvelope } from "nodemailer/lib/smtp-connection";
 import { isAscii } from "./mail-address.ts";
-import { octetPieces } from "./mail-body.ts";
+import { isAtOnce, octetPieces } from "./mail-body.ts";
 import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLine } from "./smtp-replies.ts";
 
 export interface Envelope {
@@ -94,7 +94,7 @@ interface SendError extends Error {
 
 /** `end` of the stream comes before the final dot is written and after everything before it: it tells the two apart. */
 function openContent(raw: Buffer) {
-  const stream = Readable.from(octetPieces(raw), { objectMode: false });
+  const stream = isAtOnce(raw) ? streamOf(raw) : Readable.from(octetPieces(raw), { objectMode: false });
   const seen = { isBegun: false, isSent: false };
   stream.once("resume", () => {
     seen.isBegun = true;
@@ -103,6 +103,16 @@ function openContent(raw: Buffer) {
     seen.isSent = true;
   });
   return { stream, isBegun: () => seen.isBegun, isSent: () => seen.isSent };
+}
+
+/** A generator costs more turns of the loop than the rest of the transaction. */
+function streamOf(raw: Buffer): Readable {
+  return new Readable({
+    read() {
+      this.push(raw);
+      this.push(null);
+    },
+  });
 }
 
 function repliesOf({ accepted = [], rejectedErrors = [] }: KeptEnvelope): TransactionReport["recipients"] {
