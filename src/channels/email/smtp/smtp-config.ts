@@ -15,7 +15,7 @@ type TlsMode = (typeof TLS_MODES)[number];
 
 const DEFAULTS = {
   port: 25,
-  max_connections: 5,
+  max_connections: 20,
   max_messages_per_connection: 100,
   connect_timeout_ms: 30_000,
   greeting_timeout_ms: 30_000,

@@ -111,7 +111,7 @@ test("an idle connection is closed with QUIT after its time, and the next messag
   await channel.send(outgoingEmail(), NEVER);
   await clock.advance(5_000);
   await server.openConnections(0);
-  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 5]);
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 20]);
   await channel.send(outgoingEmail(), NEVER);
   expect(server.received.map(({ connection }) => connection)).toEqual([1, 2]);
 });
@@ -135,7 +135,7 @@ test("while the host is down nothing is asked for, the pauses grow, and it is fo
   await raw(() => undefined, gone.port);
   await clock.advance(6_000);
   await became("up");
-  expect(channel.freeSlots()).toBe(5);
+  expect(channel.freeSlots()).toBe(20);
   expect(channel.status().reason).toBeUndefined();
 });
 
