@@ -27,7 +27,8 @@ export interface Attempt {
 
 /** What becomes of the job: tried again, kept from being sent again until its window ends, or done. */
 export type NextStep =
-  | { readonly kind: "again"; readonly dueAt: number }
+  /** `isRepeat`: it only went on waiting, which is no news, and leaves no entry. */
+  | { readonly kind: "again"; readonly dueAt: number; readonly isRepeat?: true }
   | { readonly kind: "held"; readonly dueAt: number }
   /** `end` says why parts that are still open will not be tried again. */
   | { readonly kind: "done"; readonly end?: EndReason };
@@ -60,6 +61,7 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
     status: statusAfter(before, parts, attempt.next),
     ...errorOf(before, parts, attempt.next),
   };
+  if (attempt.next.kind === "again" && attempt.next.isRepeat) return { progress: after, entries: [] };
   return record(before, after, {
     at: attempt.at,
     kind: attempt.connectorId === undefined ? "status" : "attempt",

@@ -22,10 +22,14 @@ export async function findConditions(
   { upkeep, receipts, connectors }: AlarmSources,
   situation: Situation,
 ): Promise<readonly Condition[]> {
+  const running = new Set(connectors().map(({ id }) => id));
   return [
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await upkeep.backlog()).flatMap((queue) => ofQueue(queue, situation)),
-    ...(await receipts.overdue()).flatMap((overdue) => ofReceipts(overdue, situation)),
+    // Those of a connector that was deleted or switched off never come, and nobody can do anything about it.
+    ...(await receipts.overdue())
+      .filter(({ connectorId }) => running.has(connectorId))
+      .flatMap((overdue) => ofReceipts(overdue, situation)),
   ];
 }
 

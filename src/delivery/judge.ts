@@ -68,7 +68,7 @@ export function judgeElsewhere(
   return {
     ...settlementOf(job, verdict.now),
     detail: { waits_for: verdict.owner },
-    next: { kind: "again", dueAt },
+    next: { kind: "again", dueAt, ...repeatOf(job) },
   };
 }
 
@@ -79,6 +79,17 @@ export function judgeElsewhere(
  */
 export function ownerOf(job: ClaimedJob, failover: Route["failover"]): string | undefined {
   return takenInPartBy(job) ?? (failover === "always" ? undefined : mayBeTakenBy(job));
+}
+
+/** Of what waits again and again the 1st, 2nd, 4th, 8th … claim is noted: a day of it shall not fill the timeline. */
+function repeatOf({ claim }: ClaimedJob): { readonly isRepeat?: true } {
+  return (claim & (claim - 1)) === 0 ? {} : { isRepeat: true };
+}
+
+/** All of it waits for a rate that was set here; the provider was not asked. */
+function waitsForOwnPace({ parts }: SendOutcome): boolean {
+  const tried = parts.filter((part) => part !== undefined);
+  return tried.length > 0 && tried.every((part) => part.kind === "deferred" && part.isOwnPace === true);
 }
 
 /**
@@ -142,7 +153,8 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): Next
     jitter: verdict.jitter,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
-  return dueAt === undefined ? { kind: "done", end: "attempts_spent" } : { kind: "again", dueAt };
+  if (dueAt === undefined) return { kind: "done", end: "attempts_spent" };
+  return { kind: "again", dueAt, ...(waitsForOwnPace(outcome) && repeatOf(job)) };
 }
 
 type Unsettled = Exclude<PartOutcome, { kind: "sent" | "rejected" }> | { readonly kind: "untried" };

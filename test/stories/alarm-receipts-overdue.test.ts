@@ -40,3 +40,14 @@ test("overdue receipts of a connector alarm at their limit, and until half of th
   await smsc.sendReceipt(smsc.submits[1]!);
   await rig.service.passUntil(async () => (await names()).length === 0, 60_000);
 });
+
+test("the alarm of a connector that is switched off is over, though its receipts never come", async () => {
+  await set("receipt_overdue_after_minutes", "2");
+  await set("alarm_receipts_overdue", "1");
+  const connector = await connectSmsc(rig.service, smsc);
+  const live = await openLiveSms(rig.service, { connectors: [connector] });
+  await rig.service.reached(await live.send("+14155550101"), "sent");
+  await rig.service.passUntil(async () => (await rig.alarms()).length > 0, 180_000);
+  await admin(rig.service, `/connectors/${connector}`, { is_enabled: false }, "PATCH");
+  await rig.service.passUntil(async () => (await rig.alarms()).length === 0, 60_000);
+});

@@ -50,6 +50,17 @@ test("a sender at the rate that was set for it waits for its connector", async (
   expect(counts(two)).toEqual([3, 0]);
 });
 
+test("a message that waits long for the rate of its sender notes it ever more rarely", async () => {
+  two = await openTwoSmscs(() => ({}), { max_per_second_per_sender: 0.01 });
+  await two.live.send(NUMBER);
+  await two.live.send(NUMBER);
+  const last = await two.live.send(NUMBER);
+  await two.postrider.pass(600_000);
+  const waits = (await two.live.timeline(last)).filter(({ error }) => error?.code === "smpp.sender_rate");
+  expect(waits.length).toBeGreaterThan(0);
+  expect(waits.length).toBeLessThan(6);
+});
+
 test("while an HTTP gateway that throttles rests, however long it asks, others take the messages", async () => {
   const postrider = await startHeldPostrider();
   const headers = { "Retry-After": "300" };
