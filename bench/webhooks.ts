@@ -163,7 +163,7 @@ async function failAll({ store }: Awaited<ReturnType<typeof openGround>>): Promi
     const claimed = await store.outbox.claim({ lanes, now: clock.now(), leaseMs: 60_000 });
     const attempt = { at: clock.now(), ms: 15_000, error: { code: "timeout", message: "no answer in time" } };
     const verdict = { kind: "again" as const, at: clock.now() + 5 * 3_600_000 };
-    await store.outbox.settle(claimed.map(({ id, claim }) => ({ id, claim, verdict, attempt })));
+    await store.outbox.settle(claimed.map((event) => ({ ...event, verdict, attempt })));
   }
 }
 

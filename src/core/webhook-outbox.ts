@@ -60,6 +60,8 @@ export interface WebhookAttempt {
 
 export interface WebhookSettlement {
   readonly id: number;
+  /** Proves that it is still the event that was claimed: ids of events that are gone may be given again. */
+  readonly messageId: string;
   readonly claim: number;
   readonly verdict: WebhookVerdict;
   readonly attempt: WebhookAttempt;

@@ -39,7 +39,8 @@ export function createCarry(deps: CarryDeps): Carry {
     const { verdict, attempt } = result;
     observe(verdict.kind, attempt.ms);
     note(log, webhook, result);
-    await outbox.settle([{ id: webhook.id, claim: webhook.claim, verdict, attempt }]).catch((error) => {
+    const { id, messageId, claim } = webhook;
+    await outbox.settle([{ id, messageId, claim, verdict, attempt }]).catch((error) => {
       log.warn({ err: error, ...placeOf(webhook) }, "a webhook's delivery could not be recorded");
     });
   };

@@ -26,7 +26,7 @@ async function deliver(
   const request = { lanes: [{ lane, limit: 10 }], now: clock.now, leaseMs: HOUR };
   const claimed = await store.outbox.claim(request);
   const attempt = { at: clock.now, ms: 1, error: { code: "timeout", message: "no answer in time" } };
-  await store.outbox.settle(claimed.map(({ id, claim }) => ({ id, claim, verdict, attempt })));
+  await store.outbox.settle(claimed.map((event) => ({ ...event, verdict, attempt })));
   return claimed.length;
 }
 

@@ -24,11 +24,11 @@ function take(world: World, limit = 10, lane = laneOf(world)): Promise<readonly 
 
 function settleWebhook(
   { store, clock }: World,
-  { id, claim }: Pick<ClaimedWebhook, "id" | "claim">,
+  { id, messageId, claim }: Pick<ClaimedWebhook, "id" | "messageId" | "claim">,
   verdict: WebhookVerdict,
 ): Promise<readonly boolean[]> {
   const attempt = { at: clock.now, ms: 12, status: verdict.kind === "delivered" ? 204 : 500, head: "hm" };
-  return store.outbox.settle([{ id, claim, verdict, attempt }]);
+  return store.outbox.settle([{ id, messageId, claim, verdict, attempt }]);
 }
 
 const DELIVERED: WebhookVerdict = { kind: "delivered" };
@@ -157,6 +157,22 @@ export function outboxContract(open: OpenStore): void {
       expect(attempts).toHaveLength(20);
       expect(attempts?.at(-1)?.at).toBe(world.clock.now);
       expect((await world.store.outbox.ofMessage(id))[0]).toMatchObject({ attempts: 22, failures: 22 });
+    }),
+  );
+
+  test(
+    "a delivery whose message went meanwhile moves nothing, whoever has its place now",
+    inWorld(open, async (world) => {
+      const id = await sendAndReceive(world);
+      const [gone] = await take(world);
+      const later = world.clock.now + HOUR;
+      while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
+      expect(await states(world, id)).toEqual([]);
+      const next = await sendAndReceive(world);
+      await take(world);
+      expect(await settleWebhook(world, gone!, DELIVERED)).toEqual([false]);
+      expect(await states(world, next)).toEqual(["1 leased", "2 held"]);
+      expect(await world.store.outbox.attempts({ messageId: next, sequence: 1 })).toEqual([]);
     }),
   );
 

@@ -21,9 +21,9 @@ export function createWebhookSettle(db: Database, { log, bell }: SettleParts): O
   const count = db.prepare("UPDATE webhooks SET attempts = ? WHERE id = ?");
   const note = createAttemptNotes(db);
 
-  const settleOne = ({ id, claim, verdict, attempt }: WebhookSettlement): boolean => {
+  const settleOne = ({ id, messageId, claim, verdict, attempt }: WebhookSettlement): boolean => {
     const row = find.get(id);
-    if (!row) return false;
+    if (row?.message_id !== messageId) return false;
     const attempts = verdict.kind === "released" ? row.attempts : note(id, row.attempts + 1, attempt);
     // A lease that ran out is still proved by the latest claim.
     if (row.claim !== claim || (row.state !== "leased" && row.state !== "ready")) {
