@@ -1,6 +1,7 @@
-import type { Channel } from "../channels/channel.ts";
+import type { Channel, OutgoingMessage } from "../channels/channel.ts";
 import type { ConnectorHealth } from "../core/connector-health.ts";
 import type { SendOutcome } from "../core/outcome.ts";
+import { segmentSms } from "../core/sms-segments.ts";
 import type { Attempted, Health } from "./health.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
@@ -19,8 +20,8 @@ export interface Outlet {
   reserve(count: number): void;
   /** Gives back reservations that turn out not to be needed. */
   unreserve(count: number): void;
-  /** Turns one reservation into a message on the wire, and counts it against the rate. */
-  handOver(): void;
+  /** Turns one reservation into a message on the wire, and counts its segments against the rate. */
+  handOver(message: OutgoingMessage): void;
 }
 
 export interface OutletParts {
@@ -47,9 +48,14 @@ export function createOutlet(channel: Channel, { throttle, health, onLeftOver }:
       reserved -= count;
       if (count > 0) onLeftOver();
     },
-    handOver() {
+    handOver(message) {
       reserved -= 1;
-      throttle.take(1);
+      if (throttle.isLimited) throttle.take(segmentsOf(message));
     },
   };
+}
+
+/** One where the provider makes the text, and of an email. */
+function segmentsOf(message: OutgoingMessage): number {
+  return message.channel === "sms" && message.text !== undefined ? segmentSms(message.text).parts.length : 1;
 }

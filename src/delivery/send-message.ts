@@ -104,7 +104,7 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
     if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
-    outlet.handOver();
+    outlet.handOver(outgoing.message);
     handedOver = true;
     return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
   } finally {

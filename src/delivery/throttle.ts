@@ -2,6 +2,8 @@ import type { Clock } from "../core/clock.ts";
 
 /** A token bucket: so many segments (or emails) a second, one second's worth at once. */
 export interface Throttle {
+  /** False: it has no limit, and counts nothing. */
+  readonly isLimited: boolean;
   /** Whole tokens there are now; 0 or less means wait. */
   available(): number;
   /** Takes `count` tokens, into debt where there are fewer: a long message is not cut in two. */
@@ -12,7 +14,7 @@ export interface Throttle {
 
 /** @param perSecond absent or 0: no limit */
 export function createThrottle(clock: Clock, perSecond: number | undefined): Throttle {
-  if (!perSecond) return { available: () => Number.POSITIVE_INFINITY, take() {}, waitMs: () => 0 };
+  if (!perSecond) return UNLIMITED;
   const capacity = Math.max(1, perSecond);
   let tokens = capacity;
   let filledAt = clock.monotonicMs();
@@ -23,6 +25,7 @@ export function createThrottle(clock: Clock, perSecond: number | undefined): Thr
     filledAt = now;
   };
   return {
+    isLimited: true,
     available() {
       refill();
       return Math.floor(tokens);
@@ -37,3 +40,10 @@ export function createThrottle(clock: Clock, perSecond: number | undefined): Thr
     },
   };
 }
+
+const UNLIMITED: Throttle = {
+  isLimited: false,
+  available: () => Number.POSITIVE_INFINITY,
+  take() {},
+  waitMs: () => 0,
+};
