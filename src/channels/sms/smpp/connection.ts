@@ -1,4 +1,5 @@
 import * as net from "node:net";
+import process from "node:process";
 import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import { createFrameReader } from "./frame-reader.ts";
@@ -92,7 +93,10 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   };
 }
 
-/** What is to be written soon goes in one write: for a system call each would pay more than for all else about it. */
+/**
+ * What is to be written soon goes in one write: for a system call each would pay more than for all else about it. Soon
+ * is when nothing is left to do that is not a wait: promises first, then the ticks they asked for.
+ */
 function createFrameLine(socket: net.Socket) {
   let frames: Uint8Array[] = [];
   let listeners: (() => void)[] = [];
@@ -109,7 +113,7 @@ function createFrameLine(socket: net.Socket) {
     join(frame: Uint8Array, onWritten?: () => void): void {
       frames.push(frame);
       if (onWritten) listeners.push(onWritten);
-      if (frames.length === 1) void Promise.resolve().then(flush);
+      if (frames.length === 1) queueMicrotask(() => process.nextTick(flush));
     },
     flush,
   };

@@ -61,14 +61,17 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
   const now = () => clock.monotonicMs();
   return {
     available() {
+      if (isFree(state)) return Number.POSITIVE_INFINITY;
       refill(state);
       return state.filledAt > now() ? 0 : Math.floor(state.tokens);
     },
     soon() {
+      if (isFree(state)) return Number.POSITIVE_INFINITY;
       refill(state);
       return state.filledAt > now() ? 0 : Math.floor(state.tokens + state.rate * SOON_S);
     },
     take() {
+      if (isFree(state)) return;
       refill(state);
       if (Number.isFinite(state.rate)) state.tokens -= 1;
     },
@@ -80,11 +83,17 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
     accepted: state.counted.add,
     slowDown: (refusal) => slowDown(state, refusal),
     rate() {
+      if (isFree(state)) return undefined;
       refill(state);
       const { rate, reduced } = state;
       return Number.isFinite(rate) ? { perSecond: rate, isReduced: reduced !== undefined } : undefined;
     },
   };
+}
+
+/** Nobody has set a pace, and nobody asks for one: then the time need not be known. */
+function isFree({ rate, reduced }: State): boolean {
+  return rate === Number.POSITIVE_INFINITY && reduced === undefined;
 }
 
 /** While the pace rests, `filledAt` lies ahead and nothing is added. */
