@@ -25,9 +25,8 @@ export interface Attempt {
   readonly only?: readonly number[];
 }
 
-/** What becomes of the job: tried again, kept from being sent again until its window ends, or done. */
+/** What becomes of the job: tried again (`isRepeat`: leaves no entry), kept from being sent again until its window ends, or done. */
 export type NextStep =
-  /** `isRepeat`: it only went on waiting, which is no news, and leaves no entry. */
   | { readonly kind: "again"; readonly dueAt: number; readonly isRepeat?: true }
   | { readonly kind: "held"; readonly dueAt: number }
   /** `end` says why parts that are still open will not be tried again. */
@@ -74,12 +73,8 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
 export function applyExpiry(before: Progress, at: number, only?: readonly number[]): Step {
   const isOpenEmail = before.channel === "email" && !isSettled(before);
   const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;
-  return applyAttempt(sending, {
-    at,
-    outcomes: [],
-    next: { kind: "done", end: "window_over" },
-    ...(only && { only }),
-  });
+  const next = { kind: "done", end: "window_over" } as const;
+  return applyAttempt(sending, { at, outcomes: [], next, ...(only && { only }) });
 }
 
 /** Applies a provider's later word to one part. Final states hold; a late word only becomes an entry. */
