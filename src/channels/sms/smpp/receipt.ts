@@ -148,7 +148,12 @@ function patternOf(key: string): RegExp {
   return new RegExp(`(?:^|[\\s,;])${name}\\s*:[ \\t]*([^\\s,;]+)`, "i");
 }
 
+/** As appendix B writes it, which most do: one look then finds what one for each key would. */
+const STANDARD = new RegExp(`^${KEYS.map((key) => `${key}:([^\\s,;:]+)`).join(" ")} *$`, "i");
+
 function textFields(text: string): TextFields {
+  const standard = STANDARD.exec(text);
+  if (standard) return Object.fromEntries(KEYS.map((key, index) => [key, standard[index + 1]]));
   const fields: TextFields = {};
   for (const [key, pattern] of PATTERNS) {
     const value = pattern.exec(text)?.[1];

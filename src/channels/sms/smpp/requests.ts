@@ -31,7 +31,9 @@ const MAX_OVERDUE = 10_000;
 
 interface Waiting {
   readonly responseId: number;
-  readonly end: (answer: Answer) => void;
+  readonly endsAtMs: number;
+  readonly onLate: ((pdu: Pdu) => void) | undefined;
+  readonly resolve: (answer: Answer) => void;
 }
 
 interface Overdue {
@@ -44,6 +46,7 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
   const overdue = new Map<number, Overdue>();
   let next = firstSequence;
   let lost: Answer | undefined;
+  const alarm = createAlarm(clock, () => giveUp());
 
   const takeSequence = () => {
     // After a turn of the counter an old request may still hold a number.
@@ -53,37 +56,69 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
     return sequence;
   };
 
+  const end = (sequence: number, request: Waiting, answer: Answer) => {
+    waiting.delete(sequence);
+    if (waiting.size === 0) alarm.cancel();
+    request.resolve(answer);
+  };
+
+  /** Ends those whose time is up. */
+  const giveUp = () => {
+    const nowMs = clock.monotonicMs();
+    for (const [sequence, request] of [...waiting]) {
+      const { responseId, endsAtMs, onLate } = request;
+      if (endsAtMs > nowMs) alarm.setFor(endsAtMs);
+      else {
+        end(sequence, request, { kind: "silent" });
+        if (onLate) remember(overdue, sequence, { responseId, onLate });
+      }
+    }
+  };
+
   return {
     begin(commandId, limitMs, onLate) {
       const sequence = takeSequence();
       const responseId = responseTo(commandId);
       if (lost) return { sequence, answer: Promise.resolve(lost) };
-      const answer = new Promise<Answer>((resolve) => {
-        const cancel = clock.after(limitMs, () => {
-          end({ kind: "silent" });
-          if (onLate) remember(overdue, sequence, { responseId, onLate });
-        });
-        const end = (outcome: Answer) => {
-          cancel();
-          waiting.delete(sequence);
-          resolve(outcome);
-        };
-        waiting.set(sequence, { responseId, end });
-      });
+      const endsAtMs = clock.monotonicMs() + limitMs;
+      const { promise: answer, resolve } = Promise.withResolvers<Answer>();
+      waiting.set(sequence, { responseId, endsAtMs, onLate, resolve });
+      alarm.setFor(endsAtMs);
       return { sequence, answer };
     },
     answer(pdu) {
       const request = waiting.get(pdu.sequence);
       if (!request) return answerLate(overdue, pdu);
       if (pdu.commandId !== request.responseId && pdu.commandId !== COMMAND.genericNack) return false;
-      request.end({ kind: "answered", pdu });
+      end(pdu.sequence, request, { kind: "answered", pdu });
       return true;
     },
     lose(reason) {
       lost = { kind: "lost", reason };
       overdue.clear();
-      for (const request of [...waiting.values()]) request.end(lost);
+      for (const [sequence, request] of [...waiting]) end(sequence, request, lost);
     },
+  };
+}
+
+/** One timer for all that wait: it rings at the earliest time it was set for. */
+function createAlarm(clock: Clock, ring: () => void) {
+  let set: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  const cancel = () => {
+    set?.cancel();
+    set = undefined;
+  };
+  return {
+    setFor(atMs: number): void {
+      if (set && set.atMs <= atMs) return;
+      cancel();
+      const cancelTimer = clock.after(atMs - clock.monotonicMs(), () => {
+        set = undefined;
+        ring();
+      });
+      set = { atMs, cancel: cancelTimer };
+    },
+    cancel,
   };
 }
 
