@@ -180,3 +180,22 @@ export const RECORD_TABLES: Tables = {
     },
   },
 };
+
+/** Without the fields that are `undefined`. */
+export function given(record: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+/** Throws where the table has no such field. */
+export function columnOf(table: RecordTable, field: string): Column {
+  const column = Object.hasOwn(table.columns, field) ? table.columns[field] : undefined;
+  if (!column) throw new Error(`${table.table} has no field ${field}`);
+  return column;
+}
+
+/** The same, of a field that can be searched by: what is sealed is never twice the same. */
+export function comparable(table: RecordTable, field: string): Column {
+  const column = columnOf(table, field);
+  if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);
+  return column;
+}

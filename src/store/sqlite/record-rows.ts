@@ -1,5 +1,5 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
-import { type Column, RECORD_TABLES, type RecordTable } from "../record-tables.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { Fields, RecordValues } from "../record-values.ts";
 import type { Database } from "./database.ts";
 import { isConstraint, type SqlValue } from "./driver.ts";
@@ -119,23 +119,6 @@ function selectSql(table: RecordTable, fields: Fields): string {
 function updateSql(table: RecordTable, fields: Fields): string {
   const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
   return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`;
-}
-
-/** Without the fields that are `undefined`. */
-function given(record: object): Fields {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
-}
-
-function columnOf(table: RecordTable, field: string): Column {
-  const column = Object.hasOwn(table.columns, field) ? table.columns[field] : undefined;
-  if (!column) throw new Error(`${table.table} has no field ${field}`);
-  return column;
-}
-
-function comparable(table: RecordTable, field: string): Column {
-  const column = columnOf(table, field);
-  if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);
-  return column;
 }
 
 /** The engine says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last is what is taken. */
