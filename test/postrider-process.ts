@@ -34,6 +34,8 @@ export interface StartOptions {
   /** Instead of `serve`. */
   readonly command?: string;
   readonly main?: string;
+  /** Instead of Bun and `main`: a program that is both. */
+  readonly binary?: string;
   /** A shell command that runs first, for limits that the process inherits. */
   readonly before?: string;
 }
@@ -78,13 +80,13 @@ export function startCommand(
 function spawn(options: StartOptions) {
   const dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
   const command = [
-    process.execPath,
-    options.main ?? MAIN,
+    ...(options.binary ? [options.binary] : [process.execPath, options.main ?? MAIN]),
     options.command ?? "serve",
     ...(options.args ?? []),
   ];
   const wrapped = options.before ? ["sh", "-c", `${options.before}; exec "$@"`, "sh", ...command] : command;
   const child = Bun.spawn(wrapped, {
+    ...(options.binary && { cwd: dataFolder }),
     env: {
       PATH: process.env.PATH ?? "",
       HOME: dataFolder,

@@ -168,6 +168,7 @@ function openListeners(
   return createListeners({
     ...parts,
     count: config.listeners - 1,
+    program: new URL("./listener-thread.ts", import.meta.url),
     clock,
     setup: {
       host,

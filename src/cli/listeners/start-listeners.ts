@@ -24,6 +24,8 @@ export interface Listeners {
 export interface ListenersOptions {
   /** How many threads, beside that of the process. */
   readonly count: number;
+  /** What each of them runs. */
+  readonly program: URL;
   readonly setup: Omit<ListenerSetup, "port" | "socket" | "shared">;
   readonly memory: SharedArrayBuffer;
   readonly clock: Clock;
@@ -68,7 +70,7 @@ export function createListeners(options: ListenersOptions): Listeners {
       for (let index = 1; index <= count; index++) {
         const shared = { memory, share: { index, of: count + 1 } };
         const setup = { ...options.setup, port, socket, shared };
-        threads.push(startThread(setup, { clock, onMessage, onLost: options.onLost }));
+        threads.push(startThread(setup, { ...options, onMessage }));
       }
       await Promise.all(threads.map(({ opened }) => opened));
     },
@@ -97,12 +99,15 @@ interface ListenerThread {
   stop(): Promise<void>;
 }
 
-interface ThreadListeners extends Pick<ListenersOptions, "clock" | "onLost"> {
+interface ThreadListeners extends Pick<ListenersOptions, "program" | "clock" | "onLost"> {
   readonly onMessage: (message: FromListener) => void;
 }
 
-function startThread(setup: ListenerSetup, { clock, onMessage, onLost }: ThreadListeners): ListenerThread {
-  const worker = new Worker(new URL("./listener-thread.ts", import.meta.url), { workerData: setup });
+function startThread(
+  setup: ListenerSetup,
+  { program, clock, onMessage, onLost }: ThreadListeners,
+): ListenerThread {
+  const worker = new Worker(program, { workerData: setup });
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   let turnedAt = clock.monotonicMs();

@@ -2,25 +2,25 @@
 import { randomBytes } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
 import ipaddr from "ipaddr.js";
-import { createMessageApp } from "../../api/app.ts";
-import type { ObservedRequest } from "../../api/app-deps.ts";
-import type { Clock } from "../../core/clock.ts";
-import { createIds } from "../../core/uuid.ts";
-import { openStoreBeside } from "../../store/open-store.ts";
-import type { StoreBeside } from "../../store/sqlite/open-beside.ts";
-import { CONNECTOR_KINDS } from "../channels.ts";
-import { listen } from "../listen.ts";
-import { createLog } from "../log.ts";
-import { createSystemClock } from "../system-clock.ts";
-import { isTrustedProxy } from "../trusted-proxies.ts";
-import { createHandOn } from "./hand-on.ts";
+import { createMessageApp } from "../api/app.ts";
+import type { ObservedRequest } from "../api/app-deps.ts";
+import type { Clock } from "../core/clock.ts";
+import { createIds } from "../core/uuid.ts";
+import { openStoreBeside } from "../store/open-store.ts";
+import type { StoreBeside } from "../store/sqlite/open-beside.ts";
+import { CONNECTOR_KINDS } from "./channels.ts";
+import { listen } from "./listen.ts";
+import { createHandOn } from "./listeners/hand-on.ts";
 import {
   type AnsweredRequests,
   type FromListener,
   type ListenerSetup,
   type ToListener,
   TURN_MS,
-} from "./messages.ts";
+} from "./listeners/messages.ts";
+import { createLog } from "./log.ts";
+import { createSystemClock } from "./system-clock.ts";
+import { isTrustedProxy } from "./trusted-proxies.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that the service starts");
 run(workerData, parentPort);

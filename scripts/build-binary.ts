@@ -1,0 +1,34 @@
+/**
+ * `npm run build:binary [file]`: the service as one file that needs neither Node nor Bun, for the system it is built on.
+ * `--target bun-linux-arm64` and the like build it for another.
+ */
+import { chmodSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { target: { type: "string" } },
+});
+const outfile = resolve(positionals[0] ?? "dist/postrider");
+
+/** The program, and those of its threads: they lie beside it in the binary, as in `src/cli`. */
+const PROGRAMS = ["main.ts", "store-thread.ts", "listener-thread.ts"];
+
+const EXECUTABLE = 0o755;
+
+mkdirSync(dirname(outfile), { recursive: true });
+const { success, logs } = await Bun.build({
+  entrypoints: PROGRAMS.map((name) => resolve(import.meta.dir, "../src/cli", name)),
+  compile: {
+    outfile,
+    ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),
+    // What lies in the folder where it is started is not its business.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+  },
+});
+for (const log of logs) process.stderr.write(`${log.message}\n`);
+if (!success) process.exit(1);
+chmodSync(outfile, EXECUTABLE);
+process.stdout.write(`${outfile}\n`);
