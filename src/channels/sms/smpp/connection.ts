@@ -1,5 +1,4 @@
 import * as net from "node:net";
-import process from "node:process";
 import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import { createFrameReader } from "./frame-reader.ts";

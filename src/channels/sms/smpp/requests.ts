@@ -44,33 +44,25 @@ interface Overdue {
 export function createRequests(clock: Clock, firstSequence = 1): Requests {
   const waiting = new Map<number, Waiting>();
   const overdue = new Map<number, Overdue>();
-  let next = firstSequence;
   let lost: Answer | undefined;
   const alarm = createAlarm(clock, () => giveUp());
 
-  const takeSequence = () => {
-    // After a turn of the counter an old request may still hold a number.
-    while (waiting.has(next) || overdue.has(next)) next = next === MAX_SEQUENCE ? 1 : next + 1;
-    const sequence = next;
-    next = sequence === MAX_SEQUENCE ? 1 : sequence + 1;
-    return sequence;
-  };
+  // After a turn of the counter an old request may still hold a number.
+  const takeSequence = createCounter(firstSequence, (number) => waiting.has(number) || overdue.has(number));
 
-  const end = (sequence: number, request: Waiting, answer: Answer) => {
-    waiting.delete(sequence);
-    if (waiting.size === 0) alarm.cancel();
-    request.resolve(answer);
+  const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
+    if (waiting.delete(sequence) && waiting.size === 0) alarm.cancel();
+    resolve(answer);
   };
 
   /** Ends those whose time is up. */
   const giveUp = () => {
     const nowMs = clock.monotonicMs();
     for (const [sequence, request] of [...waiting]) {
-      const { responseId, endsAtMs, onLate } = request;
-      if (endsAtMs > nowMs) alarm.setFor(endsAtMs);
+      if (request.endsAtMs > nowMs) alarm.setFor(request.endsAtMs);
       else {
         end(sequence, request, { kind: "silent" });
-        if (onLate) remember(overdue, sequence, { responseId, onLate });
+        remember(overdue, sequence, request);
       }
     }
   };
@@ -78,11 +70,10 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
   return {
     begin(commandId, limitMs, onLate) {
       const sequence = takeSequence();
-      const responseId = responseTo(commandId);
       if (lost) return { sequence, answer: Promise.resolve(lost) };
       const endsAtMs = clock.monotonicMs() + limitMs;
       const { promise: answer, resolve } = Promise.withResolvers<Answer>();
-      waiting.set(sequence, { responseId, endsAtMs, onLate, resolve });
+      waiting.set(sequence, { responseId: responseTo(commandId), endsAtMs, onLate, resolve });
       alarm.setFor(endsAtMs);
       return { sequence, answer };
     },
@@ -98,6 +89,17 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
       overdue.clear();
       for (const [sequence, request] of [...waiting]) end(sequence, request, lost);
     },
+  };
+}
+
+function createCounter(first: number, isTaken: (number: number) => boolean): () => number {
+  const after = (number: number) => (number === MAX_SEQUENCE ? 1 : number + 1);
+  let next = first;
+  return () => {
+    while (isTaken(next)) next = after(next);
+    const number = next;
+    next = after(number);
+    return number;
   };
 }
 
@@ -122,8 +124,9 @@ function createAlarm(clock: Clock, ring: () => void) {
   };
 }
 
-function remember(overdue: Map<number, Overdue>, sequence: number, request: Overdue): void {
-  overdue.set(sequence, request);
+function remember(overdue: Map<number, Overdue>, sequence: number, { responseId, onLate }: Waiting): void {
+  if (!onLate) return;
+  overdue.set(sequence, { responseId, onLate });
   const [oldest] = overdue.keys();
   if (overdue.size > MAX_OVERDUE && oldest !== undefined) overdue.delete(oldest);
 }
