@@ -19,12 +19,16 @@ export interface MailGateway {
 export interface OurMail extends MailGateway {
   readonly service: PostriderProcess;
   readonly apiKey: string;
+  /** TXT values by name. */
+  readonly zone: ReadonlyMap<string, string>;
 }
 
 export interface OurOptions {
   /** Otherwise the relay's port is the sink's. */
   readonly relayPort?: number;
   readonly isSigned?: boolean;
+  /** Where bounces come back to; absent: to the sender. */
+  readonly returnPathHost?: string;
   readonly connector?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -36,6 +40,7 @@ const BODY = 2_048;
 export async function startOurs({
   relayPort,
   isSigned = false,
+  returnPathHost,
   connector = {},
   env = {},
 }: OurOptions): Promise<OurMail> {
@@ -44,6 +49,8 @@ export async function startOurs({
   const [sink, dns, service] = await Promise.all([startMailSink(), startFakeDns(), starting]);
   const { accountId, apiKey } = await liveAccount(service);
   await admin(service, "/settings/dns_servers", { value: dns.address }, "PUT");
+  if (returnPathHost !== undefined)
+    await admin(service, "/settings/return_path_host", { value: returnPathHost }, "PUT");
   const { connector_id: id } = await admin<{ connector_id: string }>(service, "/connectors", {
     kind: "smtp",
     name: "sink",
@@ -66,6 +73,7 @@ export async function startOurs({
     sink,
     service,
     apiKey,
+    zone: dns.txt,
     async offer(messages, connections) {
       const port = Number(new URL(service.url).port);
       const { startedAt } = await offer({ port, requests: messages, connections, request: request(apiKey) });
