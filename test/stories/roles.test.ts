@@ -42,6 +42,9 @@ test("with --roles api messages are accepted and not delivered; a full start del
   const { api_key: apiKey } = api.sandbox;
   const { body } = await send(api, { apiKey, path: PATH, body: SMS });
   const message = { apiKey, path: `${PATH}/${body.message_id}` };
+  // Changing the configuration here starts nothing either.
+  const config = { host: "127.0.0.1", port: 9, system_id: "acme", password: "secret" };
+  await admin(api, "/connectors", { kind: "smpp", name: "nobody", config });
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
   const line = /^postrider_queue_ready\{queue="sandbox:sms"\} 1$/m;
   expect(await (await fetch(`${api.url}/metrics`)).text()).toMatch(line);
