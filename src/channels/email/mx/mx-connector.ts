@@ -10,6 +10,9 @@ export const mxConnectorKind: ConnectorKind = {
   secrets: [],
   problems: mxProblems,
   open: openMxChannel,
-  // Who is to be connected to shows with the first recipient.
-  check: async () => ({ ok: true, detail: "nothing to connect to before there is a recipient" }),
+  // The hosts are those of each recipient's domain.
+  check: async () => ({
+    ok: true,
+    detail: "its settings hold; nobody was connected to, since the hosts are those of each recipient",
+  }),
 };
