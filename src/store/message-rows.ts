@@ -41,7 +41,7 @@ export interface TimelineRow {
   readonly detail: string | null;
 }
 
-export function toProgress(row: MessageRow): Progress {
+export function toProgress(row: Omit<MessageRow, "account" | "content">): Progress {
   return {
     channel: row.channel,
     status: row.status,

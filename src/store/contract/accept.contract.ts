@@ -64,43 +64,6 @@ export function acceptContract(open: OpenStore): void {
   );
 
   test(
-    "a message that waits longer than was asked for says why, and becomes ready when it is due",
-    inWorld(open, async ({ store, account, clock, id }) => {
-      const messageId = id();
-      const dueAt = clock.now + 3_600_000;
-      const deferral = { deferred_until: "2026-01-16T04:30:00.000Z", reason: "it is night" };
-      const jobs = [{ queue: QUEUE }];
-      const message = {
-        id: messageId,
-        recipient: "+919812345678",
-        status: "queued",
-        parts: [],
-        jobs,
-      } as const;
-      await store.intake.accept({
-        accountId: account.id,
-        flow: "single",
-        content: SMS,
-        messages: [{ ...message, expiresAt: clock.now + DAY, dueAt, deferral }],
-      });
-      const query = { accountId: account.id, channel: "sms", id: messageId } as const;
-      const entry = {
-        position: 1,
-        at: clock.now,
-        kind: "status",
-        status: "queued",
-        detail: deferral,
-      } as const;
-      expect(await store.intake.timeline(query)).toEqual([entry]);
-      const claim = { queue: QUEUE, limit: 1, leaseMs: 1000 };
-      expect(await store.queue.claim({ ...claim, now: clock.now })).toEqual([]);
-      expect(await store.upkeep.stage(dueAt, 10)).toBe(1);
-      const [job] = await store.queue.claim({ ...claim, now: dueAt });
-      expect(job?.progress).toMatchObject({ status: "sending", position: 1 });
-    }),
-  );
-
-  test(
     "a message is unknown to other accounts, on the other channel, and under any other id",
     inWorld(open, async ({ store, account, addAccount, sms, id }) => {
       const [messageId = ""] = await sms();
@@ -220,6 +183,46 @@ export function acceptContract(open: OpenStore): void {
       expect(settings).toEqual({ a: "instance", b: "instance" });
       await store.records.update("apiKeys", apiKey.id, { revokedAt: clock.now });
       expect(await store.intake.findKeyOwner("f00d")).toBeUndefined();
+    }),
+  );
+}
+
+/** Apart from the others, since it takes more of the store than accepting. */
+export function deferralContract(open: OpenStore): void {
+  test(
+    "a message that waits longer than was asked for says why, and becomes ready when it is due",
+    inWorld(open, async ({ store, account, clock, id }) => {
+      const messageId = id();
+      const dueAt = clock.now + 3_600_000;
+      const deferral = { deferred_until: "2026-01-16T04:30:00.000Z", reason: "it is night" };
+      const jobs = [{ queue: QUEUE }];
+      const message = {
+        id: messageId,
+        recipient: "+919812345678",
+        status: "queued",
+        parts: [],
+        jobs,
+      } as const;
+      await store.intake.accept({
+        accountId: account.id,
+        flow: "single",
+        content: SMS,
+        messages: [{ ...message, expiresAt: clock.now + DAY, dueAt, deferral }],
+      });
+      const query = { accountId: account.id, channel: "sms", id: messageId } as const;
+      const entry = {
+        position: 1,
+        at: clock.now,
+        kind: "status",
+        status: "queued",
+        detail: deferral,
+      } as const;
+      expect(await store.intake.timeline(query)).toEqual([entry]);
+      const claim = { queue: QUEUE, limit: 1, leaseMs: 1000 };
+      expect(await store.queue.claim({ ...claim, now: clock.now })).toEqual([]);
+      expect(await store.upkeep.stage(dueAt, 10)).toBe(1);
+      const [job] = await store.queue.claim({ ...claim, now: dueAt });
+      expect(job?.progress).toMatchObject({ status: "sending", position: 1 });
     }),
   );
 }

@@ -1,0 +1,138 @@
+import type { AcceptRequest, AcceptResult } from "../../core/accept-request.ts";
+import { uuidTime } from "../../core/uuid.ts";
+import type { Intake } from "../store.ts";
+import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
+import type { Days } from "./days.ts";
+import type { Session } from "./driver.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { findAnswers, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
+import type { QueueBook } from "./queue-book.ts";
+import { type Ask, brokenLimit, countUsage, lockUsage } from "./sms-usage.ts";
+import type { Database } from "./transactions.ts";
+import { createUsedAccounts } from "./used-accounts.ts";
+
+export interface AcceptParts {
+  readonly days: Days;
+  readonly queues: QueueBook;
+  readonly schedule: (run: () => void) => void;
+}
+
+/** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
+export function createAccept(db: Database, { days, queues, schedule }: AcceptParts): Intake["accept"] {
+  const accounts = createUsedAccounts();
+
+  const run = async (requests: readonly AcceptRequest[]): Promise<readonly (AcceptResult | undefined)[]> => {
+    await days.ensure(requests.flatMap(timesOf));
+    const queueNumber = await queues.numbersOf(
+      requests.flatMap((request) => request.messages.flatMap(queuesOf)),
+    );
+    const { results, numbers } = await db.transaction(async (session) => {
+      const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
+      const group = createGroup(requests, numbers);
+      await refuseOverLimit(session, group);
+      await replayTaken(session, group);
+      await store(session, group, queueNumber);
+      return { results: group.results, numbers };
+    });
+    accounts.keep(numbers);
+    queues.ring(
+      requests.flatMap((request, index) => (results[index] === ACCEPTED ? readyQueues(request) : [])),
+    );
+    return results;
+  };
+  const enter = createGroupCommit({
+    schedule,
+    run,
+    nameOf: ({ idempotency }) => idempotency && keyName(idempotency),
+    weightOf: ({ messages }) => messages.length,
+  });
+  return enter;
+}
+
+const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+/** What a transaction makes of its requests, step by step: those without a result are still in it. */
+interface Group {
+  readonly requests: readonly Taken[];
+  readonly results: (AcceptResult | undefined)[];
+  /** Indexes of requests that are to be left alone from now on. */
+  readonly out: Set<number>;
+}
+
+function createGroup(requests: readonly AcceptRequest[], numbers: ReadonlyMap<string, number>): Group {
+  const taken = requests.map((request) => ({ request, account: numbers.get(request.accountId) ?? -1 }));
+  return { requests: taken, results: requests.map(() => undefined), out: new Set() };
+}
+
+function answer(group: Group, index: number, result: AcceptResult | undefined): void {
+  group.results[index] = result;
+  group.out.add(index);
+}
+
+/** What is refused leaves nothing behind, so it is judged before its key is taken; a repeat is not judged again. */
+async function refuseOverLimit(session: Session, group: Group): Promise<void> {
+  const asks = group.requests.flatMap((taken, index) => {
+    const ask = askOf(taken);
+    return ask ? [{ index, ask, key: taken.request.idempotency }] : [];
+  });
+  if (asks.length === 0) return;
+  await lockUsage(
+    session,
+    asks.map(({ ask }) => ask.account),
+  );
+  for (const { index, ask, key } of asks) {
+    const saved = key && (await findAnswers(session, [key])).get(0);
+    const refusal = saved ? undefined : await brokenLimit(session, ask);
+    if (saved) answer(group, index, { kind: "replay", answer: saved });
+    else if (refusal) answer(group, index, { kind: "over_limit", refusal });
+    else await countUsage(session, ask);
+  }
+}
+
+function askOf({ request: { limited, messages }, account }: Taken): Ask | undefined {
+  return limited && { account, limited, recipients: messages.map(({ recipient }) => recipient) };
+}
+
+/** A key that is taken leaves the group, and what was answered under it is read in a later statement. */
+async function replayTaken(session: Session, group: Group): Promise<void> {
+  const keyed = group.requests.flatMap(({ request: { idempotency } }, index) =>
+    idempotency && !group.out.has(index) ? [{ index, key: idempotency as NewKey }] : [],
+  );
+  if (keyed.length === 0) return;
+  const keys = keyed.map(({ key }) => key);
+  const lost = await takeKeys(session, keys);
+  const others = keyed.filter((_, at) => lost.has(at));
+  const answers = await findAnswers(
+    session,
+    others.map(({ key }) => key),
+  );
+  others.forEach(({ index }, at) => {
+    const saved = answers.get(at);
+    answer(group, index, saved && { kind: "replay", answer: saved });
+  });
+}
+
+async function store(session: Session, group: Group, queueNumber: (name: string) => number): Promise<void> {
+  const left = group.requests.filter((_, index) => !group.out.has(index));
+  if (left.length > 0) await insertAccepted(session, left, queueNumber);
+  group.requests.forEach((_, index) => {
+    if (!group.out.has(index)) group.results[index] = ACCEPTED;
+  });
+}
+
+function timesOf({ messages }: AcceptRequest): number[] {
+  const { first, last } = endsOf(messages);
+  return [first, last].map(({ id }) => {
+    const time = uuidTime(id);
+    if (time === undefined) throw new Error("a message's id says when it was made");
+    return time;
+  });
+}
+
+function queuesOf({ jobs }: AcceptRequest["messages"][number]): string[] {
+  return jobs.map(({ queue }) => queue);
+}
+
+function readyQueues({ messages }: AcceptRequest): string[] {
+  return messages.flatMap((message) => (message.dueAt === undefined ? queuesOf(message) : []));
+}

@@ -1,0 +1,106 @@
+import type { Account } from "../../core/accounts.ts";
+import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
+import { senderKey } from "../../core/opt-out.ts";
+import { uuidTime } from "../../core/uuid.ts";
+import { joinContent, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
+import type { Queue } from "../store.ts";
+import type { Session } from "./driver.ts";
+import { createTaker, type LeasedRow } from "./take-jobs.ts";
+import type { Database } from "./transactions.ts";
+
+/** `Queue.claim`. */
+export function createClaim(db: Database): Queue["claim"] {
+  const take = createTaker();
+  return (request: ClaimRequest) =>
+    db.transaction(async (session) => {
+      const jobs = await take(session, request);
+      if (jobs.length === 0) return [];
+      const ids = [...new Set(jobs.map((job) => job.message_id))];
+      await session.query(SENDING, [ids]);
+      const found = await session.query<FoundRow>(FIND, [ids]);
+      const messages = new Map(found.map((row) => [row.id, row]));
+      await removeOrphans(session, jobs, messages);
+      const optedOut = await findOptedOut(session, found);
+      return jobs.flatMap((job) => {
+        const message = messages.get(job.message_id);
+        return message ? [toClaimed(request.queue, job, { message, optedOut })] : [];
+      });
+    });
+}
+
+/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]) AS t (id)
+  WHERE m.id = t.id AND m.status = 'queued'`;
+
+const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
+    m.callback_host, c.envelope, c.body, a.id AS account_id, a.mode,
+    (SELECT json_object_agg(s.name, s.value ORDER BY s.account_id NULLS FIRST) FROM settings s
+      WHERE s.account_id IS NULL OR s.account_id = a.id)::text AS settings
+  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content
+  JOIN accounts a ON a.number = m.account`;
+
+interface FoundRow extends Omit<MessageRow, "account" | "content"> {
+  readonly envelope: string;
+  readonly body: string | null;
+  readonly account_id: string;
+  readonly mode: Account["mode"];
+  /** JSON; of a name that is there twice the last counts. */
+  readonly settings: string | null;
+}
+
+/** Where the message has been pruned nothing is left to send. */
+async function removeOrphans(
+  session: Session,
+  jobs: readonly LeasedRow[],
+  messages: ReadonlyMap<string, FoundRow>,
+): Promise<void> {
+  const orphans = jobs.filter((job) => !messages.has(job.message_id)).map(({ id }) => id);
+  if (orphans.length > 0) await session.query("DELETE FROM jobs WHERE id = ANY($1)", [orphans]);
+}
+
+/** Ids of the messages whose recipient has opted out of their sender, or of their account. */
+async function findOptedOut(session: Session, found: readonly FoundRow[]): Promise<ReadonlySet<string>> {
+  const sms = found.filter(({ channel }) => channel === "sms");
+  const rows = await session.query<{ index: number }>(OPTED_OUT, [
+    sms.map((row) => row.account_id),
+    sms.map((row) => row.recipient),
+    sms.map(senderOf),
+  ]);
+  return new Set(rows.map(({ index }) => sms[index - 1]?.id ?? ""));
+}
+
+const OPTED_OUT = `SELECT t.index FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+    AS t (account_id, recipient, sender, index)
+  WHERE EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.recipient
+    AND (o.sender IS NULL OR o.sender = t.sender))`;
+
+function senderOf({ envelope }: FoundRow): string | null {
+  const content = joinContent(envelope, null);
+  const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
+  return from === undefined ? null : senderKey(from);
+}
+
+function toClaimed(
+  queue: string,
+  job: LeasedRow,
+  { message, optedOut }: { message: FoundRow; optedOut: ReadonlySet<string> },
+): ClaimedJob {
+  return {
+    jobId: job.id,
+    queue,
+    claim: job.claim,
+    attempt: job.attempt,
+    wasInterrupted: job.was_interrupted,
+    accountId: message.account_id,
+    accountMode: message.mode,
+    settings: JSON.parse(message.settings ?? "{}"),
+    ...toIndexes(job.parts),
+    messageId: message.id,
+    recipient: message.recipient,
+    createdAt: uuidTime(message.id) ?? 0,
+    expiresAt: message.expires_at,
+    progress: toProgress(message),
+    content: joinContent(message.envelope, message.body),
+    ...(optedOut.has(message.id) && { isOptedOut: true as const }),
+  };
+}

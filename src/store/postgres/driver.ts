@@ -1,0 +1,152 @@
+/** The one file that touches `pg`. */
+import { DatabaseError, Pool, type PoolClient, types } from "pg";
+import { StoreUnavailable } from "../store.ts";
+
+export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
+
+/** Where statements run: in a transaction, or each on its own. Texts are prepared once per connection. */
+export interface Session {
+  query<Row = unknown>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+export interface Driver extends Session {
+  /** Lends one connection to `work`; it is given up where it was lost. */
+  hold<T>(work: (session: Connection) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface Connection extends Session {
+  /** One or several statements without values. */
+  exec(sql: string): Promise<void>;
+}
+
+export interface DriverOptions {
+  readonly url: string;
+  /** Connections at the most. */
+  readonly connections?: number;
+  /** For tests: how long a statement may take, in milliseconds. */
+  readonly statementMs?: number;
+}
+
+/** Calls that may wait for a connection; beyond it the store says that it is busy. */
+const MAX_WAITING = 1_000;
+
+const CONNECTIONS = 10;
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 10_000;
+/** Our own end of the wait, for a server that no longer says anything. */
+const SILENCE_MS = 5_000;
+
+export function openDriver({
+  url,
+  connections = CONNECTIONS,
+  statementMs = STATEMENT_MS,
+}: DriverOptions): Driver {
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: statementMs,
+    lock_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMs,
+    query_timeout: statementMs + SILENCE_MS,
+    keepAlive: true,
+    application_name: "postrider",
+    types: { getTypeParser: parserOf },
+  });
+  // A connection that is lost while idle leaves the pool; the next call makes another.
+  pool.on("error", () => undefined);
+  const nameOf = createNames();
+  let closing: Promise<void> | undefined;
+
+  const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    if (closing) throw new StoreUnavailable("the store is closed");
+    if (pool.waitingCount >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
+    const client = await pool.connect().catch(throwOutage);
+    const lost = { is: false };
+    try {
+      return await work(connectionOf(client, nameOf, lost));
+    } finally {
+      client.release(lost.is);
+    }
+  };
+  return {
+    hold,
+    query: (sql, values) => hold((connection) => connection.query(sql, values)),
+    close: () => (closing ??= pool.end()),
+  };
+}
+
+function connectionOf(
+  client: PoolClient,
+  nameOf: (sql: string) => string,
+  lost: { is: boolean },
+): Connection {
+  const failed = (error: unknown): never => {
+    if (isLost(error)) lost.is = true;
+    return throwOutage(error);
+  };
+  return {
+    async query<Row>(sql: string, values: readonly SqlValue[] = []) {
+      const query = { name: nameOf(sql), text: sql, values: [...values] };
+      const result = await client.query(query).catch(failed);
+      return result.rows as Row[];
+    },
+    exec: async (sql) => void (await client.query(sql).catch(failed)),
+  };
+}
+
+/** The same text has the same name on all connections. */
+function createNames(): (sql: string) => string {
+  const names = new Map<string, string>();
+  return (sql) => {
+    const name = names.get(sql) ?? `s${names.size}`;
+    names.set(sql, name);
+    return name;
+  };
+}
+
+const INT8 = 20;
+
+/** Numbers beyond 2^53 do not occur: times, and counters that start at 1. */
+function parserOf(type: number): (text: string) => unknown {
+  return type === INT8 ? Number : types.getTypeParser(type);
+}
+
+/** An outage in the store's words; anything else as it is. */
+function throwOutage(error: unknown): never {
+  throw isOutage(error) ? new StoreUnavailable("the database cannot be reached", { cause: error }) : error;
+}
+
+/**
+ * Classes of SQLSTATE that are not the statement's fault: connection (08), resources (53), operator and time-outs (57),
+ * system (58); and the lock that was not had in time, and the server that only reads since another took over.
+ */
+const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03)$/;
+
+/** What `pg` says by itself is about the connection, unless it is about our values. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
+  return !(error instanceof TypeError || error instanceof RangeError);
+}
+
+/** The connection itself is gone or in doubt. */
+function isLost(error: unknown): boolean {
+  return !(error instanceof DatabaseError) || /^(08|25P03|57P)/.test(error.code ?? "");
+}
+
+/** Two transactions stood in each other's way; the same again may well pass. */
+export function isCollision(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
+}
+
+/** The columns of the unique key that is taken; `undefined`: something else is wrong. */
+export function takenColumns(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof DatabaseError) || error.code !== "23505") return undefined;
+  return /\(([^()=]+)\)=\(/.exec(error.detail ?? "")?.[1]?.split(", ") ?? [];
+}
+
+/** A row that others refer to, or that refers to one that is not there. */
+export function isForeignKey(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23503";
+}

@@ -1,0 +1,106 @@
+import { StoreUnavailable } from "../store.ts";
+
+/** Calls that may wait for a commit; beyond it the store says that it is busy. */
+const MAX_WAITING = 20_000;
+
+/** Work one transaction takes at the most, in rows or so. */
+const MAX_WEIGHT = 4_000;
+
+export interface GroupOptions<Request, Result> {
+  /** Calls back once per turn of the event loop, like `setImmediate`. */
+  readonly schedule: (run: () => void) => void;
+  /**
+   * All in one transaction: a result for each, in order, or a throw with nothing stored. It may run again with some of
+   * them. `undefined`: the call is to come again.
+   */
+  readonly run: (requests: readonly Request[]) => Promise<readonly (Result | undefined)[]>;
+  /** Two of the same name are never in one group: the second is to see what the first has done. */
+  readonly nameOf: (request: Request) => string | undefined;
+  readonly weightOf: (request: Request) => number;
+}
+
+interface Call<Request, Result> {
+  readonly request: Request;
+  readonly resolve: (value: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The calls of one turn of the event loop, and those that come while a commit is under way, share a transaction. One
+ * that fails fails alone.
+ */
+export function createGroupCommit<Request, Result>(
+  options: GroupOptions<Request, Result>,
+): (request: Request) => Promise<Result> {
+  const waiting: Call<Request, Result>[] = [];
+  let isBusy = false;
+
+  const next = async () => {
+    await commit(options, takeGroup(options, waiting));
+    isBusy = false;
+    wake();
+  };
+  const wake = () => {
+    if (isBusy || waiting.length === 0) return;
+    isBusy = true;
+    options.schedule(() => void next());
+  };
+  return (request) =>
+    new Promise<Result>((resolve, reject) => {
+      if (waiting.length >= MAX_WAITING) return reject(new StoreUnavailable("too many writes are waiting"));
+      waiting.push({ request, resolve, reject });
+      wake();
+    });
+}
+
+function takeGroup<Request, Result>(
+  { nameOf, weightOf }: GroupOptions<Request, Result>,
+  waiting: Call<Request, Result>[],
+): readonly Call<Request, Result>[] {
+  const names = new Set<string>();
+  const group: Call<Request, Result>[] = [];
+  const left: Call<Request, Result>[] = [];
+  let weight = 0;
+  for (const call of waiting) {
+    const name = nameOf(call.request);
+    const isFull = group.length > 0 && weight + weightOf(call.request) > MAX_WEIGHT;
+    if (isFull) weight = MAX_WEIGHT;
+    if (isFull || (name !== undefined && names.has(name))) {
+      left.push(call);
+      continue;
+    }
+    if (name !== undefined) names.add(name);
+    weight += weightOf(call.request);
+    group.push(call);
+  }
+  waiting.splice(0, waiting.length, ...left);
+  return group;
+}
+
+/** Where one of them cannot be stored the halves are tried on their own, until it is found. */
+async function commit<Request, Result>(
+  options: GroupOptions<Request, Result>,
+  group: readonly Call<Request, Result>[],
+): Promise<void> {
+  try {
+    const results = await options.run(group.map(({ request }) => request));
+    group.forEach((call, index) => {
+      const result = results[index];
+      if (result === undefined) call.reject(new StoreUnavailable("others stood in the way"));
+      else call.resolve(result);
+    });
+  } catch (error) {
+    if (group.length === 1 || error instanceof StoreUnavailable) {
+      for (const call of group) call.reject(forOne(error));
+      return;
+    }
+    const half = group.length >> 1;
+    await commit(options, group.slice(0, half));
+    await commit(options, group.slice(half));
+  }
+}
+
+/** One error per call, since each caller may add to its own. */
+function forOne(error: unknown): unknown {
+  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { cause: error }) : error;
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { Connection, Driver } from "./driver.ts";
+import first from "./migrations/0001_first.sql" with { type: "text" };
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** In order; forward only. A file that has been released is never changed: its checksum is kept. */
+const MIGRATIONS: readonly Migration[] = [{ number: 1, name: "0001_first", sql: first }];
+
+/** Names the lock that one process at a time holds while it migrates. */
+const MIGRATING = 7_031_001;
+
+const OLDEST_SERVER = 150_000;
+
+/**
+ * Brings the database to this program's schema, in one transaction that other processes wait for. Throws where the
+ * server is older than 15, the database was written by a newer program, or by migrations that are not these.
+ */
+export async function migrate(driver: Driver): Promise<void> {
+  await driver.hold(async (connection) => {
+    await connection.exec("BEGIN");
+    try {
+      await checkServer(connection);
+      await connection.exec(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+      await migrateNow(connection);
+      await connection.exec("COMMIT");
+    } catch (error) {
+      await connection.exec("ROLLBACK").catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+async function checkServer(connection: Connection): Promise<void> {
+  const [row] = await connection.query<{ server_version_num: string }>("SHOW server_version_num");
+  if (Number(row?.server_version_num) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
+}
+
+async function migrateNow(connection: Connection): Promise<void> {
+  await connection.exec(
+    "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)",
+  );
+  const done = await connection.query<Done>("SELECT number, name, checksum FROM migrations ORDER BY number");
+  for (const row of done) check(row);
+  for (const migration of MIGRATIONS.slice(done.length)) await apply(connection, migration);
+}
+
+interface Done {
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+function check(row: Done): void {
+  const known = MIGRATIONS.find((migration) => migration.number === row.number);
+  if (!known) throw new Error(`the database is of a newer version (${row.name}), which this one cannot read`);
+  if (checksum(known) !== row.checksum) {
+    throw new Error(`the database was migrated with another text of ${row.name} than this version holds`);
+  }
+}
+
+async function apply(connection: Connection, migration: Migration): Promise<void> {
+  await connection.exec(migration.sql);
+  const { number, name } = migration;
+  await connection.query("INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)", [
+    number,
+    name,
+    checksum(migration),
+  ]);
+}
+
+function checksum(migration: Migration): string {
+  return createHash("sha256").update(migration.sql).digest("hex");
+}

@@ -1,0 +1,4 @@
+import { storeContract } from "../store.contract.ts";
+import { openFresh } from "./postgres-world.contract.ts";
+
+storeContract("postgres", openFresh, ["accept", "idempotency", "push", "records", "settings", "limits"]);

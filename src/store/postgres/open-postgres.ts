@@ -1,0 +1,67 @@
+import type { Store } from "../store.ts";
+import type { Vault } from "../vault.ts";
+import { createAccept } from "./accept.ts";
+import { createBootstrap } from "./bootstrap.ts";
+import { createClaim } from "./claim.ts";
+import { createDays } from "./days.ts";
+import { type DriverOptions, openDriver } from "./driver.ts";
+import { createKeyLookup, createMessageLookup } from "./find-message.ts";
+import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
+import { checkMasterKey, readMeta } from "./meta.ts";
+import { migrate } from "./migrate.ts";
+import { createPush } from "./push.ts";
+import { createQueueBook } from "./queue-book.ts";
+import { createRecords } from "./records.ts";
+import { createOverLimit } from "./sms-usage.ts";
+import { type Doors, openDoors } from "./transactions.ts";
+
+export interface PostgresOptions extends DriverOptions {
+  readonly vault: Vault;
+  /** Calls back once per turn of the event loop; accepts of a turn share a commit. */
+  readonly schedule?: (run: () => void) => void;
+}
+
+/** The use cases that this engine has. */
+export interface PostgresStore
+  extends Pick<Store, "push" | "records" | "bootstrap" | "adminTokenDigest" | "ping" | "close"> {
+  readonly intake: Store["intake"];
+  readonly queue: Pick<Store["queue"], "claim" | "onReady">;
+  readonly upkeep: Pick<Store["upkeep"], "pruneIdempotencyKeys">;
+}
+
+/** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const driver = openDriver(options);
+  try {
+    await migrate(driver);
+    const doors = openDoors(driver);
+    await checkMasterKey(doors.database, options.vault);
+    return createStore(doors, options);
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions): PostgresStore {
+  const { database: db, within } = doors;
+  const queues = createQueueBook(within);
+  const accept = createAccept(within, { days: createDays(within), queues, schedule });
+  return {
+    intake: {
+      accept: (request) => doors.admit(() => accept(request)),
+      savedAnswer: async (key) => (await findAnswers(db, [key])).get(0),
+      overLimit: createOverLimit(db),
+      ...createMessageLookup(db),
+      findKeyOwner: createKeyLookup(db),
+    },
+    queue: { claim: createClaim(db), onReady: queues.onReady },
+    push: createPush(db),
+    records: createRecords(db, vault),
+    upkeep: { pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit) },
+    bootstrap: createBootstrap(db, vault),
+    adminTokenDigest: () => readMeta(db, "admin_token_digest"),
+    ping: async () => void (await db.query("SELECT 1")),
+    close: doors.close,
+  };
+}

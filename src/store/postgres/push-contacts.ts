@@ -1,0 +1,10 @@
+import type { Session } from "./driver.ts";
+
+/** Removes those of the contacts that are anonymous and have no registration left. */
+export async function removeEmptied(session: Session, contactIds: readonly string[]): Promise<void> {
+  await session.query(
+    `DELETE FROM contacts c WHERE c.id = ANY($1) AND c.external_id IS NULL
+       AND NOT EXISTS (SELECT 1 FROM registrations r WHERE r.contact_id = c.id)`,
+    [contactIds],
+  );
+}

@@ -1,0 +1,87 @@
+import type { ClaimRequest } from "../../core/claimed-job.ts";
+import type { Session } from "./driver.ts";
+
+export interface LeasedRow {
+  readonly id: number;
+  readonly flow: number;
+  readonly message_id: string;
+  readonly parts: string | null;
+  readonly deadline: number;
+  readonly claim: number;
+  readonly attempt: number;
+  readonly was_interrupted: boolean;
+}
+
+type Taker = (session: Session, request: ClaimRequest) => Promise<readonly LeasedRow[]>;
+
+/** Queues of which it is remembered where the last claim ended. */
+const MAX_QUEUES = 10_000;
+
+/**
+ * Leases ready jobs in equal shares, passing over those that another process is just taking: a loose scan of the index
+ * steps from flow to flow, so the cost is that of the flows visited and the jobs taken, whatever waits behind them.
+ */
+export function createTaker(): Taker {
+  const lastFlow = new Map<string, number>();
+  return async (session, { queue, limit, now, leaseMs }) => {
+    const taken: LeasedRow[] = [];
+    let flows = await flowsFrom(session, [queue, lastFlow.get(queue) ?? -1, limit]);
+    while (taken.length < limit && flows.length > 0) {
+      const wanted = shares(limit - taken.length, flows);
+      const rows = await session.query<LeasedRow>(LEASE, [
+        queue,
+        wanted.map(({ flow }) => flow),
+        wanted.map(({ count }) => count),
+        now + leaseMs,
+      ]);
+      const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
+      taken.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
+      if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
+      lastFlow.set(queue, wanted.at(-1)?.flow ?? -1);
+      flows = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
+    }
+    return taken;
+  };
+}
+
+function shares(left: number, flows: readonly number[]): { flow: number; count: number }[] {
+  const share = Math.max(1, Math.floor(left / flows.length));
+  return flows.slice(0, left).map((flow) => ({ flow, count: share }));
+}
+
+function byDeadline(one: LeasedRow, other: LeasedRow): number {
+  return one.deadline - other.deadline || one.id - other.id;
+}
+
+const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1
+  FROM unnest($2::int[], $3::int[]) AS f (flow, wanted), LATERAL (
+    SELECT j.id FROM jobs j WHERE j.due_at IS NULL AND j.flow = f.flow
+      AND j.queue = (SELECT number FROM queues WHERE name = $1)
+    ORDER BY j.deadline, j.id LIMIT f.wanted FOR UPDATE SKIP LOCKED
+  ) AS picked
+  WHERE jobs.id = picked.id
+  RETURNING jobs.id, jobs.flow, jobs.message_id, jobs.parts, jobs.deadline, jobs.claim, jobs.attempt,
+    jobs.was_interrupted`;
+
+/** Flows of a queue that have ready jobs, in a circle from the one after the last, at most so many. */
+async function flowsFrom(
+  session: Session,
+  values: [queue: string, last: number, limit: number],
+): Promise<number[]> {
+  const rows = await session.query<{ flow: number }>(FLOWS, values);
+  return rows.map(({ flow }) => flow);
+}
+
+const NEXT = (after: string) => `(SELECT flow FROM jobs WHERE due_at IS NULL AND flow > ${after}
+    AND queue = (SELECT number FROM queues WHERE name = $1) ORDER BY flow LIMIT 1)`;
+
+const FLOWS = `WITH RECURSIVE later AS (
+    SELECT ${NEXT("$2")} AS flow UNION ALL SELECT ${NEXT("later.flow")} FROM later WHERE later.flow IS NOT NULL
+  ), earlier AS (
+    SELECT ${NEXT("-1")} AS flow UNION ALL SELECT ${NEXT("earlier.flow")} FROM earlier WHERE earlier.flow IS NOT NULL
+  )
+  SELECT flow FROM (
+    (SELECT flow, 0 AS turn FROM later WHERE flow IS NOT NULL LIMIT $3)
+    UNION ALL
+    (SELECT flow, 1 AS turn FROM earlier WHERE flow <= $2 LIMIT $3)
+  ) AS circle ORDER BY turn, flow LIMIT $3`;

