@@ -11,7 +11,7 @@ export interface GroupOptions<Request, Result> {
   readonly schedule: (run: () => void) => void;
   /**
    * All in one transaction: a result for each, in order, or a throw with nothing stored. It may run again with some of
-   * them. `undefined`: the call is to come again.
+   * them. `undefined`: of this one it cannot be said now; its caller is told that the store is unavailable.
    */
   readonly run: (requests: readonly Request[]) => Promise<readonly (Result | undefined)[]>;
   /** Two of the same name are never in one group: the second is to see what the first has done. */
