@@ -1,7 +1,7 @@
 /** What an operator registers, as the rooms see it. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
 import type { DltStatus, HeaderType } from "./dlt-registry.ts";
-import type { SmsCategory } from "./sms-category.ts";
 import type { Domain } from "./domain.ts";
+import type { SmsCategory } from "./sms-category.ts";
 import type { SuppressionReason } from "./suppression.ts";
 import type { PlaceholderKind } from "./template.ts";
 
