@@ -12,7 +12,10 @@ const next = () =>
     for (let spin = 0; spin < 50; spin++) Atomics.load(cell, 1);
     cell[0] = before + 1;
     left--;
-    if (left > 0) setImmediate(next);
-    else parentPort?.postMessage("done");
+    if (left > 0) return void setImmediate(next);
+    parentPort?.postMessage("done");
+    parentPort?.close();
   });
+// Waiting for the lock keeps no thread alive; a port that is listened to does.
+parentPort?.on("message", () => {});
 next();

@@ -19,7 +19,8 @@ const LOOK_MS = 1000;
 
 /**
  * A lock in shared memory whose waiting keeps no event loop from turning: what arrives meanwhile joins the next
- * commit. A thread that ends while it holds the lock would leave it taken; it takes the process with it.
+ * commit. Waiting keeps no thread alive that has nothing else to do. A thread that ends while it holds the lock
+ * would leave it taken; it takes the process with it.
  */
 export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
   const cell = new Int32Array(memory);
