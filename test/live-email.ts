@@ -70,7 +70,9 @@ export async function startLiveEmail(connector: Readonly<Record<string, unknown>
       expect(status).toBe(202);
       const id = String(body.message_id);
       const message = { id, path: `/v1/emails/messages/${id}`, apiKey: account.apiKey };
-      await postrider.passUntil(() => relay.received.length > before, 60_000);
+      // Asked over HTTP at every step, so that held time does not run ahead of what the sockets bring.
+      const isThere = async () => (await postrider.status(message)) !== "" && relay.received.length > before;
+      await postrider.passUntil(isThere, 60_000);
       await postrider.reached(message, "sent", "delivered", "bounced", "failed");
       const mails = relay.received.slice(before);
       const pathOf = (name: string) => mails.find(({ to }) => to.includes(`${name}@example.net`))?.from ?? "";
