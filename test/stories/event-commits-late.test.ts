@@ -22,6 +22,7 @@ test("the cursor skips no event that commits late", async () => {
   const { next: start } = await read("after=now");
 
   const other = new Database(join(folder.path, "postrider.db"));
+  other.run("PRAGMA busy_timeout = 5000");
   other.run("BEGIN IMMEDIATE");
   other.run(
     `INSERT INTO events (account, at, id, type, data)
