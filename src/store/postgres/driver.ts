@@ -1,6 +1,7 @@
-/** The one file that touches `pg`. */
-import { DatabaseError, Pool, type PoolClient, types } from "pg";
+/** Statements by way of `pg`; its connections are those of `connections.ts`. */
+import { DatabaseError, type PoolClient, types } from "pg";
 import { StoreUnavailable } from "../store.ts";
+import { openConnections } from "./connections.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
@@ -21,6 +22,7 @@ export interface Connection extends Session {
 }
 
 export interface DriverOptions {
+  /** Of one server, or of several of which one takes writes; see `readHosts`. */
   readonly url: string;
   /** Connections at the most. */
   readonly connections?: number;
@@ -42,8 +44,7 @@ export function openDriver({
   connections = CONNECTIONS,
   statementMs = STATEMENT_MS,
 }: DriverOptions): Driver {
-  const pool = new Pool({
-    connectionString: url,
+  const lent = openConnections(url, {
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: statementMs,
@@ -54,15 +55,13 @@ export function openDriver({
     application_name: "postrider",
     types: { getTypeParser: parserOf },
   });
-  // A connection that is lost while idle leaves the pool; the next call makes another.
-  pool.on("error", () => undefined);
   const nameOf = createNames();
   let closing: Promise<void> | undefined;
 
   const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     if (closing) throw new StoreUnavailable("the store is closed");
-    if (pool.waitingCount >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
-    const client = await pool.connect().catch(throwOutage);
+    if (lent.waiting() >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
+    const client = await lent.lend().catch(throwOutage);
     const lost = { is: false };
     try {
       return await work(connectionOf(client, nameOf, lost));
@@ -73,7 +72,7 @@ export function openDriver({
   return {
     hold,
     query: (sql, values) => hold((connection) => connection.query(sql, values)),
-    close: () => (closing ??= pool.end()),
+    close: () => (closing ??= lent.close()),
   };
 }
 

@@ -1,0 +1,68 @@
+/** Connections to the one of several servers that takes writes: after a failover that is another. */
+import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { readHosts } from "./hosts.ts";
+
+export interface Connections {
+  /** Lends a connection; throws what was wrong with the last server that was tried. */
+  lend(): Promise<PoolClient>;
+  /** Calls that wait for one. */
+  waiting(): number;
+  close(): Promise<void>;
+}
+
+/** @param settings those of each server's pool */
+export function openConnections(url: string, settings: PoolConfig): Connections {
+  const { urls, isToBeWritable } = readHosts(url);
+  const pools = urls.map((connectionString) => openPool({ ...settings, connectionString }));
+  /** Servers do not change their part while a connection to them lasts. */
+  const writable = new WeakSet<PoolClient>();
+  let current = 0;
+
+  const lendFrom = async (index: number): Promise<PoolClient> => {
+    const client = await (pools[index] as Pool).connect();
+    if (!isToBeWritable || writable.has(client)) return client;
+    const isReading = await isReadOnly(client).catch((error) => {
+      client.release(true);
+      throw error;
+    });
+    if (isReading) {
+      client.release(true);
+      throw new Error("the server only reads");
+    }
+    writable.add(client);
+    return client;
+  };
+  return {
+    async lend() {
+      const first = current;
+      for (let tried = 0; ; tried++) {
+        const index = (first + tried) % pools.length;
+        try {
+          const client = await lendFrom(index);
+          current = index;
+          return client;
+        } catch (error) {
+          if (tried === pools.length - 1) throw error;
+        }
+      }
+    },
+    waiting: () => pools.reduce((sum, pool) => sum + pool.waitingCount, 0),
+    close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
+  };
+}
+
+function openPool(settings: PoolConfig): Pool {
+  const pool = new Pool(settings);
+  // A connection that is lost while idle leaves the pool; the next call makes another.
+  pool.on("error", () => undefined);
+  // One that is lost while lent, between two statements, says so in the next; unheard it would end the process.
+  pool.on("connect", (client) => void client.on("error", () => undefined));
+  return pool;
+}
+
+async function isReadOnly(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query<{ is_reading: boolean }>(
+    "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_reading",
+  );
+  return rows[0]?.is_reading !== false;
+}

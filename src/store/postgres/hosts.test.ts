@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { readHosts } from "./hosts.ts";
+
+test("a URL of several hosts is one URL for each, and only the writable one will do", () => {
+  expect(
+    readHosts(
+      "postgres://me:s%40cret@a:5432,[::1]:5433,c/db?sslmode=disable&target_session_attrs=read-write",
+    ),
+  ).toEqual({
+    urls: [
+      "postgres://me:s%40cret@a:5432/db?sslmode=disable",
+      "postgres://me:s%40cret@[::1]:5433/db?sslmode=disable",
+      "postgres://me:s%40cret@c/db?sslmode=disable",
+    ],
+    isToBeWritable: true,
+    place: "a:5432,[::1]:5433,c/db",
+  });
+});
+
+test("a URL of one host stays as it is", () => {
+  const url = "postgresql://me@%2Frun%2Fpostgres/db";
+  expect(readHosts(url)).toEqual({ urls: [url], isToBeWritable: false, place: "/run/postgres/db" });
+  expect(readHosts("postgres://h/db?target_session_attrs=primary").isToBeWritable).toBeTrue();
+});
+
+test("what cannot be a database's URL is refused, without its password", () => {
+  for (const url of [
+    "mysql://me:hidden@h/db",
+    "postgres://me:hidden@h@i/db",
+    "postgres://me:hidden@a:x,b/db",
+    "postgres://me:hidden@a,b/db?target_session_attrs=prefer-standby",
+  ]) {
+    expect(() => readHosts(url)).toThrow(/expected/);
+    expect(() => readHosts(url)).not.toThrow(/hidden/);
+  }
+});
