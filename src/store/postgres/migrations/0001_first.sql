@@ -70,25 +70,44 @@ CREATE TABLE timeline (
   PRIMARY KEY (message_id, position)
 ) PARTITION BY RANGE (message_id);
 
-CREATE TABLE events (
+-- What transactions write is not in the order of commits. Its order is what is numbered, once it is committed.
+
+CREATE TABLE new_events (
+  -- Rises, of one message's events.
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- Of the message, or the event's own where it is about none; then the position is 0.
   subject_id uuid NOT NULL,
   position integer NOT NULL,
   account integer NOT NULL,
-  -- NULL until it is known to be committed, so that a reader never passes over one.
-  number bigint,
   -- Of an event about no message.
   at bigint,
   type text,
-  data text, -- JSON
+  data text -- JSON
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
+  autovacuum_analyze_scale_factor = 0.1
+);
+
+CREATE TABLE events (
+  subject_id uuid NOT NULL,
+  position integer NOT NULL,
+  account integer NOT NULL,
+  number bigint NOT NULL,
+  at bigint,
+  type text,
+  data text,
   PRIMARY KEY (subject_id, position)
 ) PARTITION BY RANGE (subject_id);
 
-CREATE INDEX events_of_account ON events (account, number) WHERE number IS NOT NULL;
+CREATE INDEX events_of_account ON events (account, number);
 
-CREATE INDEX events_to_number ON events (subject_id) WHERE number IS NULL;
+-- One row: the last number that was given. No sequence, since that is not seen with the events but before them.
 
-CREATE SEQUENCE event_numbers;
+CREATE TABLE event_numbers (
+  last bigint NOT NULL
+) WITH (fillfactor = 10);
+
+INSERT INTO event_numbers (last) VALUES (0);
 
 -- One table, since a key is one over midnight too.
 
@@ -385,7 +404,7 @@ CREATE INDEX inbound_parts_by_time ON inbound_parts (received_at);
 CREATE TABLE sandbox_messages (
   id text COLLATE "C" PRIMARY KEY,
   account_id text COLLATE "C" NOT NULL,
-  message_id uuid NOT NULL,
+  message_id text COLLATE "C" NOT NULL,
   channel text NOT NULL,
   recipient text NOT NULL,
   received_at bigint NOT NULL,
@@ -470,7 +489,7 @@ CREATE TABLE webhooks (
   position integer NOT NULL,
   account integer NOT NULL,
   -- Account number, a space, and the host.
-  lane text NOT NULL,
+  lane text COLLATE "C" NOT NULL,
   event_type text NOT NULL,
   -- held, ready, waiting, leased, delivered, failed
   state text NOT NULL,
@@ -485,15 +504,15 @@ CREATE TABLE webhooks (
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0
 );
 
-CREATE INDEX webhooks_by_time ON webhooks (account, at);
+CREATE INDEX webhooks_by_time ON webhooks (account, at, id);
 
 CREATE INDEX webhooks_due ON webhooks (state, due_at) WHERE due_at IS NOT NULL;
 
-CREATE INDEX webhooks_failed ON webhooks (account, at) WHERE state = 'failed';
+CREATE INDEX webhooks_failed ON webhooks (account, at, id) WHERE state = 'failed';
 
 CREATE UNIQUE INDEX webhooks_of_message ON webhooks (message_id, sequence);
 
-CREATE INDEX webhooks_ready ON webhooks (lane) WHERE state = 'ready';
+CREATE INDEX webhooks_ready ON webhooks (lane, id) WHERE state = 'ready';
 
 CREATE TABLE webhook_attempts (
   webhook bigint NOT NULL,
