@@ -1,12 +1,15 @@
+import type { Lane } from "../../core/webhook-outbox.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
+import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
 import { createClaim } from "./claim.ts";
 import { createDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
+import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { createPush } from "./push.ts";
@@ -22,12 +25,14 @@ export interface PostgresOptions extends DriverOptions {
 }
 
 /** The use cases that this engine has. */
-export interface PostgresStore
-  extends Pick<Store, "push" | "records" | "bootstrap" | "adminTokenDigest" | "ping" | "close"> {
-  readonly intake: Store["intake"];
-  readonly queue: Pick<Store["queue"], "claim" | "onReady">;
-  readonly upkeep: Pick<Store["upkeep"], "pruneIdempotencyKeys">;
-}
+export type PostgresStore = ReturnType<typeof createStore>;
+
+/** Each property of `createStore` is one of `Store`, or the part of it that there is. */
+type Slices = {
+  readonly [Name in keyof Store]?: Store[Name] extends (...values: never) => unknown
+    ? Store[Name]
+    : Partial<Store[Name]>;
+};
 
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
@@ -43,9 +48,15 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
 }
 
-function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions): PostgresStore {
+/** What use cases share. `changes`: a transaction that moves messages, see `MessageLog`. */
+function createBooks({ database, within }: Doors) {
+  const bells = { events: createBell<string>(), webhooks: createBell<Lane>() };
+  return { bells, queues: createQueueBook(within), changes: createMessageChanges(database, bells) };
+}
+
+function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions) {
   const { database: db, within } = doors;
-  const queues = createQueueBook(within);
+  const { queues } = createBooks(doors);
   const accept = createAccept(within, { days: createDays(within), queues, schedule });
   return {
     intake: {
@@ -63,5 +74,5 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),
     close: doors.close,
-  };
+  } satisfies Slices;
 }
