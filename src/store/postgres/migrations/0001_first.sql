@@ -75,11 +75,11 @@ CREATE TABLE timeline (
 CREATE TABLE new_events (
   -- Rises, of one message's events.
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  -- Of the message, or the event's own where it is about none; then the position is 0.
+  -- Of the message, also of one that came in; of such a one the position is 0, and what is told of it is here.
   subject_id uuid NOT NULL,
   position integer NOT NULL,
   account integer NOT NULL,
-  -- Of an event about no message.
+  event_id text,
   at bigint,
   type text,
   data text -- JSON
@@ -93,6 +93,7 @@ CREATE TABLE events (
   position integer NOT NULL,
   account integer NOT NULL,
   number bigint NOT NULL,
+  event_id text,
   at bigint,
   type text,
   data text,
