@@ -3,12 +3,12 @@ import type { OtherEvent } from "./feed-event.ts";
 import type { InboundMessage } from "./inbound.ts";
 import { present } from "./present.ts";
 import { toIso } from "./timestamp.ts";
-import { toWebhookId } from "./webhook-event.ts";
+import { type PublicEntry, toWebhookId } from "./webhook-event.ts";
 
 export const RECEIVED = "sms.received";
 
 /** An inbound message has one event. */
-export const RECEIVED_SEQUENCE = 1;
+const RECEIVED_SEQUENCE = 1;
 
 export function toReceivedEvent(message: InboundMessage): OtherEvent {
   return {
@@ -18,6 +18,12 @@ export function toReceivedEvent(message: InboundMessage): OtherEvent {
     at: message.receivedAt,
     data: toReceivedData(message),
   };
+}
+
+/** Its event as an entry, for the outbox: an inbound message has no timeline. */
+export function toReceivedEntry({ receivedAt: at }: InboundMessage): PublicEntry {
+  const step = { position: 0, at, kind: "status", status: "received" } as const;
+  return { ...step, sequence: RECEIVED_SEQUENCE, eventType: RECEIVED };
 }
 
 /** The message in the interface's words: also what its lists show. */

@@ -2,11 +2,11 @@ import type { Content } from "../../core/message.ts";
 import { receivedBody } from "../../core/received-event.ts";
 import { isPublic, toWebhookEvent } from "../../core/webhook-event.ts";
 import type { ClaimedWebhook, Lane } from "../../core/webhook-outbox.ts";
+import { type InboundRow, toInboundMessage } from "../inbound-rows.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../message-rows.ts";
 import type { Outbox, WebhookClaim } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import { type InboundRow, toInboundMessage } from "./inbound-rows.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 import { fromLane, toLane } from "./webhook-rows.ts";
 

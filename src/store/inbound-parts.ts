@@ -1,6 +1,5 @@
-import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbound.ts";
-import type { SmsEncoding } from "../../core/sms-segments.ts";
-import type { Database } from "./database.ts";
+import { type InboundPart, type InboundPiece, joinParts } from "../core/inbound.ts";
+import type { SmsEncoding } from "../core/sms-segments.ts";
 
 /** A message that is complete, or as complete as it gets: what is stored of it. */
 export type WholeMessage = Omit<InboundPiece, "part" | "sameSince"> & { readonly isPartial?: true };
@@ -19,9 +18,9 @@ export interface InboundParts {
 }
 
 /** Parts that may wait, of all messages; beyond it a part is a message of its own. */
-const MAX_WAITING = 10_000;
+export const MAX_WAITING_PARTS = 10_000;
 
-interface PartRow {
+export interface InboundPartRow {
   readonly connector_id: string;
   readonly sender: string;
   readonly recipient: string;
@@ -36,14 +35,31 @@ interface PartRow {
   readonly message_id: string | null;
 }
 
-type Group = readonly [connector: string, from: string, to: string, reference: number, total: number];
+/** What the parts of one message have in common. */
+export type PartGroup = readonly [
+  connector: string,
+  from: string,
+  to: string,
+  reference: number,
+  total: number,
+];
 
-const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
+/** The rows, as a transaction sees and changes them. */
+export interface PartShelf {
+  /** In the order of their numbers. */
+  ofGroup(group: PartGroup): readonly InboundPartRow[];
+  /** Of all messages: how many, counted up to `MAX_WAITING_PARTS`. */
+  count(): number;
+  put(group: PartGroup, number: number, piece: InboundPiece): void;
+  /** They are a message of that id now, and stay for repeats. */
+  complete(group: PartGroup, messageId: string): void;
+  remove(group: PartGroup): void;
+  /** The one that came first, where that was before `before`. */
+  oldest(before: number): InboundPartRow | undefined;
+}
 
-export function createInboundParts(db: Database): InboundParts {
-  const shelf = createShelf(db);
-
-  const addTo = (group: Group, piece: InboundPiece, { number, total }: InboundPart): AddedPart => {
+export function createInboundParts(shelf: PartShelf): InboundParts {
+  const addTo = (group: PartGroup, piece: InboundPiece, { number, total }: InboundPart): AddedPart => {
     shelf.put(group, number, piece);
     const rows = shelf.ofGroup(group);
     if (rows.length < total) return { kind: "waiting", messages: [] };
@@ -64,14 +80,14 @@ export function createInboundParts(db: Database): InboundParts {
         const added = addTo(group, piece, part);
         return { ...added, messages: [...cut, ...added.messages] };
       }
-      if (before.length === 0 && shelf.isFull()) return { kind: "whole", messages: [alone(piece)] };
+      if (before.length === 0 && shelf.count() >= MAX_WAITING_PARTS)
+        return { kind: "whole", messages: [alone(piece)] };
       return addTo(group, piece, part);
     },
     expire(before) {
       const first = shelf.oldest(before);
       if (!first) return undefined;
-      const { connector_id, sender, recipient, reference, total } = first;
-      const group = [connector_id, sender, recipient, reference, total] as const;
+      const group = groupOf(first);
       const rows = shelf.ofGroup(group);
       shelf.remove(group);
       return { rows: rows.length, ...(first.message_id === null && { message: toWhole(rows) }) };
@@ -79,35 +95,12 @@ export function createInboundParts(db: Database): InboundParts {
   };
 }
 
-/** The statements. */
-function createShelf(db: Database) {
-  const ofGroup = db.prepare<PartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
-  const count = db.prepare<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_parts WHERE received_at >= 0 LIMIT ${MAX_WAITING})`,
-  );
-  const insert = db.prepare(
-    `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
-       encoding, received_at, message_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
-  );
-  const complete = db.prepare(`UPDATE inbound_parts SET message_id = ? WHERE ${OF_GROUP}`);
-  const remove = db.prepare(`DELETE FROM inbound_parts WHERE ${OF_GROUP}`);
-  const oldest = db.prepare<PartRow>(
-    "SELECT * FROM inbound_parts WHERE received_at < ? ORDER BY received_at LIMIT 1",
-  );
-  return {
-    ofGroup: (group: Group) => ofGroup.all(...group),
-    isFull: () => (count.get()?.count ?? 0) >= MAX_WAITING,
-    put(group: Group, number: number, { id, key, text, encoding, receivedAt }: InboundPiece) {
-      insert.run(...group, number, id, key, JSON.stringify(text), encoding, receivedAt);
-    },
-    complete: (group: Group, messageId: string) => void complete.run(messageId, ...group),
-    remove: (group: Group) => void remove.run(...group),
-    oldest: (before: number) => oldest.get(before),
-  };
+export function groupOf(row: InboundPartRow): PartGroup {
+  return [row.connector_id, row.sender, row.recipient, row.reference, row.total];
 }
 
 /** The message of these parts; under the id of the newest, unless another is given. */
-function toWhole(rows: readonly PartRow[], id?: string): WholeMessage {
+function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
   const newest = rows.reduce((latest, row) => (row.id > latest.id ? row : latest));
   const texts = new Map(rows.map((row) => [row.number, JSON.parse(row.text) as string]));
   return {

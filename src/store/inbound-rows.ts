@@ -1,6 +1,6 @@
-import type { InboundMessage } from "../../core/inbound.ts";
-import type { KeywordMeaning } from "../../core/opt-out.ts";
-import type { SqlValue } from "./driver.ts";
+/** Rows of inbound messages, and the way between them and the noun of `core`. */
+import type { InboundMessage } from "../core/inbound.ts";
+import type { KeywordMeaning } from "../core/opt-out.ts";
 
 export interface InboundRow {
   readonly id: string;
@@ -12,20 +12,20 @@ export interface InboundRow {
   readonly segments: number;
   readonly encoding: InboundMessage["encoding"];
   readonly keyword: KeywordMeaning | null;
-  readonly is_partial: number;
+  /** 0 or 1, where the engine has no truth values. */
+  readonly is_partial: number | boolean;
   readonly received_at: number;
   readonly webhook_url: string | null;
 }
 
-export const INSERT_INBOUND = `INSERT INTO inbound_messages (id, account_id, connector_id, sender, recipient, text,
-  segments, encoding, keyword, is_partial, received_at, provider_key, webhook_url)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** In the order of `toInboundRow`. */
+export const INBOUND_COLUMNS = `id, account_id, connector_id, sender, recipient, text, segments, encoding, keyword,
+  is_partial, received_at, provider_key, webhook_url`;
 
-/** In the order of `INSERT_INBOUND`. */
 export function toInboundRow(
   message: InboundMessage,
   { key, webhookUrl }: { readonly key: string; readonly webhookUrl: string | undefined },
-): SqlValue[] {
+): (string | number | null)[] {
   return [
     message.id,
     message.accountId ?? null,
@@ -54,7 +54,7 @@ export function toInboundMessage(row: InboundRow): InboundMessage {
     segments: row.segments,
     encoding: row.encoding,
     ...(row.keyword !== null && { keyword: row.keyword }),
-    ...(row.is_partial === 1 && { isPartial: true }),
+    ...(row.is_partial && { isPartial: true }),
     receivedAt: row.received_at,
   };
 }
