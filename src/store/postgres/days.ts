@@ -7,6 +7,8 @@ const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
 export interface Days {
   /** Resolves when the tables of these times (Unix milliseconds) are there. */
   ensure(times: Iterable<number>): Promise<void>;
+  /** What is remembered of tables may have been dropped. */
+  forget(): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -25,6 +27,7 @@ export function createDays(db: Database): Days {
         known.add(day);
       }
     },
+    forget: () => known.clear(),
   };
 }
 

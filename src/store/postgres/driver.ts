@@ -149,3 +149,8 @@ export function takenColumns(error: unknown): readonly string[] | undefined {
 export function isForeignKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23503";
 }
+
+/** A row for which no table of its day is there. */
+export function isOutOfRange(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23514";
+}

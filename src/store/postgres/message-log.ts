@@ -1,7 +1,6 @@
 import type { AccountMode } from "../../core/accounts.ts";
 import type { Progress, TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
-import { isPublic } from "../../core/webhook-event.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../message-rows.ts";
 import type { Bell } from "./bell.ts";
@@ -52,9 +51,8 @@ export interface LockedMessage {
   readonly progress: Progress;
 }
 
-/** Rung after commits: with the ids of accounts that have new events, and with lanes that have webhooks ready. */
+/** Rung after commits, with lanes that have webhooks ready. Of events it is told when they are numbered. */
 export interface MessageBells {
-  readonly events: Bell<string>;
   readonly webhooks: Bell<Lane>;
 }
 
@@ -63,13 +61,12 @@ export type MessageChanges = <T>(work: (session: Session, log: MessageLog) => Pr
 
 export function createMessageChanges(db: Database, bells: MessageBells): MessageChanges {
   return async (work) => {
-    const { value, told } = await db.transaction(async (session) => {
+    const { value, lanes } = await db.transaction(async (session) => {
       const book = createBook(session);
       const value = await work(session, book.log);
-      return { value, told: await write(session, book.changes) };
+      return { value, lanes: await write(session, book.changes) };
     });
-    bells.events.ring(told.accountIds);
-    bells.webhooks.ring(told.lanes);
+    bells.webhooks.ring(lanes);
     return value;
   };
 }
@@ -148,10 +145,8 @@ function toLocked(row: LockedRow): LockedMessage {
   };
 }
 
-/** Whom to tell after the commit. */
-async function write(session: Session, changes: Changes): Promise<{ accountIds: string[]; lanes: Lane[] }> {
+/** The lanes to tell after the commit. */
+async function write(session: Session, changes: Changes): Promise<Lane[]> {
   await writeMessages(session, changes);
-  const lanes = await addWebhooks(session, changes.entries);
-  const told = changes.entries.flatMap(({ message, entry }) => (isPublic(entry) ? [message.accountId] : []));
-  return { accountIds: [...new Set(told)], lanes };
+  return addWebhooks(session, changes.entries);
 }

@@ -50,7 +50,7 @@ function toJson(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** The numbers of events come after the commit, when it is known what came before. */
+/** Events are numbered after the commit, when it is known what came before. */
 const WRITE = `WITH moved AS (
     UPDATE messages m SET status = t.status, parts = t.parts, sequence = t.sequence, position = t.position,
       error = t.error
@@ -61,8 +61,8 @@ const WRITE = `WITH moved AS (
     INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail)
     SELECT * FROM unnest($7::uuid[], $8::int[], $9::bigint[], $10::text[], $11::text[], $12::int[], $13::text[],
       $14::text[], $15::text[], $16::text[])
-  ), new_events AS (
-    INSERT INTO events (subject_id, position, account) SELECT * FROM unnest($17::uuid[], $18::int[], $19::int[])
+  ), told AS (
+    INSERT INTO new_events (subject_id, position, account) SELECT * FROM unnest($17::uuid[], $18::int[], $19::int[])
   ), wiped AS (
     UPDATE contents c SET body = NULL FROM unnest($20::uuid[]) AS t (id)
     WHERE c.id = t.id AND c.messages = 1 AND c.body IS NOT NULL

@@ -7,11 +7,13 @@ import { createBootstrap } from "./bootstrap.ts";
 import { createClaim } from "./claim.ts";
 import { createDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
+import { createEventFeed } from "./event-feed.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
+import { createNumberEvents } from "./number-events.ts";
 import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
 import { createRecords } from "./records.ts";
@@ -51,13 +53,18 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 /** What use cases share. `changes`: a transaction that moves messages, see `MessageLog`. */
 function createBooks({ database, within }: Doors) {
   const bells = { events: createBell<string>(), webhooks: createBell<Lane>() };
-  return { bells, queues: createQueueBook(within), changes: createMessageChanges(database, bells) };
+  return {
+    bells,
+    days: createDays(within),
+    queues: createQueueBook(within),
+    changes: createMessageChanges(database, bells),
+  };
 }
 
 function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions) {
   const { database: db, within } = doors;
-  const { queues } = createBooks(doors);
-  const accept = createAccept(within, { days: createDays(within), queues, schedule });
+  const { bells, days, queues } = createBooks(doors);
+  const accept = createAccept(within, { days, queues, schedule });
   return {
     intake: {
       accept: (request) => doors.admit(() => accept(request)),
@@ -69,7 +76,11 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     queue: { claim: createClaim(db), onReady: queues.onReady },
     push: createPush(db),
     records: createRecords(db, vault),
-    upkeep: { pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit) },
+    feed: createEventFeed(db, bells.events),
+    upkeep: {
+      pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+      numberEvents: createNumberEvents(db, { days, bell: bells.events }),
+    },
     bootstrap: createBootstrap(db, vault),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),
