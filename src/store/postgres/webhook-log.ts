@@ -1,15 +1,8 @@
 import { isPublic, type PublicEntry } from "../../core/webhook-event.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
+import { isBlocking, toLane, type WebhookRow } from "../webhook-rows.ts";
 import type { Session } from "./driver.ts";
 import type { Entry, LockedMessage } from "./message-log.ts";
-
-/** From so many failures on an event holds up no other one. */
-export const OVERTAKEN_AFTER_FAILURES = 2;
-
-/** One column, so that an index steps from lane to lane. */
-export function toLane(account: number, host: string): string {
-  return `${account} ${host}`;
-}
 
 /**
  * Puts the public ones among new entries into the outbox; the lanes in which some are ready. Whoever moves a webhook on
@@ -43,24 +36,13 @@ async function findHeld(
   const held = new Set(events.map(({ message, entry }) => keyOf(message.id, entry.sequence + 1)));
   const later = events.filter((event) => event.entry.sequence > 1 && !held.has(ownKey(event)));
   if (later.length > 0) {
-    const rows = await session.query<BlockingRow>(BEFORE, [
+    const rows = await session.query<WebhookRow>(BEFORE, [
       later.map(({ message }) => message.id),
       later.map(({ entry }) => entry.sequence - 1),
     ]);
     for (const row of rows) if (isBlocking(row)) held.add(keyOf(row.message_id, row.sequence + 1));
   }
   return (event) => held.has(ownKey(event));
-}
-
-interface BlockingRow {
-  readonly message_id: string;
-  readonly sequence: number;
-  readonly state: string;
-  readonly failures: number;
-}
-
-function isBlocking({ state, failures }: BlockingRow): boolean {
-  return state !== "delivered" && state !== "failed" && failures < OVERTAKEN_AFTER_FAILURES;
 }
 
 function ownKey({ message, entry }: NewEvent): string {

@@ -1,14 +1,12 @@
-import type { Content } from "../../core/message.ts";
-import { receivedBody } from "../../core/received-event.ts";
-import { isPublic, toWebhookEvent } from "../../core/webhook-event.ts";
 import type { ClaimedWebhook, Lane } from "../../core/webhook-outbox.ts";
-import { type InboundRow, toInboundMessage } from "../inbound-rows.ts";
-import { joinContent, type TimelineRow, toTimelineEntry } from "../message-rows.ts";
+import type { InboundRow } from "../inbound-rows.ts";
 import type { Outbox, WebhookClaim } from "../store.ts";
+import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../webhook-body.ts";
+import { toLane } from "../webhook-rows.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { WebhookLog } from "./webhook-log.ts";
-import { fromLane, toLane } from "./webhook-rows.ts";
+import { fromLane } from "./webhook-rows.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(
@@ -55,22 +53,12 @@ const OLDEST = `
   LEFT JOIN timeline t ON t.message_id = w.message_id AND t.position = w.position
   WHERE w.state = 'ready' AND w.lane = +? ORDER BY w.id LIMIT ?`;
 
-interface WebhookColumns {
+interface ReadyRow extends EventRow {
   readonly number: number;
-  readonly message_id: string;
   readonly webhook_sequence: number;
   readonly failures: number;
   readonly claim: number;
 }
-
-/** NULL where the message is an inbound one, or gone. */
-interface MessageColumns {
-  readonly message_recipient: string;
-  readonly envelope: string;
-}
-
-type Nullable<T> = { readonly [Key in keyof T]: T[Key] | null };
-type ReadyRow = WebhookColumns & Nullable<MessageColumns & TimelineRow>;
 
 /** A loose scan: it steps from lane to lane, whatever stands in them. */
 function createLaneScan(
@@ -94,38 +82,13 @@ function createLaneScan(
 }
 
 /** Puts together what is delivered, and where; `undefined` where the message is gone. */
-function createWriter(db: Database) {
-  const ofInbound = createInboundWriter(db);
-  const contentOf = createContentReader();
-  return (row: ReadyRow, accountId: string): { url: string; body: string } | undefined => {
-    if (row.message_recipient === null) return ofInbound(row.message_id);
-    const entry = hasEntry(row) ? toTimelineEntry(row) : undefined;
-    if (row.envelope === null || !entry || !isPublic(entry)) return undefined;
-    const content = contentOf(row.envelope);
-    const message = { id: row.message_id, accountId, recipient: row.message_recipient, content };
-    return { url: content.callbackUrl ?? "", body: JSON.stringify(toWebhookEvent(message, entry)) };
-  };
-}
-
-function hasEntry(row: ReadyRow): row is WebhookColumns & Nullable<MessageColumns> & TimelineRow {
-  return row.kind !== null;
-}
-
-/** The messages of a batch share their content, and come one after the other. */
-function createContentReader(): (envelope: string) => Content {
-  let last: { readonly envelope: string; readonly content: Content } | undefined;
-  return (envelope) => {
-    if (last?.envelope !== envelope) last = { envelope, content: joinContent(envelope, null) };
-    return last.content;
-  };
-}
-
-/** The same of a message that a handset wrote. */
-function createInboundWriter(db: Database) {
-  const find = db.prepare<InboundRow>("SELECT * FROM inbound_messages WHERE id = ?");
-  return (id: string): { url: string; body: string } | undefined => {
-    const row = find.get(id);
-    return row && { url: row.webhook_url ?? "", body: receivedBody(toInboundMessage(row)) };
+function createWriter(db: Database): (row: ReadyRow, accountId: string) => WebhookBody | undefined {
+  const findInbound = db.prepare<InboundRow>("SELECT * FROM inbound_messages WHERE id = ?");
+  const write = createBodyWriter();
+  return (row, accountId) => {
+    if (row.message_recipient !== null) return write(row, accountId);
+    const inbound = findInbound.get(row.message_id);
+    return inbound && inboundBody(inbound);
   };
 }
 

@@ -1,9 +1,9 @@
 import type { TimelineEntry } from "../../core/message.ts";
 import { isPublic, type PublicEntry } from "../../core/webhook-event.ts";
 import type { EventKey } from "../../core/webhook-outbox.ts";
+import { OVERTAKEN_AFTER_FAILURES, toLane } from "../webhook-rows.ts";
 import type { Bell } from "./bell.ts";
 import type { Database } from "./database.ts";
-import { toLane } from "./webhook-rows.ts";
 
 /** Where a message's webhooks go. */
 export interface Callback {
@@ -21,9 +21,6 @@ export interface WebhookLog {
   /** The event before it has neither been delivered nor failed often enough to be overtaken. */
   isBlocked(event: EventKey): boolean;
 }
-
-/** From so many failures on an event holds up no other one. */
-export const OVERTAKEN_AFTER_FAILURES = 2;
 
 export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">): WebhookLog {
   const insert = db.prepare(

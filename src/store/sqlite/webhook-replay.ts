@@ -1,11 +1,11 @@
 import type { EventKey } from "../../core/webhook-outbox.ts";
 import type { Outbox } from "../store.ts";
+import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../webhook-rows.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Bell } from "./bell.ts";
 import type { Database } from "./database.ts";
 import { createWalk } from "./webhook-list.ts";
 import type { WebhookLog } from "./webhook-log.ts";
-import { WEBHOOK_COLUMNS, type WebhookRow } from "./webhook-rows.ts";
 
 export interface ReplayParts {
   readonly accounts: AccountBook;
@@ -39,7 +39,7 @@ export function createWebhookReplay(
   };
   /** Several of one message keep their order. */
   const replayAgain = (row: WebhookRow) => {
-    if (row.state !== "delivered" && row.state !== "failed") return 0;
+    if (!isAtRest(row.state)) return 0;
     const isBlocked = log.isBlocked({ messageId: row.message_id, sequence: row.sequence });
     putInLine(row, isBlocked ? "held" : "ready");
     return 1;

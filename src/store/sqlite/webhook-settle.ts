@@ -1,11 +1,9 @@
-import type { WebhookAttempt, WebhookSettlement, WebhookVerdict } from "../../core/webhook-outbox.ts";
+import type { WebhookAttempt, WebhookSettlement } from "../../core/webhook-outbox.ts";
 import type { Outbox } from "../store.ts";
+import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../webhook-rows.ts";
 import type { Bell } from "./bell.ts";
 import type { Database } from "./database.ts";
-import { OVERTAKEN_AFTER_FAILURES, type WebhookLog } from "./webhook-log.ts";
-
-/** Deliveries kept of one event; the schedule has nine, and a replay begins it anew. */
-const MAX_ATTEMPTS = 20;
+import type { WebhookLog } from "./webhook-log.ts";
 
 /** Statements one settlement takes, in the coin of group commit. */
 const WEIGHT = 2;
@@ -54,25 +52,6 @@ interface LeasedRow {
   readonly failures: number;
   readonly claim: number;
   readonly attempts: number;
-}
-
-interface Outcome {
-  readonly state: "delivered" | "waiting" | "failed" | "ready";
-  readonly dueAt: number | null;
-  readonly failures: number;
-}
-
-function outcomeOf(verdict: WebhookVerdict, failures: number): Outcome {
-  switch (verdict.kind) {
-    case "delivered":
-      return { state: "delivered", dueAt: null, failures };
-    case "again":
-      return { state: "waiting", dueAt: verdict.at, failures: failures + 1 };
-    case "ended":
-      return { state: "failed", dueAt: null, failures: failures + 1 };
-    case "released":
-      return { state: "ready", dueAt: null, failures };
-  }
 }
 
 /** Keeps an attempt, and forgets the oldest where there are many; gives its number. */
