@@ -5,30 +5,51 @@ import { uuidTime } from "../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { Queue } from "../store.ts";
 import type { Session } from "./driver.ts";
-import { createTaker, type LeasedRow } from "./take-jobs.ts";
+import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 import type { Database } from "./transactions.ts";
+
+/** Queues of which it is remembered where the last claim ended. */
+const MAX_QUEUES = 10_000;
 
 /** `Queue.claim`. */
 export function createClaim(db: Database): Queue["claim"] {
-  const take = createTaker();
-  return (request: ClaimRequest) =>
-    db.transaction(async (session) => {
-      const jobs = await take(session, request);
-      if (jobs.length === 0) return [];
-      const ids = [...new Set(jobs.map((job) => job.message_id))];
-      await session.query(SENDING, [ids]);
-      const found = await session.query<FoundRow>(FIND, [ids]);
-      const messages = new Map(found.map((row) => [row.id, row]));
-      await removeOrphans(session, jobs, messages);
-      const optedOut = await findOptedOut(session, found);
-      return jobs.flatMap((job) => {
-        const message = messages.get(job.message_id);
-        return message ? [toClaimed(request.queue, job, { message, optedOut })] : [];
-      });
-    });
+  const lastFlow = new Map<string, number>();
+  return async (request: ClaimRequest) => {
+    const { queue } = request;
+    const { claimed, last } = await db.transaction((session) =>
+      claimNow(session, request, lastFlow.get(queue) ?? -1),
+    );
+    if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
+    // A claim that was not committed has taken nothing from anybody: the next one begins where it did.
+    lastFlow.set(queue, last);
+    return claimed;
+  };
 }
 
-/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+async function claimNow(
+  session: Session,
+  request: ClaimRequest,
+  after: number,
+): Promise<{ claimed: readonly ClaimedJob[]; last: number }> {
+  const { jobs, last } = await takeJobs(session, request, after);
+  if (jobs.length === 0) return { claimed: [], last };
+  const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
+  await session.query(SENDING, [ids]);
+  const found = await session.query<FoundRow>(FIND, [ids]);
+  const messages = new Map(found.map((row) => [row.id, row]));
+  await removeOrphans(session, jobs, messages);
+  const optedOut = await findOptedOut(session, found);
+  const claimed = jobs.flatMap((job) => {
+    const message = messages.get(job.message_id);
+    return message ? [toClaimed(request.queue, job, { message, optedOut })] : [];
+  });
+  return { claimed, last };
+}
+
+/**
+ * Joined rather than looked up by a list: then each id leads to the tables of its day alone. In the order of ids, as
+ * all that locks messages.
+ */
 const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]) AS t (id)
   WHERE m.id = t.id AND m.status = 'queued'`;
 

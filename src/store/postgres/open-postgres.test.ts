@@ -1,4 +1,7 @@
 import { storeContract } from "../store.contract.ts";
 import { openFresh } from "./postgres-world.contract.ts";
 
-storeContract("postgres", openFresh, ["accept", "idempotency", "push", "records", "settings", "limits"]);
+storeContract("postgres", openFresh, [
+  ...(["accept", "deferral", "idempotency", "claim"] as const),
+  ...(["push", "records", "recordsInUse", "settings", "limits"] as const),
+]);

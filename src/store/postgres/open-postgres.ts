@@ -2,12 +2,14 @@ import type { Lane } from "../../core/webhook-outbox.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
+import { createBacklog } from "./backlog.ts";
 import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
 import { createClaim } from "./claim.ts";
 import { createDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
 import { createEventFeed } from "./event-feed.ts";
+import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
 import { createMessageChanges } from "./message-log.ts";
@@ -17,8 +19,12 @@ import { createNumberEvents } from "./number-events.ts";
 import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
 import { createRecords } from "./records.ts";
+import { createRelease } from "./release.ts";
+import { createSettle } from "./settle.ts";
 import { createOverLimit } from "./sms-usage.ts";
+import { createStage } from "./stage.ts";
 import { type Doors, openDoors } from "./transactions.ts";
+import { createWipeContents } from "./wipe-contents.ts";
 
 export interface PostgresOptions extends DriverOptions {
   readonly vault: Vault;
@@ -61,9 +67,12 @@ function createBooks({ database, within }: Doors) {
   };
 }
 
+type Books = ReturnType<typeof createBooks>;
+
 function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions) {
   const { database: db, within } = doors;
-  const { bells, days, queues } = createBooks(doors);
+  const books = createBooks(doors);
+  const { bells, days, queues } = books;
   const accept = createAccept(within, { days, queues, schedule });
   return {
     intake: {
@@ -73,11 +82,15 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       ...createMessageLookup(db),
       findKeyOwner: createKeyLookup(db),
     },
-    queue: { claim: createClaim(db), onReady: queues.onReady },
+    queue: createQueue(doors, books, schedule),
     push: createPush(db),
     records: createRecords(db, vault),
     feed: createEventFeed(db, bells.events),
     upkeep: {
+      ...createStage(db, books),
+      expire: createExpire({ ...books, recorders: [] }),
+      backlog: createBacklog(db),
+      wipeContents: createWipeContents(db),
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
       numberEvents: createNumberEvents(db, { days, bell: bells.events }),
     },
@@ -86,4 +99,23 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     ping: async () => void (await db.query("SELECT 1")),
     close: doors.close,
   } satisfies Slices;
+}
+
+/** Settlements share commits, as accepts do. */
+function createQueue(
+  doors: Doors,
+  { bells, changes, queues }: Books,
+  schedule: NonNullable<PostgresOptions["schedule"]>,
+) {
+  const settle = createSettle({
+    changes: createMessageChanges(doors.within, bells),
+    recorders: [],
+    schedule,
+  });
+  return {
+    claim: createClaim(doors.database),
+    release: createRelease(changes, queues),
+    settle: (settlements) => doors.admit(() => settle(settlements)),
+    onReady: queues.onReady,
+  } satisfies Partial<Store["queue"]>;
 }

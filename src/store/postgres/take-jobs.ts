@@ -12,36 +12,40 @@ export interface LeasedRow {
   readonly was_interrupted: boolean;
 }
 
-type Taker = (session: Session, request: ClaimRequest) => Promise<readonly LeasedRow[]>;
-
-/** Queues of which it is remembered where the last claim ended. */
-const MAX_QUEUES = 10_000;
+export interface Taken {
+  readonly jobs: readonly LeasedRow[];
+  /** The flow the claim ended with. */
+  readonly last: number;
+}
 
 /**
  * Leases ready jobs in equal shares, passing over those that another process is just taking: a loose scan of the index
  * steps from flow to flow, so the cost is that of the flows visited and the jobs taken, whatever waits behind them.
+ *
+ * @param after the flow to begin behind
  */
-export function createTaker(): Taker {
-  const lastFlow = new Map<string, number>();
-  return async (session, { queue, limit, now, leaseMs }) => {
-    const taken: LeasedRow[] = [];
-    let flows = await flowsFrom(session, [queue, lastFlow.get(queue) ?? -1, limit]);
-    while (taken.length < limit && flows.length > 0) {
-      const wanted = shares(limit - taken.length, flows);
-      const rows = await session.query<LeasedRow>(LEASE, [
-        queue,
-        wanted.map(({ flow }) => flow),
-        wanted.map(({ count }) => count),
-        now + leaseMs,
-      ]);
-      const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
-      taken.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
-      if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
-      lastFlow.set(queue, wanted.at(-1)?.flow ?? -1);
-      flows = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
-    }
-    return taken;
-  };
+export async function takeJobs(
+  session: Session,
+  { queue, limit, now, leaseMs }: ClaimRequest,
+  after: number,
+): Promise<Taken> {
+  const jobs: LeasedRow[] = [];
+  let last = after;
+  let flows = await flowsFrom(session, [queue, after, limit]);
+  while (jobs.length < limit && flows.length > 0) {
+    const wanted = shares(limit - jobs.length, flows);
+    const rows = await session.query<LeasedRow>(LEASE, [
+      queue,
+      wanted.map(({ flow }) => flow),
+      wanted.map(({ count }) => count),
+      now + leaseMs,
+    ]);
+    const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
+    jobs.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
+    last = wanted.at(-1)?.flow ?? last;
+    flows = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
+  }
+  return { jobs, last };
 }
 
 function shares(left: number, flows: readonly number[]): { flow: number; count: number }[] {

@@ -1,0 +1,140 @@
+import type { Settlement } from "../../core/claimed-job.ts";
+import type { Part } from "../../core/message.ts";
+import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
+import { toIndexes } from "../message-rows.ts";
+import type { Queue } from "../store.ts";
+import type { Session } from "./driver.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import type { LockedMessage, MessageChanges, MessageLog } from "./message-log.ts";
+
+/** What an attempt brought home, after its message was saved. */
+export interface Brought {
+  readonly settlement: Settlement;
+  /** As it was before the attempt. */
+  readonly message: LockedMessage;
+  readonly before: readonly Part[];
+  readonly after: readonly Part[];
+}
+
+/** Within the transaction of settlements, with their messages locked and saved: what else is to be recorded of them. */
+export type RecordBrought = (session: Session, log: MessageLog, brought: readonly Brought[]) => Promise<void>;
+
+export interface SettleParts {
+  readonly changes: MessageChanges;
+  /** In order. */
+  readonly recorders: readonly RecordBrought[];
+  readonly schedule: (run: () => void) => void;
+}
+
+/** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
+export function createSettle({ changes, recorders, schedule }: SettleParts): Queue["settle"] {
+  const settleAll = (settlements: readonly Settlement[]) =>
+    changes(async (session, log) => {
+      const jobs = await lockJobs(session, settlements);
+      await log.lock(settlements.map(({ messageId }) => messageId));
+      const verdicts = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
+      const brought = verdicts.flatMap((verdict) => record(log, verdict));
+      for (const recordMore of recorders) await recordMore(session, log, brought);
+      await moveJobs(session, log, verdicts);
+      return verdicts.map(({ job }) => job !== undefined);
+    });
+  const enter = createGroupCommit<readonly Settlement[], readonly boolean[]>({
+    schedule,
+    nameOf: () => undefined,
+    weightOf: ({ length }) => length,
+    async run(calls) {
+      const answers = (await settleAll(calls.flat())).values();
+      return calls.map((call) => call.map(() => answers.next().value === true));
+    },
+  });
+  return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
+}
+
+interface Verdict {
+  readonly settlement: Settlement;
+  /** Absent: the lease was lost. */
+  readonly job: JobRow | undefined;
+}
+
+interface JobRow {
+  readonly index: number;
+  readonly id: number;
+  readonly parts: string | null;
+}
+
+/** By index of the settlement: the jobs whose latest claim it proves. Of several about one job the first counts. */
+async function lockJobs(
+  session: Session,
+  settlements: readonly Settlement[],
+): Promise<ReadonlyMap<number, JobRow>> {
+  const rows = await session.query<JobRow>(LOCK_JOBS, [
+    settlements.map(({ jobId }) => jobId),
+    settlements.map(({ claim }) => claim),
+    settlements.map(({ messageId }) => messageId),
+  ]);
+  const firsts = new Map<number, JobRow>();
+  for (const row of rows.toSorted((one, other) => other.index - one.index)) firsts.set(row.id, row);
+  return new Map([...firsts.values()].map((row) => [row.index - 1, row]));
+}
+
+const LOCK_JOBS = `SELECT t.index, j.id, j.parts
+  FROM unnest($1::bigint[], $2::int[], $3::uuid[]) WITH ORDINALITY AS t (id, claim, message_id, index)
+  JOIN jobs j ON j.id = t.id AND j.claim = t.claim AND j.message_id = t.message_id
+  ORDER BY j.id FOR UPDATE OF j`;
+
+function record(log: MessageLog, { settlement, job }: Verdict): Brought[] {
+  const message = log.find(settlement.messageId);
+  if (!message) return [];
+  const { progress } = message;
+  const attempt = toAttempt(settlement, job);
+  const step = job ? applyAttempt(progress, attempt) : noteLostSettle(progress, attempt);
+  log.save(message, step);
+  return [{ settlement, message, before: progress.parts, after: step.progress.parts }];
+}
+
+function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {
+  const { parts: only } = toIndexes(job?.parts ?? null);
+  return {
+    at: settlement.at,
+    ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
+    outcomes: settlement.outcomes,
+    ...(settlement.detail && { detail: settlement.detail }),
+    next: settlement.next,
+    ...(only && { only }),
+  };
+}
+
+/** After all that was brought home: a receipt may have told of what the attempt left open, and no retry is needed. */
+async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Verdict[]): Promise<void> {
+  const ended: number[] = [];
+  const again: { id: number; dueAt: number; counts: boolean }[] = [];
+  for (const { settlement, job } of verdicts) {
+    if (!job) continue;
+    const isOver = letGoOfBody(log, settlement);
+    const { next, countsAsAttempt: counts } = settlement;
+    if (next.kind === "done" || isOver) ended.push(job.id);
+    else again.push({ id: job.id, dueAt: next.dueAt, counts });
+  }
+  await session.query(MOVE_JOBS, [
+    ended,
+    again.map(({ id }) => id),
+    again.map(({ dueAt }) => dueAt),
+    again.map(({ counts }) => (counts ? 1 : 0)),
+  ]);
+}
+
+/** True if there is nothing left to do for the message. */
+function letGoOfBody(log: MessageLog, { messageId, keepsContent }: Settlement): boolean {
+  const message = log.find(messageId);
+  if (!message) return false;
+  const isOver = isSettled(message.progress);
+  if (keepsContent) log.keepBatch(message);
+  else if (isOver) log.wipeSingle(message);
+  return isOver;
+}
+
+const MOVE_JOBS = `WITH ended AS (
+    DELETE FROM jobs USING unnest($1::bigint[]) AS t (id) WHERE jobs.id = t.id
+  )
+  UPDATE jobs SET due_at = t.due_at, is_leased = false, was_interrupted = false, attempt = jobs.attempt + t.counts
+  FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS t (id, due_at, counts) WHERE jobs.id = t.id`;
