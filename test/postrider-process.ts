@@ -29,6 +29,10 @@ export interface PostriderProcess {
 
 export interface StartOptions {
   readonly dataFolder?: string;
+  /** Of a PostgreSQL that it is to store in. */
+  readonly databaseUrl?: string;
+  /** What another process made on that database at its first start. */
+  readonly sandbox?: Sandbox;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** Instead of `serve`. */
@@ -52,7 +56,8 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   return {
     url,
     dataFolder,
-    sandbox: JSON.parse(readFileSync(join(dataFolder, "sandbox.json"), "utf8")) as Sandbox,
+    sandbox:
+      options.sandbox ?? (JSON.parse(readFileSync(join(dataFolder, "sandbox.json"), "utf8")) as Sandbox),
     output: output.text,
     line: output.line,
     pid: child.pid,
@@ -92,6 +97,7 @@ function spawn(options: StartOptions) {
       HOME: dataFolder,
       POSTRIDER_DATA: dataFolder,
       PORT: "0",
+      ...onPostgres(options.databaseUrl),
       ...options.env,
     },
     stdout: "pipe",
@@ -100,6 +106,11 @@ function spawn(options: StartOptions) {
   const output = collect(child.stdout, child.stderr);
   const exited = child.exited.then((code) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
+}
+
+/** What the environment says of a database that several processes share. */
+export function onPostgres(url: string | undefined): Readonly<Record<string, string>> {
+  return url === undefined ? {} : { DATABASE_URL: url, POSTRIDER_SECRET: "shared by all of its processes" };
 }
 
 /** A new data folder, and how to remove it. */

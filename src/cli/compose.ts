@@ -8,7 +8,7 @@ import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/late-answers.ts";
 import { overdueChore } from "../delivery/overdue-receipts.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
-import { openStore } from "../store/open-store.ts";
+import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
@@ -56,7 +56,7 @@ export interface StartOptions {
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
   const { config } = options;
   ensureDataFolder(config.dataFolder);
-  finishRotation(config.dataFolder);
+  if (config.databaseUrl === undefined) finishRotation(config.dataFolder);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();
@@ -143,7 +143,11 @@ function makeLoops(parts: Parts) {
 }
 
 function openData({ config, clock, log, faults }: StartOptions, memory: SharedArrayBuffer): Promise<Store> {
-  const { dataFolder, secret } = config;
+  const { dataFolder, secret, databaseUrl: url } = config;
+  if (url !== undefined) {
+    const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
+    return openShared({ url, waiting, masterKey: readMasterKey(dataFolder, secret), randomBytes });
+  }
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),
     clock,

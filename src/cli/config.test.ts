@@ -17,7 +17,7 @@ test("all problems of a configuration are reported at once", () => {
       TRUSTED_PROXIES: "10.0.0.0/33",
       TLS_CERT: "/nowhere/cert.pem",
       POSTRIDER_SECRET: "short",
-      DATABASE_URL: "postgres://localhost/x",
+      DATABASE_URL: "postgres:/localhost/x",
     },
     { roles: "api,nothing" },
   );
@@ -32,6 +32,18 @@ test("all problems of a configuration are reported at once", () => {
     "TLS_CERT",
     "TRUSTED_PROXIES",
   ]);
+});
+
+test("with DATABASE_URL the master key is given, and what is of SQLite only is refused", () => {
+  const env = { DATABASE_URL: "postgres://me:hidden@a,b/x", POSTRIDER_DATA: "/nowhere" };
+  const result = readConfig(env, { storeThread: true, listeners: "2" });
+  if (!("problems" in result)) throw new Error("accepted");
+  expect(result.problems.join("\n")).toMatch(
+    /POSTRIDER_SECRET: required[\s\S]*--store-thread:[\s\S]*--listeners:/,
+  );
+  expect(result.problems.join("\n")).not.toContain("hidden");
+  const good = readConfig({ ...env, POSTRIDER_SECRET: "0123456789abcdef" });
+  expect("config" in good && good.config.databaseUrl).toBe(env.DATABASE_URL);
 });
 
 test("--roles names the parts that run", () => {

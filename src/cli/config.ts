@@ -1,7 +1,9 @@
 /** The only reader of the environment. Every problem is reported at once, in words that say what to do. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
+import { readHosts } from "../store/postgres/hosts.ts";
+import { MASTER_KEY_FILE } from "./data-folder.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
 export type Role = (typeof ROLES)[number];
@@ -15,6 +17,8 @@ export interface Config {
   readonly port: number;
   /** Absolute path of the data folder. */
   readonly dataFolder: string;
+  /** Of PostgreSQL, which then holds everything; absent: SQLite in the data folder. */
+  readonly databaseUrl?: string;
   /** The master key's text; absent: a file in the data folder. */
   readonly secret?: string;
   readonly logLevel: LogLevel;
@@ -55,6 +59,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     port: readPort("PORT", env.PORT || "8080", report),
     dataFolder: readDataFolder(env),
     ...(env.POSTRIDER_SECRET && { secret: readSecret(env.POSTRIDER_SECRET, report) }),
+    ...(env.DATABASE_URL && { databaseUrl: readDatabaseUrl(env, options, report) }),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     trustedProxies: readProxies(env.TRUSTED_PROXIES, report),
     ...(tls && { tls }),
@@ -63,8 +68,6 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     hasStoreThread: options.storeThread ?? false,
     listeners: readListeners(options, report),
   };
-  if (env.DATABASE_URL)
-    report("DATABASE_URL: this version stores in SQLite only; unset DATABASE_URL and set POSTRIDER_DATA");
   return problems.length > 0 ? { problems } : { config };
 }
 
@@ -126,6 +129,24 @@ function readSecret(text: string, report: Report): string {
   if (text.length < 16)
     report("POSTRIDER_SECRET: expected at least 16 characters; `openssl rand -hex 32` makes a good one");
   return text;
+}
+
+/** The master key is not made up for a database that other processes use too: each of them is to have the same. */
+function readDatabaseUrl(env: Environment, options: ServeOptions, report: Report): string {
+  const url = env.DATABASE_URL ?? "";
+  try {
+    readHosts(url);
+  } catch (error) {
+    report(`DATABASE_URL: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!env.POSTRIDER_SECRET && !existsSync(join(readDataFolder(env), MASTER_KEY_FILE))) {
+    report("POSTRIDER_SECRET: required with DATABASE_URL, the same for every process on that database");
+  }
+  if (options.storeThread) report("--store-thread: writes to SQLite, and DATABASE_URL names PostgreSQL");
+  if (options.listeners !== undefined && options.listeners !== "1") {
+    report("--listeners: of SQLite only; on PostgreSQL start more processes");
+  }
+  return url;
 }
 
 function readLogLevel(text: string | undefined, report: Report): LogLevel {

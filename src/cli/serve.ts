@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
+import { readHosts } from "../store/postgres/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
-import { type Environment, readConfig, type ServeOptions } from "./config.ts";
+import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./first-start.ts";
 import { createLog } from "./log.ts";
 import { createSystemClock } from "./system-clock.ts";
@@ -24,7 +25,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   try {
     const service = await startPostrider({ config, clock, log });
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
-    log.info({ url: service.url, roles: [...config.roles], data: config.dataFolder }, "ready");
+    log.info({ url: service.url, roles: [...config.roles], ...placeOf(config) }, "ready");
     void signalled.then(() => stop(service, log));
   } catch (error) {
     process.stderr.write(
@@ -33,6 +34,11 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     log.debug({ err: error }, "start failed");
     process.exit(1);
   }
+}
+
+/** Where its data is. */
+function placeOf({ dataFolder, databaseUrl }: Config): Record<string, string> {
+  return { data: dataFolder, ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }) };
 }
 
 function whenSignalled(): Promise<void> {

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
+import { withMissing } from "./postgres/missing.ts";
+import { openWhenThere, type Waiting } from "./postgres/open-when-there.ts";
 import { isOutage } from "./sqlite/driver.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
@@ -51,6 +53,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     lock.release();
     throw isFault(error) ? new Error(`${path} cannot be opened: ${error.message}`, { cause: error }) : error;
   }
+}
+
+/** Opens the store of a PostgreSQL database, which other processes may have open too. */
+export async function openShared({
+  url,
+  waiting,
+  ...vault
+}: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
+  readonly url: string;
+  readonly waiting: Waiting;
+}): Promise<Store> {
+  return withMissing(await openWhenThere({ url, vault: createVault(vault) }, waiting));
 }
 
 function openAt(

@@ -42,7 +42,7 @@ test("all that is wrong is said at once, one line each, and no data folder is ma
     TRUSTED_PROXIES: "10.0.0.0/8, 300.1.1.1",
     TLS_CERT: notPem,
     TLS_KEY: join(folder.path, "nowhere.pem"),
-    DATABASE_URL: "postgres://postrider@127.0.0.1/postrider",
+    DATABASE_URL: "mysql://postrider@127.0.0.1/postrider",
   };
   const output = await refusal(env, ["--roles", "api,sending"]);
   const [heading, ...problems] = output.trim().split("\n");

@@ -1,0 +1,42 @@
+import { type Clock, sleep } from "../../core/clock.ts";
+import { StoreUnavailable } from "../store.ts";
+import { readHosts } from "./hosts.ts";
+import { openPostgres, type PostgresOptions, type PostgresStore } from "./open-postgres.ts";
+
+export interface Waiting {
+  readonly clock: Clock;
+  /** Called after each try that found no server, with the reason in words that hold no secret. */
+  readonly onAway: (reason: string) => void;
+}
+
+/** How long a server is waited for at the start: machines come up in any order. */
+const PATIENCE_MS = 30_000;
+
+const PAUSE_MS = 1_000;
+
+/** Opens the store; a server that is not there yet is waited for. Throws, in words for the operator, when it does not come. */
+export async function openWhenThere(
+  options: PostgresOptions,
+  { clock, onAway }: Waiting,
+): Promise<PostgresStore> {
+  const endMs = clock.monotonicMs() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await openPostgres(options);
+    } catch (error) {
+      const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error)}`;
+      if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endMs) {
+        throw new Error(reason, { cause: error });
+      }
+      onAway(reason);
+    }
+    await sleep(clock, PAUSE_MS, new AbortController().signal);
+  }
+}
+
+/** Several addresses of one name fail together, and then only their errors have words. */
+function wordsOf(error: unknown): string {
+  if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}

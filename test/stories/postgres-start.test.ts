@@ -1,0 +1,91 @@
+/** A first start, and starts that cannot be, on PostgreSQL. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import {
+  makeDataFolder,
+  onPostgres,
+  type PostriderProcess,
+  runPostrider,
+  startPostrider,
+} from "../postrider-process.ts";
+
+let folder: ReturnType<typeof makeDataFolder>;
+let database: TestDatabase;
+let service: PostriderProcess | undefined;
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  database = await freshDatabase();
+});
+
+afterEach(async () => {
+  service?.kill("SIGKILL");
+  await service?.exited;
+  folder.remove();
+  await database.drop();
+});
+
+test("the first start on a database makes the sandbox account, keeps nothing else in the folder, and further ones change nothing", async () => {
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  expect(await service.line(/"msg":"ready"/)).toContain('"database":');
+  expect(statSync(join(folder.path, "sandbox.json")).mode & 0o777).toBe(0o600);
+  for (const name of ["postrider.db", "master.key"]) expect(existsSync(join(folder.path, name))).toBeFalse();
+  const { sandbox } = service;
+  const other = makeDataFolder();
+  const second = await startPostrider({ dataFolder: other.path, databaseUrl: database.url, sandbox });
+  expect(existsSync(join(other.path, "sandbox.json"))).toBeFalse();
+  const key = { headers: { Authorization: `Bearer ${sandbox.api_key}` } };
+  const path = "/v1/sms/messages/01234567-89ab-7def-8123-456789abcdef";
+  expect(await (await fetch(second.url + path, key)).json()).toMatchObject({ message: "message not found" });
+  second.kill("SIGTERM");
+  expect(await second.exited).toBe(0);
+  other.remove();
+});
+
+test("a process with another master key than the database's is refused", async () => {
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  const env = { POSTRIDER_SECRET: "a different master key" };
+  const other = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url, env });
+  expect(other.code).toBe(1);
+  expect(other.output).toContain("another master key (POSTRIDER_SECRET)");
+  expect(other.output).not.toContain("different master");
+});
+
+test("a database that does not exist is said at once, without its password", async () => {
+  const env = onPostgres(database.url.replace("postrider@", "postrider:hidden@").replace(/\w+$/, "nowhere"));
+  const { code, output } = await runPostrider({ dataFolder: folder.path, env });
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /postrider cannot start: the database at .*nowhere cannot be used: .*does not exist/,
+  );
+  expect(output).not.toContain("hidden");
+});
+
+test("of several hosts the one that is there is used", async () => {
+  const away = await openPostgresProxy(database.url);
+  await away.close();
+  const gone = new URL(away.url).host;
+  service = await startPostrider({
+    dataFolder: folder.path,
+    databaseUrl: database.url.replace("@", `@${gone},`),
+  });
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+});
+
+test("a database that goes away makes the process not ready, and ready again when it is back", async () => {
+  const way = await openPostgresProxy(database.url);
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: way.url });
+  await way.close();
+  const { port } = new URL(way.url);
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
+  const again = await openPostgresProxy(database.url, Number(port));
+  while ((await fetch(`${service.url}/readyz`)).status !== 200);
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+  await again.close();
+});
