@@ -1,10 +1,11 @@
+import { isErased } from "../core/erasure.ts";
 import type { OptOutQuery, Store } from "../store/store.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
-/** An account's opt-outs, as `sender recipient`, where the list is short; `undefined` where it is long. */
+/** An account's opt-outs, as `sender recipient`, where the list is short and all can be read; else `undefined`. */
 export type KnownOptOuts = ReadonlySet<string> | undefined;
 
-/** A list that is longer is asked for the recipients of each request. */
+/** A list that is longer, or names somebody who was erased, is asked for the recipients of each request. */
 const MAX_KNOWN = 200;
 
 type Cached = (accountId: string, load: () => Promise<KnownOptOuts>) => MaybePromise<KnownOptOuts>;
@@ -16,7 +17,7 @@ export function createOptOutLookup(
 ): (query: OptOutQuery) => MaybePromise<readonly string[]> {
   const load = async (accountId: string): Promise<KnownOptOuts> => {
     const list = await records.list("optOuts", { accountId }, { limit: MAX_KNOWN + 1 });
-    if (list.length > MAX_KNOWN) return undefined;
+    if (list.length > MAX_KNOWN || list.some(({ recipient }) => isErased(recipient))) return undefined;
     return new Set(list.map(({ sender = "", recipient }) => nameOf(sender, recipient)));
   };
   return (query) =>

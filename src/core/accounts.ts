@@ -128,7 +128,7 @@ export interface Route {
 export interface Suppression {
   readonly id: string;
   readonly accountId: string;
-  /** Lower case. */
+  /** Lower case. Once the recipient was erased, what `isErased` knows. */
   readonly email: string;
   readonly reason: SuppressionReason;
   /** What it goes back to: the id of a message, or words of who added it. */
@@ -155,7 +155,7 @@ export interface OptOut {
   readonly accountId: string;
   /** As `senderKey` writes it; absent: every sender of the account. */
   readonly sender?: string;
-  /** E.164. */
+  /** E.164. Once it was erased, what `isErased` knows. */
   readonly recipient: string;
   readonly reason: string;
   readonly createdAt: number;

@@ -28,6 +28,24 @@ export interface Erasure extends Omit<NewErasure, "recipient"> {
 /** Stands where the address was; such a domain never exists (RFC 2606 §2). */
 export const ERASED_ADDRESS = "erased@erased.invalid";
 
+/** Stands where the number was. */
+export const ERASED_NUMBER = "erased";
+
+/**
+ * Whether this stands for somebody who was erased and whose wish not to be written to is kept: `erased:` and the hex
+ * HMAC-SHA256 of the number, or of the address in lower case, under a secret of the instance.
+ */
+export function isErased(recipient: string): boolean {
+  return /^erased:[0-9a-f]{64}$/.test(recipient);
+}
+
+/** Replaces a recipient in words of operators. */
+export function createWordScrubber(recipient: string): (text: string) => string {
+  if (!recipient.startsWith("+")) return createScrubber(recipient);
+  const whole = new RegExp(`(?<![0-9])\\+?${recipient.slice(1)}(?![0-9])`, "g");
+  return (text) => text.replaceAll(whole, ERASED_NUMBER);
+}
+
 /** Replaces an address, in any case, wherever a text holds it and not as the end or the beginning of another; texts of JSON too. */
 export function createScrubber(address: string): (text: string) => string {
   const forms = new Set([address, JSON.stringify(address).slice(1, -1)]);

@@ -6,6 +6,7 @@ import { describe } from "bun:test";
 import { acceptContract, deferralContract } from "./contract/accept.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { erasedWishContract } from "./contract/erased-wishes.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
@@ -60,6 +61,7 @@ const SECTIONS = {
   cancel: cancelContract,
   messageList: messageListContract,
   erasure: erasureContract,
+  erasedWish: erasedWishContract,
 } as const;
 
 export type Section = keyof typeof SECTIONS;

@@ -10,7 +10,8 @@ export interface SuppressionStore {
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
    * Adds all, or none where an account does not exist (it rejects then). Where an address is on the list already the
-   * entry that lasts longer stays, the older of two alike. How many were added or made to last longer.
+   * entry that lasts longer stays, the older of two alike; one whose recipient was erased stays without the address.
+   * An address may be given as its erased form. How many were added or made to last longer.
    */
   add(suppressions: readonly Suppression[]): Promise<number>;
 }

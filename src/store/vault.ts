@@ -7,6 +7,8 @@ export interface Vault {
   seal(plain: string, place: string): string;
   /** Throws when the value was made under another key, for another place, or changed. */
   open(sealed: string, place: string): string;
+  /** 32 random octets, in hex. */
+  newSecret(): string;
   /** Tells one master key from another, and reveals neither. */
   readonly checkValue: string;
 }
@@ -14,6 +16,7 @@ export interface Vault {
 const VERSION = "v1.";
 const NONCE_OCTETS = 12;
 const TAG_OCTETS = 16;
+const SECRET_OCTETS = 32;
 
 export function createVault(options: {
   /** 32 random octets, or a long secret. */
@@ -24,6 +27,7 @@ export function createVault(options: {
   const checkKey = derive(options.masterKey, "postrider check value");
   return {
     checkValue: createHmac("sha256", checkKey).update("master key").digest("hex"),
+    newSecret: () => Buffer.from(options.randomBytes(SECRET_OCTETS)).toString("hex"),
     seal(plain, place) {
       const nonce = options.randomBytes(NONCE_OCTETS);
       const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(place, "utf8"));

@@ -12,6 +12,7 @@ import { createClaim } from "./claim.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import { readEarlierKeys } from "./earlier-keys.ts";
+import { createErasedNames } from "./erased-names.ts";
 import { createErase, createErasures } from "./erasures.ts";
 import { createEventBook } from "./event-book.ts";
 import { createEventFeed } from "./event-feed.ts";
@@ -86,7 +87,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     records: createRecords(db, records),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, { providerIds, messages, contents }),
-    suppressions: createSuppressions(db, suppressions),
+    suppressions: createSuppressions(db, books),
     inbound,
     feed: createEventFeed(db, { accounts, events }),
     erasures: createErasures(db),
@@ -109,8 +110,9 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
   const webhooks = createWebhookLog(db, bell);
   const messages = createMessageLog(db, events, webhooks);
   const contents = createContentShelf(db);
-  const suppressions = createSuppressionBook(db, accounts);
-  const optOuts = createOptOutBook(db);
+  const erasedNames = createErasedNames(db, vault);
+  const suppressions = createSuppressionBook(db, { accounts, erasedNames });
+  const optOuts = createOptOutBook(db, erasedNames);
   return {
     accounts,
     queues,
@@ -122,6 +124,7 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
     contents,
     suppressions,
     optOuts,
+    erasedNames,
     providerIds: createProviderIds(db, { accounts, contents, messages, suppressions }),
     usage: createSmsUsage(db),
     numbers: createRowNumbers(db, share),
@@ -129,6 +132,7 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
       vault,
       accounts,
       optOuts,
+      erasedNames,
       meta: createMeta(db),
       values: createRecordValues(vault),
       webhookSecrets: createWebhookSecrets(db, vault),

@@ -74,7 +74,7 @@ function createCounts(db: Database): Walk {
     "DELETE FROM inbound_parts WHERE sender = ?1 AND ?2 IS NULL",
   ].map((sql) => db.prepare(sql));
   return ({ recipient, accountId }: ErasureTask) => {
-    for (const statement of statements) statement.run(recipient, accountId ?? null);
+    for (const statement of statements) statement.run(recipient.toLowerCase(), accountId ?? null);
     return {};
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from "./database.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
+import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
 
 /** One erasure at work. */
 export interface ErasureTask {
@@ -51,12 +52,13 @@ export function createErasures(db: Database): Erasures {
 const NOTHING = { erased: 0, redacted: 0 };
 
 /** `UpkeepStore.erase`: one stretch of the oldest erasure under way. */
-export function createErase(db: Database, parts: EraseMessageParts): UpkeepStore["erase"] {
-  // Answers first: they say whose they are only while their messages are there.
+export function createErase(db: Database, parts: EraseMessageParts & EraseWishParts): UpkeepStore["erase"] {
+  // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),
     ...createSweeps(db),
+    ...createWishErasure(db, parts),
   ];
   const underWay = db.prepare<ErasureRow>(
     "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",

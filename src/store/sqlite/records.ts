@@ -1,13 +1,15 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import { erasedFields, erasedTwins } from "../erased-recipient.ts";
 import { RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { RecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
+import type { ErasedNames } from "./erased-names.ts";
 import type { Meta } from "./meta.ts";
 import type { OptOutBook } from "./opt-outs.ts";
-import { createRecordRows, type RecordRows } from "./record-rows.ts";
+import { type Conflict, createRecordRows, type Page, type RecordRows } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -18,11 +20,13 @@ export interface RecordParts {
   readonly values: RecordValues;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
+  readonly erasedNames: ErasedNames;
 }
 
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
   const settings = createSettings(db, parts.vault);
+  const select = createSelect(rows, parts.erasedNames);
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
@@ -31,9 +35,9 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     });
 
   return {
-    create: (kind, record) => change(kind, () => rows.insert(kind, record)),
-    find: (kind, where) => db.read(() => rows.select(kind, where, { limit: 1 })[0]),
-    list: (kind, where, page) => db.read(() => rows.select(kind, where, page)),
+    create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
+    find: (kind, where) => db.read(() => select(kind, where, { limit: 1 })[0]),
+    list: (kind, where, page) => db.read(() => select(kind, where, page)),
     update: (kind, id, changes) => change(kind, () => updateNow(rows, kind, { id, changes })),
     remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
     settings: (accountId) => db.read(() => settings.of(accountId)),
@@ -54,6 +58,35 @@ function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable
   if (table.table === "opt_outs") optOuts.forget();
   if (table.table === "accounts") accounts.forget();
   if (table.isWatched) meta.raiseRecordsVersion();
+}
+
+/** Who was erased is found by their name, as long as one asks for it. */
+function createSelect(rows: RecordRows, erasedNames: ErasedNames): RecordRows["select"] {
+  return <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) => {
+    const found = rows.select(kind, where, page);
+    const erased = erasedFields(kind, where, erasedNames.form());
+    if (!erased) return found;
+    const all = [...found, ...rows.select(kind, erased, page)];
+    return all.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit);
+  };
+}
+
+function insertNow<K extends RecordKind>(
+  rows: RecordRows,
+  erasedNames: ErasedNames,
+  { kind, record }: { readonly kind: K; readonly record: RecordTypes[K] },
+): "created" | Conflict {
+  const twins = erasedTwins(kind, record, erasedNames.form());
+  const found = twins ? rows.select(kind, twins.where, { limit: MAX_TWINS }) : [];
+  if (twins && found.some((twin) => senderOf(twin) === senderOf(record))) return { conflict: twins.field };
+  return rows.insert(kind, record);
+}
+
+/** Senders of one account that one number has opted out of. */
+const MAX_TWINS = 1_000;
+
+function senderOf(record: object): unknown {
+  return "sender" in record ? record.sender : undefined;
 }
 
 interface Update<K extends RecordKind> {

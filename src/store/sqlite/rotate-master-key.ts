@@ -4,6 +4,7 @@ import type { Vault } from "../vault.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { type Driver, openDriver, type SqlValue } from "./driver.ts";
 import { addEarlierKey } from "./earlier-keys.ts";
+import { sealPepper } from "./erased-names.ts";
 import { migrate } from "./migrate.ts";
 import { configure } from "./open-sqlite.ts";
 import { createSettings } from "./settings.ts";
@@ -46,6 +47,7 @@ function sealAnew(db: Database, { from, to, earlierKey }: Rotation): void {
   for (const { id } of accounts) sealWebhookSecrets(db, id, { from, to });
   for (const id of [undefined, ...accounts.map((account) => account.id)]) sealSettings(db, id, { from, to });
   addEarlierKey(db, earlierKey, { from, to });
+  sealPepper(db, { from, to });
   db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(to.checkValue);
 }
 

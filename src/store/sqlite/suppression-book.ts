@@ -12,6 +12,7 @@ import { hashedUuid } from "../hashed-uuid.ts";
 import type { MessageRow } from "../message-rows.ts";
 import type { AccountBook, AccountEntry } from "./account-book.ts";
 import type { Database } from "./database.ts";
+import type { ErasedNames } from "./erased-names.ts";
 
 /** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
 export interface SuppressionBook {
@@ -37,9 +38,17 @@ interface BouncedParts {
   readonly at: number;
 }
 
-export function createSuppressionBook(db: Database, accounts: AccountBook): SuppressionBook {
+export interface SuppressionBookParts {
+  readonly accounts: AccountBook;
+  readonly erasedNames: ErasedNames;
+}
+
+export function createSuppressionBook(
+  db: Database,
+  { accounts, erasedNames }: SuppressionBookParts,
+): SuppressionBook {
   const softBounces = createSoftBounces(db);
-  const { add, removeEnded } = createRows(db);
+  const { add, removeEnded } = createRows(db, erasedNames);
   const liveAccount = (number: number) => {
     const entry = accounts.byNumber(number);
     return entry?.account.mode === "live" ? entry : undefined;
@@ -79,7 +88,7 @@ export function createSuppressionBook(db: Database, accounts: AccountBook): Supp
   };
 }
 
-function createRows(db: Database) {
+function createRows(db: Database, erasedNames: ErasedNames) {
   const upsert = db.prepare(
     `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -88,13 +97,20 @@ function createRows(db: Database) {
            created_at = excluded.created_at
        WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
   );
+  const isThere = db.prepare("SELECT 1 FROM suppressions WHERE account_id = ? AND email = ?");
+  /** What was erased is not written down again. */
+  const nameFor = (accountId: string, email: string): string => {
+    const erased = erasedNames.form()?.(email);
+    return erased !== undefined && isThere.get(accountId, erased) !== undefined ? erased : email;
+  };
   const ended = db.prepare(
     `DELETE FROM suppressions WHERE id IN
        (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
   );
   return {
     add({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean {
-      return upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
+      const name = nameFor(accountId, email);
+      return upsert.run(id, accountId, name, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
     },
     removeEnded: (now: number, limit: number) => ended.run(now, limit),
   };
