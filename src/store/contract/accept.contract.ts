@@ -185,9 +185,29 @@ export function acceptContract(open: OpenStore): void {
       expect(await store.intake.findKeyOwner("f00d")).toBeUndefined();
     }),
   );
+
+  test(
+    "every character comes out as it went in, U+0000 and those for private use as well",
+    inWorld(open, async ({ store, account, sms, claimOne, settle, key, id: newId, message }) => {
+      const odd = "a\0b\ue000c\ue0000\0";
+      const content: Content = { ...SMS, text: odd, tags: [odd], metadata: { [odd]: odd } } as Content;
+      const answer = { status: 202, body: odd };
+      const [id = ""] = await sms({ content, idempotency: { ...key(odd), answer } });
+      expect((await store.intake.savedAnswer(key(odd)))?.body).toBe(odd);
+      await store.records.setSetting(account.id, "keep_bodies", odd);
+      const job = await claimOne();
+      expect(job).toMatchObject({ content, settings: { keep_bodies: odd } });
+      await settle(job, { detail: { raw: odd } });
+      const query = { accountId: account.id, channel: "sms", id } as const;
+      expect((await store.intake.timeline(query))?.[0]?.detail).toMatchObject({ raw: odd });
+      expect((await message(id)).content).toMatchObject({ tags: [odd], metadata: { [odd]: odd } });
+      const other = { id: newId(), name: odd, mode: "live", createdAt: 0 } as const;
+      await store.records.create("accounts", other);
+      expect(await store.records.find("accounts", { name: odd })).toEqual(other);
+    }),
+  );
 }
 
-/** Apart from the others, since it takes more of the store than accepting. */
 export function deferralContract(open: OpenStore): void {
   test(
     "a message that waits longer than was asked for says why, and becomes ready when it is due",

@@ -4,6 +4,7 @@ import { senderKey } from "../../core/opt-out.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { Queue } from "../store.ts";
+import { readSettings, type Settings } from "./account-settings.ts";
 import type { Session } from "./driver.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 import type { Database } from "./transactions.ts";
@@ -39,9 +40,15 @@ async function claimNow(
   const messages = new Map(found.map((row) => [row.id, row]));
   await removeOrphans(session, jobs, messages);
   const optedOut = await findOptedOut(session, found);
+  const settingsOf = await readSettings(
+    session,
+    found.map((row) => row.account_id),
+  );
   const claimed = jobs.flatMap((job) => {
     const message = messages.get(job.message_id);
-    return message ? [toClaimed(request.queue, job, { message, optedOut })] : [];
+    return message
+      ? [toClaimed(request.queue, job, { message, optedOut, settings: settingsOf(message.account_id) })]
+      : [];
   });
   return { claimed, last };
 }
@@ -54,9 +61,7 @@ const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]
   WHERE m.id = t.id AND m.status = 'queued'`;
 
 const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
-    m.callback_host, c.envelope, c.body, a.id AS account_id, a.mode,
-    (SELECT json_object_agg(s.name, s.value ORDER BY s.account_id NULLS FIRST) FROM settings s
-      WHERE s.account_id IS NULL OR s.account_id = a.id)::text AS settings
+    m.callback_host, c.envelope, c.body, a.id AS account_id, a.mode
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content
   JOIN accounts a ON a.number = m.account`;
 
@@ -65,8 +70,6 @@ interface FoundRow extends Omit<MessageRow, "account" | "content"> {
   readonly body: string | null;
   readonly account_id: string;
   readonly mode: Account["mode"];
-  /** JSON; of a name that is there twice the last counts. */
-  readonly settings: string | null;
 }
 
 /** Where the message has been pruned nothing is left to send. */
@@ -104,7 +107,7 @@ function senderOf({ envelope }: FoundRow): string | null {
 function toClaimed(
   queue: string,
   job: LeasedRow,
-  { message, optedOut }: { message: FoundRow; optedOut: ReadonlySet<string> },
+  { message, optedOut, settings }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: Settings },
 ): ClaimedJob {
   return {
     jobId: job.id,
@@ -114,7 +117,7 @@ function toClaimed(
     wasInterrupted: job.was_interrupted,
     accountId: message.account_id,
     accountMode: message.mode,
-    settings: JSON.parse(message.settings ?? "{}"),
+    settings,
     ...toIndexes(job.parts),
     messageId: message.id,
     recipient: message.recipient,

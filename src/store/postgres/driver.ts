@@ -2,10 +2,14 @@
 import { DatabaseError, type PoolClient, types } from "pg";
 import { StoreUnavailable } from "../store.ts";
 import { openConnections } from "./connections.ts";
+import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
-/** Where statements run: in a transaction, or each on its own. Texts are prepared once per connection. */
+/**
+ * Where statements run: in a transaction, or each on its own. Statements are prepared once per connection. A text may
+ * hold any character, also U+0000; so SQL is not to build JSON of texts, which would be read back with it.
+ */
 export interface Session {
   query<Row = unknown>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
@@ -87,7 +91,7 @@ function connectionOf(
   };
   return {
     async query<Row>(sql: string, values: readonly SqlValue[] = []) {
-      const query = { name: nameOf(sql), text: sql, values: [...values] };
+      const query = { name: nameOf(sql), text: sql, values: values.map(toStored) };
       const result = await client.query(query).catch(failed);
       return result.rows as Row[];
     },
@@ -105,11 +109,20 @@ function createNames(): (sql: string) => string {
   };
 }
 
-const INT8 = 20;
+function toStored(value: SqlValue): SqlValue {
+  if (typeof value === "string") return toStoredText(value);
+  return isList(value) ? value.map((each) => (typeof each === "string" ? toStoredText(each) : each)) : value;
+}
 
-/** Numbers beyond 2^53 do not occur: times, and counters that start at 1. */
+function isList(value: SqlValue): value is Extract<SqlValue, readonly unknown[]> {
+  return Array.isArray(value);
+}
+
+/** By the number of the type. Integers beyond 2^53 do not occur: times, and counters that start at 1. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: fromStoredText };
+
 function parserOf(type: number): (text: string) => unknown {
-  return type === INT8 ? Number : types.getTypeParser(type);
+  return PARSERS[type] ?? types.getTypeParser(type);
 }
 
 /** An outage in the store's words; anything else as it is. */

@@ -1,0 +1,17 @@
+/**
+ * PostgreSQL's texts hold any character but U+0000, which callers and peers may send. It goes in as an escape, and so
+ * does the character that begins one: what was put in comes out, and two texts are equal where they were.
+ */
+const ESCAPE = "\ue000";
+const NUL = `${ESCAPE}0`;
+const ITSELF = `${ESCAPE}1`;
+
+export function toStoredText(text: string): string {
+  if (!text.includes("\0") && !text.includes(ESCAPE)) return text;
+  return text.replaceAll(ESCAPE, ITSELF).replaceAll("\0", NUL);
+}
+
+export function fromStoredText(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  return text.replaceAll(NUL, "\0").replaceAll(ITSELF, ESCAPE);
+}
