@@ -12,6 +12,7 @@ import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
+import { createInbound } from "./inbound.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
@@ -74,6 +75,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
   const books = createBooks(doors);
   const { bells, days, queues } = books;
   const accept = createAccept(within, { days, queues, schedule });
+  const { inbound, completeInbound } = createInbound(doors, { bell: bells.webhooks, schedule });
   return {
     intake: {
       accept: (request) => doors.admit(() => accept(request)),
@@ -85,12 +87,14 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     queue: createQueue(doors, books, schedule),
     push: createPush(db),
     records: createRecords(db, vault),
+    inbound,
     feed: createEventFeed(db, bells.events),
     upkeep: {
       ...createStage(db, books),
       expire: createExpire({ ...books, recorders: [] }),
       backlog: createBacklog(db),
       wipeContents: createWipeContents(db),
+      completeInbound,
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
       numberEvents: createNumberEvents(db, { days, bell: bells.events }),
     },

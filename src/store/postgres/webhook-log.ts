@@ -1,14 +1,15 @@
+import type { TimelineEntry } from "../../core/message.ts";
 import { isPublic, type PublicEntry } from "../../core/webhook-event.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
 import { isBlocking, toLane, type WebhookRow } from "../webhook-rows.ts";
 import type { Session } from "./driver.ts";
-import type { Entry, LockedMessage } from "./message-log.ts";
+import type { LockedMessage } from "./message-log.ts";
 
 /**
  * Puts the public ones among new entries into the outbox; the lanes in which some are ready. Whoever moves a webhook on
  * changes its row first, and looks for the one after it by a later statement: the two cannot miss each other.
  */
-export async function addWebhooks(session: Session, entries: readonly Entry[]): Promise<Lane[]> {
+export async function addWebhooks(session: Session, entries: readonly NewWebhook[]): Promise<Lane[]> {
   const events = entries.flatMap(({ message, entry }) =>
     message.callbackHost !== null && isPublic(entry) ? [{ message, entry, host: message.callbackHost }] : [],
   );
@@ -22,8 +23,16 @@ export async function addWebhooks(session: Session, entries: readonly Entry[]): 
   return [...new Map(lanes).values()];
 }
 
+/** A step of a message, and where its webhooks go. */
+export interface NewWebhook {
+  readonly message: Callback;
+  readonly entry: TimelineEntry;
+}
+
+type Callback = Pick<LockedMessage, "id" | "account" | "accountId" | "callbackHost">;
+
 interface NewEvent {
-  readonly message: LockedMessage;
+  readonly message: Callback;
   readonly entry: PublicEntry;
   readonly host: string;
 }
