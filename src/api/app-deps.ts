@@ -2,6 +2,7 @@ import type { ConnectorKind, ConnectorStatus, Web } from "../channels/channel.ts
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { ReadJsonAside } from "./read-json.ts";
 
 /** What taking requests needs, whichever of them are answered here. */
 export interface DoorDeps {
@@ -22,6 +23,8 @@ export interface DoorDeps {
   /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
+  /** Absent: large bodies are read here, and the others wait meanwhile. */
+  readonly readJsonAside?: ReadJsonAside;
 }
 
 /** Answers a request, given the address at the other end of its connection. Never rejects. */

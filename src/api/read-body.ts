@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import { LARGE_BODY } from "../core/large-body.ts";
 import type { ApiLimits } from "./app-deps.ts";
 import {
   payloadTooLarge,
@@ -8,19 +9,25 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "./errors.ts";
+import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
 
 export interface BodyReader {
   /**
-   * The text of a JSON body of at most `maxBytes`. Refuses what is too large (before reading, where
-   * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
+   * The text of a JSON body of at most `maxBytes`; of a large one, where it can be read aside, also what it says.
+   * Refuses what is too large (before reading, where `Content-Length` says so), too slow, of another media type or
+   * encoding, or not UTF-8.
    */
-  read(request: Request, maxBytes: number): Promise<string>;
-  /** The same of a body of any media type. */
+  read(request: Request, maxBytes: number): Promise<string | JsonBody>;
+  /** The text of a body of any media type. */
   readAny(request: Request, maxBytes: number): Promise<string>;
 }
 
-export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
+type Octets = ArrayBuffer | Uint8Array;
+
+export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
   const within = createDeadlines(clock, limits.bodyTimeoutMs);
+  const judge = (octets: Octets) =>
+    aside && octets.byteLength >= LARGE_BODY ? readAside(aside, octets) : decode(octets);
   let held = 0;
 
   const reserve = (bytes: number) => {
@@ -28,7 +35,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
     held += bytes;
   };
 
-  const readAny = (request: Request, maxBytes: number): Promise<string> => {
+  const readAs = <T>(request: Request, maxBytes: number, read: (octets: Octets) => T | Promise<T>) => {
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
@@ -36,7 +43,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
     const reserved = length ?? maxBytes;
     reserve(reserved);
     const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-    return within(bytes, () => {
+    return within(bytes, read, () => {
       held -= reserved;
     });
   };
@@ -44,9 +51,9 @@ export function createBodyReader(clock: Clock, limits: ApiLimits): BodyReader {
   return {
     read(request, maxBytes) {
       if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readAny(request, maxBytes);
+      return readAs<string | JsonBody>(request, maxBytes, judge);
     },
-    readAny,
+    readAny: (request, maxBytes) => readAs(request, maxBytes, decode),
   };
 }
 
@@ -82,22 +89,26 @@ async function readChunks(request: Request, maxBytes: number): Promise<Uint8Arra
   return Buffer.concat(chunks, size);
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(
-  octets: ArrayBuffer | Uint8Array,
-  resolve: (text: string) => void,
-  reject: (refusal: Refusal) => void,
-): void {
-  try {
-    resolve(utf8.decode(octets));
-  } catch {
-    reject(validationFailed({ body: "must be UTF-8" }));
-  }
+function decode(octets: Octets): string {
+  const text = decodeUtf8(octets);
+  if (text === undefined) throw validationFailed(NOT_UTF8);
+  return text;
 }
 
-/** The text of `bytes`, or a refusal when they take too long; what they still do then is of no interest. `done` runs at the end of the wait. */
-type Within = (bytes: Promise<ArrayBuffer | Uint8Array>, done: () => void) => Promise<string>;
+async function readAside(aside: ReadJsonAside, octets: Octets): Promise<JsonBody> {
+  const body = await aside(octets);
+  if (!body) throw validationFailed(NOT_UTF8);
+  return body;
+}
+
+const NOT_UTF8 = { body: "must be UTF-8" };
+
+/** What `read` makes of `bytes`, or a refusal when they take too long; what they still do then is of no interest. `done` runs at the end of it all. */
+type Within = <T>(
+  bytes: Promise<Octets>,
+  read: (octets: Octets) => T | Promise<T>,
+  done: () => void,
+) => Promise<T>;
 
 /** Ticks that a reading may see go by, give or take the one it began in. */
 const TICKS = 8;
@@ -119,13 +130,10 @@ function createDeadlines(clock: Clock, timeoutMs: number): Within {
     if (waiting.size > 0) startTicking();
   };
 
-  return (bytes, done) =>
-    new Promise((resolve, reject) => {
-      const leave = () => {
-        if (waiting.delete(entry)) done();
-      };
+  return <T>(bytes: Promise<Octets>, read: (octets: Octets) => T | Promise<T>, done: () => void) =>
+    new Promise<T>((resolve, reject) => {
       const giveUp = () => {
-        leave();
+        if (waiting.delete(entry)) done();
         reject(requestTimeout());
       };
       const entry = { since: ticks, giveUp };
@@ -133,14 +141,32 @@ function createDeadlines(clock: Clock, timeoutMs: number): Within {
       if (!isTicking) startTicking();
       bytes.then(
         (octets) => {
-          leave();
-          decode(octets, resolve, reject);
+          if (waiting.delete(entry)) settle(() => read(octets), { resolve, reject, done });
         },
         (error) => {
-          leave();
+          if (waiting.delete(entry)) done();
           // What goes wrong while reading is the client's going away; nobody hears this answer.
           reject(error instanceof Refusal ? error : validationFailed({ body: "could not be read" }));
         },
       );
     });
+}
+
+interface Outcome<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+  readonly done: () => void;
+}
+
+/** At once, unless it takes its time. */
+function settle<T>(read: () => T | Promise<T>, { resolve, reject, done }: Outcome<T>): void {
+  try {
+    const value = read();
+    if (value instanceof Promise) return void value.finally(done).then(resolve, reject);
+    done();
+    resolve(value);
+  } catch (error) {
+    done();
+    reject(error);
+  }
 }

@@ -69,8 +69,8 @@ function createAdmission(deps: RunnerDeps, limiter: RateLimiter): Admission {
 
 type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Answered>;
 
-function createBodyRunner({ clock, store, limits }: DoorDeps): BodyRunner {
-  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits });
+function createBodyRunner({ clock, store, limits, readJsonAside }: DoorDeps): BodyRunner {
+  const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits }, readJsonAside);
 
   return async (endpoint, request, call) => {
     let text = "";
@@ -80,8 +80,9 @@ function createBodyRunner({ clock, store, limits }: DoorDeps): BodyRunner {
       return endpoint.handle(call);
     }
     try {
-      text = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
-      const parsed = parseJsonObject(text);
+      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
+      text = typeof body === "string" ? body : body.text;
+      const parsed = typeof body === "string" ? parseJsonObject(body) : body.parsed;
       if ("problem" in parsed) throw validationFailed(parsed.problem);
       call.body = { json: parsed.json, text };
       const answered = endpoint.handle(call);

@@ -12,6 +12,7 @@ import type { LateAnswer } from "../core/late-answer.ts";
 import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
+import type { ComposeAside } from "./email/smtp/compose-large.ts";
 import type { Network } from "./network.ts";
 
 export interface Channel {
@@ -125,6 +126,8 @@ export interface ChannelDeps {
   readonly network?: Network;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
+  /** Makes large mail on another thread; absent: it is made here, and the others wait meanwhile. */
+  readonly composeAside?: ComposeAside;
   /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
 }

@@ -12,6 +12,7 @@ import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
+import { createAside } from "./aside/create-aside.ts";
 import { openBounces } from "./bounces.ts";
 import { BUILT_IN, openChannel } from "./channels.ts";
 import type { Config } from "./config.ts";
@@ -95,6 +96,7 @@ function makeParts(
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
+    aside: createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock }),
   };
 }
 
@@ -120,6 +122,7 @@ async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider
     await listeners.stop();
     const running = [listener, ...(bounces ? [bounces] : []), engine, upkeep, webhooks, alarms];
     await Promise.all(running.map((part) => part.stop()));
+    await parts.aside.stop();
     await store.close();
   };
   const bouncePort = bounces && { bouncePort: bounces.port };
@@ -192,7 +195,7 @@ function endProcess(error: Error, log: Logger): void {
   process.exit(1);
 }
 
-function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Parts): Engine {
+function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys, aside }: Parts): Engine {
   const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
@@ -214,6 +217,7 @@ function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys }: Part
           publicUrl: createPublicUrl(store.records, clock),
           network,
           returnPaths: mailKeys.returnPaths,
+          composeAside: aside.compose,
         },
         store.sandbox,
       ),

@@ -8,6 +8,7 @@ import type { Clock } from "../core/clock.ts";
 import { createIds } from "../core/uuid.ts";
 import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
+import { type Aside, createAside } from "./aside/create-aside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
 import { listen } from "./listen.ts";
 import { createHandOn } from "./listeners/hand-on.ts";
@@ -36,7 +37,9 @@ function run(setup: ListenerSetup, port: Port): void {
   const beside = openStoreBeside({ ...setup, randomBytes });
   const requests = createTally();
   let isDraining = false;
-  const app = createApp(setup, { beside, clock, onRequest: requests.add, isDraining: () => isDraining });
+  const aside = createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock });
+  const parts = { beside, clock, aside, onRequest: requests.add };
+  const app = createApp(setup, { ...parts, isDraining: () => isDraining });
   const listener = listen({ ...setup, sharing: "joins" }, clock, app.fetch);
   beside.store.queue.onReady((queue) => port.postMessage({ kind: "ready", queues: [queue] }));
 
@@ -51,6 +54,7 @@ function run(setup: ListenerSetup, port: Port): void {
     void listener.stop().then(async () => {
       turning();
       port.postMessage({ kind: "turn", answered: requests.take() });
+      await aside.stop();
       await beside.store.close();
       port.postMessage({ kind: "closed" });
       port.close();
@@ -62,11 +66,12 @@ function run(setup: ListenerSetup, port: Port): void {
 interface AppParts {
   readonly beside: StoreBeside;
   readonly clock: Clock;
+  readonly aside: Aside;
   readonly onRequest: (request: ObservedRequest) => void;
   readonly isDraining: () => boolean;
 }
 
-function createApp(setup: ListenerSetup, { beside, clock, onRequest, isDraining }: AppParts) {
+function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDraining }: AppParts) {
   const log = createLog(setup.logLevel).child({ listener: setup.shared.share.index });
   const proxies = setup.trustedProxies.map((each) => ipaddr.parseCIDR(each));
   return createMessageApp({
@@ -83,6 +88,7 @@ function createApp(setup: ListenerSetup, { beside, clock, onRequest, isDraining 
     onRequest,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
     elsewhere: createHandOn(setup.socket),
+    readJsonAside: aside.readJson,
   });
 }
 

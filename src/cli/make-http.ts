@@ -13,7 +13,7 @@ import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./docs-asset.ts";
 import type { Fetch } from "./listen.ts";
 import type { Listeners } from "./listeners/start-listeners.ts";
-import type { Parts } from "./parts.ts";
+import { deliveryLog, type Parts } from "./parts.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 import { createUnsubscribeByToken } from "./unsubscribe.ts";
 import { createWeb } from "./web.ts";
@@ -47,11 +47,7 @@ export function createHttp(
     store,
     clock,
     ids,
-    log: {
-      isDebug: () => log.isLevelEnabled("debug"),
-      debug: (...line) => log.debug(...line),
-      error: (...line) => log.error(...line),
-    },
+    log: deliveryLog(log),
     adminEndpoints: createAdmin(parts, { engine, webhooks, alarms }),
     metrics: () =>
       metrics.text({
@@ -77,6 +73,7 @@ export function createHttp(
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),
     web: createWeb(clock),
+    readJsonAside: parts.aside.readJson,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),
   });

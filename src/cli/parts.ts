@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Dns } from "../core/dns.ts";
 import type { DeliveryLog } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
+import type { Aside } from "./aside/create-aside.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./mail-keys.ts";
 import type { Metrics } from "./metrics.ts";
@@ -17,6 +18,7 @@ export interface Parts {
   readonly ids: () => string;
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
+  readonly aside: Aside;
 }
 
 export function deliveryLog(log: Logger): DeliveryLog {

@@ -3,7 +3,7 @@ import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
 import type { Network } from "../../network.ts";
-import { composeMail } from "../smtp/compose-mail.ts";
+import { composeWhereFit } from "../smtp/compose-large.ts";
 import { openCut } from "../smtp/cut.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { asciiDomainOf } from "../smtp/mail-address.ts";
@@ -103,7 +103,7 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
   const { recipients, message, cut, deps } = sending;
   if (recipients.addresses.length === 0 || cut.aborted) return deferAll(recipients, CALLED_OFF);
   try {
-    const mail = await composeMail(message);
+    const mail = await composeWhereFit(message, deps.composeAside);
     if (mail.kind === "composed") return await sendToDomains(parts, sending, mail);
     return {
       parts: recipients.outcomes(() => ({ kind: "rejected", error: mail.error })),

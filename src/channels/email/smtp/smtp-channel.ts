@@ -3,7 +3,7 @@ import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
 import { tagMail } from "../providers/tag-mail.ts";
-import { composeMail } from "./compose-mail.ts";
+import { composeWhereFit } from "./compose-large.ts";
 import { openCut } from "./cut.ts";
 import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "./recipients.ts";
@@ -56,7 +56,7 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
   const isNobody = recipients.addresses.length === 0;
   if (isNobody || sending.cut.aborted) return deferAll(recipients, CALLED_OFF, WAITING);
   try {
-    const mail = await composeMail(message);
+    const mail = await composeWhereFit(message, deps.composeAside);
     if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
     return allAlike(recipients, { kind: "rejected", error: mail.error });
   } catch (fault) {

@@ -1,0 +1,26 @@
+import { type ParsedJson, parseJsonObject } from "./parse-json.ts";
+
+/** A body as it was sent, and what it says. */
+export interface JsonBody {
+  readonly text: string;
+  readonly parsed: ParsedJson;
+}
+
+/** `readJson` on another thread, for bodies that take long. Takes the octets away, where they are an `ArrayBuffer`. */
+export type ReadJsonAside = (octets: ArrayBuffer | Uint8Array) => Promise<JsonBody | undefined>;
+
+/** `undefined` for what is not UTF-8. */
+export function readJson(octets: ArrayBuffer | Uint8Array): JsonBody | undefined {
+  const text = decodeUtf8(octets);
+  return text === undefined ? undefined : { text, parsed: parseJsonObject(text) };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+export function decodeUtf8(octets: ArrayBuffer | Uint8Array): string | undefined {
+  try {
+    return utf8.decode(octets);
+  } catch {
+    return undefined;
+  }
+}

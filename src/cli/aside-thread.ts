@@ -1,0 +1,24 @@
+/** The program of the thread that reads large bodies and makes large mail, so that nobody else waits for it. */
+import { parentPort } from "node:worker_threads";
+import { readJson } from "../api/read-json.ts";
+import { composeMail } from "../channels/email/smtp/compose-mail.ts";
+import type { FromAside, Task, ToAside } from "./aside/messages.ts";
+
+if (!parentPort) throw new Error("this program runs on a thread that the service starts");
+const port = parentPort;
+
+port.on("message", ({ id, task }: ToAside) => {
+  work(id, task).then(say, (error) => say({ id, kind: "failed", message: String(error) }));
+});
+
+async function work(id: number, task: Task): Promise<FromAside> {
+  if (task.kind === "read") return { id, kind: "read", body: readJson(task.octets) };
+  return { id, kind: "composed", mail: await composeMail(task.mail) };
+}
+
+/** The octets of a mail change hands: nobody copies them. */
+function say(answer: FromAside): void {
+  const raw = answer.kind === "composed" && answer.mail.kind === "composed" ? answer.mail.raw : undefined;
+  const isWhole = raw !== undefined && raw.byteLength === raw.buffer.byteLength;
+  port.postMessage(answer, isWhole ? [raw.buffer as ArrayBuffer] : []);
+}

@@ -1,0 +1,94 @@
+import { afterEach, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { makeDataFolder } from "../../../test/postrider-process.ts";
+import { composeWhereFit } from "../../channels/email/smtp/compose-large.ts";
+import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
+import { createSystemClock } from "../system-clock.ts";
+import { type Aside, createAside } from "./create-aside.ts";
+
+const PROGRAM = new URL("../aside-thread.ts", import.meta.url);
+
+let aside: Aside;
+
+afterEach(() => aside.stop());
+
+function mailOf(bodyText: string) {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 1_024 });
+  return {
+    messageId: "01927a3e-0000-7000-8000-000000000001",
+    createdAt: Date.UTC(2026, 0, 2),
+    content: {
+      channel: "email",
+      from: { email: "hello@acme.example" },
+      to: [{ email: "ann@example.net" }],
+      subject: "News",
+      bodyText,
+    },
+    dkim: [{ domain: "acme.example", selector: "s1", privateKey }],
+  } as const;
+}
+
+test("mail made aside has the octets of mail made here, signature and all", async () => {
+  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+  const mail = mailOf("Ällis well, line for line.\r\n.\n".repeat(20_000));
+  const made = await composeWhereFit(mail, aside.compose);
+  const here = await composeMail(mail);
+  if (made.kind !== "composed" || here.kind !== "composed") throw new Error("refused");
+  expect(Buffer.isBuffer(made.raw)).toBe(true);
+  expect(made.raw.equals(here.raw)).toBe(true);
+  expect(made.needsSmtpUtf8).toBe(false);
+});
+
+test("small mail is made here, and what is refused aside is refused", async () => {
+  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+  const never = () => Promise.reject(new Error("asked"));
+  expect(await composeWhereFit(mailOf("All is well."), never)).toMatchObject({ kind: "composed" });
+  const broken = { ...mailOf("x".repeat(300_000)) };
+  const forged = { ...broken, content: { ...broken.content, subject: "a\r\nBcc: eve@example.net" } };
+  expect(await composeWhereFit(forged, aside.compose)).toMatchObject({ kind: "refused" });
+});
+
+test("a body read aside says what it says here, and refuses what is refused here", async () => {
+  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+  const read = (text: string) => aside.readJson(new TextEncoder().encode(text).buffer);
+  expect(await read('{"a":"ä"}')).toEqual({ text: '{"a":"ä"}', parsed: { json: { a: "ä" } } });
+  expect((await read('{"a":1,"a":2}'))?.parsed).toHaveProperty("problem");
+  expect(await aside.readJson(new Uint8Array([0x7b, 0xff, 0x7d]).buffer)).toBeUndefined();
+});
+
+test("while a body of 10 MiB is read and made into mail aside, the loop here goes on turning", async () => {
+  aside = createAside({ program: PROGRAM, clock: createSystemClock() });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const made = await composeWhereFit(mailOf("Ällis well.\n".repeat(800_000)), aside.compose);
+  clearInterval(timer);
+  expect(made.kind).toBe("composed");
+  expect(turns).toBeGreaterThan(20);
+});
+
+test("a thread that breaks or takes too long fails what it had, and the next task gets another", async () => {
+  const folder = makeDataFolder();
+  const program = join(folder.path, "program.ts");
+  const clock = createHeldClock();
+  aside = createAside({ program: pathToFileURL(program), clock });
+  const read = () => aside.readJson(new ArrayBuffer(1)).catch((error) => String(error));
+  const behave = (statement: string) =>
+    writeFileSync(
+      program,
+      `import { parentPort } from "node:worker_threads";
+      parentPort.on("message", ({ id }) => { ${statement} });`,
+    );
+  behave("throw new Error('broken')");
+  expect(await read()).toContain("broken");
+  behave("");
+  const waiting = read();
+  await clock.advance(60_000);
+  expect(await waiting).toContain("too long");
+  behave("parentPort.postMessage({ id, kind: 'read', body: undefined });");
+  expect(await read()).toBeUndefined();
+  folder.remove();
+});

@@ -1,0 +1,107 @@
+import { Worker } from "node:worker_threads";
+import type { ReadJsonAside } from "../../api/read-json.ts";
+import type { ComposeAside } from "../../channels/email/smtp/compose-large.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { FromAside, Task, ToAside } from "./messages.ts";
+
+/** A thread for what would hold up the others: large bodies and large mail. */
+export interface Aside {
+  readonly readJson: ReadJsonAside;
+  readonly compose: ComposeAside;
+  /** What is under way fails. */
+  stop(): Promise<void>;
+}
+
+export interface AsideDeps {
+  readonly program: URL;
+  readonly clock: Pick<Clock, "after">;
+}
+
+/** A task that takes longer has the thread replaced. */
+const LIMIT_MS = 60_000;
+
+/** Without anything to do the thread ends: it holds some megabytes. */
+const IDLE_MS = 60_000;
+
+interface Waiter {
+  readonly resolve: (answer: FromAside) => void;
+  readonly reject: (error: Error) => void;
+  readonly release: () => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiter>;
+}
+
+/** The thread is started when it is first needed. What it fails at rejects. */
+export function createAside(deps: AsideDeps): Aside {
+  const { ask, stop } = createThread(deps);
+  return {
+    async readJson(octets) {
+      const answer = await ask({ kind: "read", octets }, octets instanceof ArrayBuffer ? [octets] : []);
+      return answer.kind === "read" ? answer.body : undefined;
+    },
+    async compose(mail) {
+      const answer = await ask({ kind: "compose", mail }, []);
+      if (answer.kind !== "composed") throw new Error("the thread aside answered something else");
+      const { mail: composed } = answer;
+      // A Buffer arrives as the plain array of octets that it is.
+      return composed.kind === "composed" ? { ...composed, raw: toBuffer(composed.raw) } : composed;
+    },
+    stop,
+  };
+}
+
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+function createThread({ program, clock }: AsideDeps) {
+  let thread: Thread | undefined;
+  let cancelIdle = () => {};
+  let lastId = 0;
+
+  const end = (ended: Thread, reason: string) => {
+    if (thread === ended) thread = undefined;
+    for (const { reject, release } of ended.waiting.values()) {
+      release();
+      reject(new Error(reason));
+    }
+    ended.waiting.clear();
+    return ended.worker.terminate();
+  };
+  const start = (): Thread => {
+    const started: Thread = { worker: new Worker(program), waiting: new Map() };
+    started.worker.on("message", (answer: FromAside) => {
+      take(started, answer);
+      if (started.waiting.size === 0) cancelIdle = clock.after(IDLE_MS, () => void end(started, "idle"));
+    });
+    started.worker.on("error", (error) => void end(started, `the thread aside broke: ${String(error)}`));
+    started.worker.on("exit", () => void end(started, "the thread aside ended"));
+    return started;
+  };
+  return {
+    ask(task: Task, transfer: readonly ArrayBuffer[]): Promise<FromAside> {
+      cancelIdle();
+      thread ??= start();
+      const { worker, waiting } = thread;
+      const asked = thread;
+      const id = ++lastId;
+      return new Promise((resolve, reject) => {
+        const release = clock.after(LIMIT_MS, () => void end(asked, "the thread aside took too long"));
+        waiting.set(id, { resolve, reject, release });
+        worker.postMessage({ id, task } satisfies ToAside, [...transfer]);
+      });
+    },
+    stop: async () => void (thread && (await end(thread, "the service stopped"))),
+  };
+}
+
+function take({ waiting }: Thread, answer: FromAside): void {
+  const waiter = waiting.get(answer.id);
+  waiting.delete(answer.id);
+  waiter?.release();
+  if (answer.kind === "failed") waiter?.reject(new Error(answer.message));
+  else waiter?.resolve(answer);
+}
