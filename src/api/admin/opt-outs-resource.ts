@@ -6,6 +6,7 @@ import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { recipientSchema, showRecipient } from "./erased-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -71,7 +72,7 @@ const plan: RecordPlan<"optOuts"> = {
   shown: Type.Object({
     id: shownFields.id,
     account_id: shownFields.account_id,
-    recipient,
+    ...recipientSchema("recipient", recipient),
     sender: Type.Optional(sender),
     reason,
     created_at: shownFields.created_at,
@@ -83,7 +84,7 @@ function toResource(optOut: OptOut) {
   return {
     id: optOut.id,
     account_id: optOut.accountId,
-    recipient: optOut.recipient,
+    ...showRecipient("recipient", optOut.recipient),
     sender: optOut.sender,
     reason: optOut.reason,
     created_at: toIso(optOut.createdAt),

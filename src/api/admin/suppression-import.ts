@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { Suppression } from "../../core/accounts.ts";
 import { parseEmailAddress } from "../../core/email-address.ts";
+import { isErased } from "../../core/erasure.ts";
 import { present } from "../../core/present.ts";
 import { isSuppressionReason } from "../../core/suppression.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
@@ -14,12 +15,18 @@ const MAX_ENTRIES = 1_000;
 
 const text = Type.Optional(Type.String({ maxLength: 320 }));
 
+const address = Type.String({
+  maxLength: 320,
+  description:
+    "Or the `digest` of an entry whose recipient was erased: it means something to its own instance only",
+});
+
 const ImportBody = Type.Object({
   account_id: givenFields.account_id,
-  entries: Type.Array(
-    Type.Object({ email: Type.String({ maxLength: 320 }), reason: text, source: text, expires_at: text }),
-    { minItems: 1, maxItems: MAX_ENTRIES },
-  ),
+  entries: Type.Array(Type.Object({ email: address, reason: text, source: text, expires_at: text }), {
+    minItems: 1,
+    maxItems: MAX_ENTRIES,
+  }),
 });
 
 const ImportReport = Type.Object({
@@ -75,7 +82,8 @@ function toSuppression(
   { reason = "manual", ...entry }: Entry,
   { accountId, now, id }: Import,
 ): Suppression | string {
-  const email = parseEmailAddress(entry.email.trim());
+  const written = entry.email.trim();
+  const email = isErased(written) ? written : parseEmailAddress(written);
   if (!email) return "not an email address";
   if (!isSuppressionReason(reason)) return `no such reason: ${reason.slice(0, 40)}`;
   const expiresAt = entry.expires_at === undefined ? undefined : parseTimestamp(entry.expires_at);

@@ -7,6 +7,7 @@ import { SUPPRESSION_REASONS } from "../../core/suppression.ts";
 import { parseTimestamp, toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { recipientSchema, showRecipient } from "./erased-fields.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -75,7 +76,7 @@ const plan: RecordPlan<"suppressions"> = {
   shown: Type.Object({
     id: shownFields.id,
     account_id: shownFields.account_id,
-    email,
+    ...recipientSchema("email", email),
     reason,
     source: Type.Optional(source),
     expires_at: Type.Optional(expiresAt),
@@ -88,7 +89,7 @@ function toResource(suppression: Suppression) {
   return {
     id: suppression.id,
     account_id: suppression.accountId,
-    email: suppression.email,
+    ...showRecipient("email", suppression.email),
     reason: suppression.reason,
     ...present({
       source: suppression.source,

@@ -239,7 +239,7 @@ export const NOUNS: readonly Noun[] = [
     columns: [
       id,
       owner,
-      column("EMAIL", "email"),
+      { head: "EMAIL", of: (row) => row.email ?? "(erased)" },
       column("REASON", "reason"),
       column("UNTIL", "expires_at"),
       created,
@@ -272,7 +272,7 @@ export const NOUNS: readonly Noun[] = [
     columns: [
       id,
       owner,
-      column("RECIPIENT", "recipient"),
+      { head: "RECIPIENT", of: (row) => row.recipient ?? "(erased)" },
       { head: "SENDER", of: (row) => row.sender ?? "any" },
       column("REASON", "reason"),
       created,
