@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deferred, HOUR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
+import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
 
 export function cancelContract(open: OpenStore): void {
   test(
@@ -32,6 +32,7 @@ export function cancelContract(open: OpenStore): void {
       const { store, sms, account } = world;
       const [id = ""] = await sms();
       for (let i = 0; i < 3; i++) expect(await cancel(world, id)).toBe("canceled");
+      await numberAll(world);
       const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
       expect(events).toEqual([
         expect.objectContaining({

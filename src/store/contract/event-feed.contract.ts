@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import type { FeedEvent } from "../../core/feed-event.ts";
-import { deferred, HOUR, inWorld, type OpenStore, SECOND, sent, type World } from "./world.contract.ts";
+import {
+  deferred,
+  HOUR,
+  inWorld,
+  numberAll,
+  type OpenStore,
+  SECOND,
+  sent,
+  type World,
+} from "./world.contract.ts";
 
 export function eventFeedContract(open: OpenStore): void {
   test(
@@ -87,6 +96,7 @@ export function eventFeedContract(open: OpenStore): void {
       const follow = async () => {
         const seen: string[] = [];
         for (let after = 0, isLast = false; ; ) {
+          await store.upkeep.numberEvents(clock.now, 2);
           const page = await store.feed.read({ accountId: account.id, after, limit: 3 });
           seen.push(...page.events.map(idOf));
           after = page.next;
@@ -102,7 +112,7 @@ export function eventFeedContract(open: OpenStore): void {
           await world.settle(job);
         }),
       );
-      while ((await store.upkeep.numberEvents(clock.now, 10)) > 0);
+      await numberAll(world);
       isOver = true;
       const all = (await readAll(world)).events.map(idOf);
       expect(all.toSorted()).toEqual(jobs.map((job) => job.messageId).toSorted());
@@ -123,10 +133,12 @@ export function eventFeedContract(open: OpenStore): void {
         heard.resolve(accountId);
       });
       await world.settle(first!);
+      await numberAll(world);
       expect(await heard.promise).toBe(account.id);
       expect((await readAll(world)).events).toHaveLength(1);
       stop();
       await world.settle(second!);
+      await numberAll(world);
       expect(told).toEqual([[account.id]]);
     }),
   );
@@ -141,6 +153,7 @@ export function eventFeedContract(open: OpenStore): void {
         await world.receive(`p-${id}`);
       };
       await settleOne();
+      await numberAll(world);
       const last = await store.feed.lastNumber();
       clock.now += HOUR;
       await store.upkeep.pruneMessages({ before: clock.now, atLatest: 0, limit: 10 });
@@ -152,7 +165,9 @@ export function eventFeedContract(open: OpenStore): void {
   );
 }
 
-function read({ store, account }: World, over: { after?: number; limit?: number; accountId?: string } = {}) {
+async function read(world: World, over: { after?: number; limit?: number; accountId?: string } = {}) {
+  await numberAll(world);
+  const { store, account } = world;
   return store.feed.read({ accountId: account.id, after: 0, limit: 100, ...over });
 }
 

@@ -90,6 +90,11 @@ export async function rejection(call: Promise<unknown>): Promise<unknown> {
   throw new Error(`it was not rejected but gave ${JSON.stringify(value)}`);
 }
 
+/** What has happened so far can be read in the feed. */
+export async function numberAll({ store, clock }: Pick<World, "store" | "clock">): Promise<void> {
+  while ((await store.upkeep.numberEvents(clock.now, 100)) > 0);
+}
+
 /** Runs a test in a world of its own, and closes its store whatever happens. */
 export function inWorld(open: OpenStore, run: (world: World) => Promise<void>): () => Promise<void> {
   return async () => {

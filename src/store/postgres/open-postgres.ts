@@ -1,3 +1,4 @@
+import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
@@ -5,6 +6,7 @@ import { createAccept } from "./accept.ts";
 import { createBacklog } from "./backlog.ts";
 import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
+import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
@@ -17,10 +19,12 @@ import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { createNumberEvents } from "./number-events.ts";
+import { createOutbox } from "./outbox.ts";
 import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
 import { createRecords } from "./records.ts";
 import { createRelease } from "./release.ts";
+import { createSandboxLedger } from "./sandbox.ts";
 import { createSettle } from "./settle.ts";
 import { createOverLimit } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
@@ -29,6 +33,7 @@ import { createWipeContents } from "./wipe-contents.ts";
 
 export interface PostgresOptions extends DriverOptions {
   readonly vault: Vault;
+  readonly clock: Clock;
   /** Calls back once per turn of the event loop; accepts of a turn share a commit. */
   readonly schedule?: (run: () => void) => void;
 }
@@ -48,7 +53,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const driver = openDriver(options);
   try {
     await migrate(driver);
-    const doors = openDoors(driver);
+    const doors = openDoors(driver, options.clock);
     await checkMasterKey(doors.database, options.vault);
     return createStore(doors, options);
   } catch (error) {
@@ -84,9 +89,12 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       ...createMessageLookup(db),
       findKeyOwner: createKeyLookup(db),
     },
+    messages: { cancel: createCancel(books.changes) },
     queue: createQueue(doors, books, schedule),
+    outbox: createOutbox(doors, { bell: bells.webhooks, schedule }),
     push: createPush(db),
     records: createRecords(db, vault),
+    sandbox: createSandboxLedger(db),
     inbound,
     feed: createEventFeed(db, bells.events),
     upkeep: {

@@ -1,15 +1,18 @@
-import type { ChannelName } from "../../core/message.ts";
-import type { SandboxEntry, SandboxQuery } from "../../core/sandbox-entry.ts";
+import type { SandboxQuery } from "../../core/sandbox-entry.ts";
+import {
+  SANDBOX_COLUMNS,
+  type SandboxRow,
+  sandboxTests,
+  toSandboxEntry,
+  toSandboxRow,
+} from "../sandbox-rows.ts";
 import type { SandboxLedger } from "../store.ts";
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
 
 /** The simulator's memory. */
 export function createSandboxLedger(db: Database): SandboxLedger {
   const insert = db.prepare(
-    `INSERT INTO sandbox_messages
-       (id, account_id, message_id, channel, recipient, received_at, rendered, receipt, receipt_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sandbox_messages (${SANDBOX_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const due = db.prepare<SandboxRow>(
     "SELECT * FROM sandbox_messages WHERE receipt_at IS NOT NULL AND receipt_at <= ? ORDER BY receipt_at LIMIT ?",
@@ -20,66 +23,17 @@ export function createSandboxLedger(db: Database): SandboxLedger {
   return {
     record: (entries) =>
       db.write(() => {
-        for (const entry of entries) insert.run(...toRow(entry));
+        for (const entry of entries) insert.run(...toSandboxRow(entry));
       }, entries.length),
-    list: (query) => db.read(() => select(db, query).map(toEntry)),
-    dueReceipts: (now, limit) => db.read(() => due.all(now, limit).map(toEntry)),
+    list: (query) => db.read(() => select(db, query).map(toSandboxEntry)),
+    dueReceipts: (now, limit) => db.read(() => due.all(now, limit).map(toSandboxEntry)),
     nextReceiptAt: () => db.read(() => next.get()?.at ?? undefined),
   };
 }
 
-interface SandboxRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly message_id: string;
-  readonly channel: ChannelName;
-  readonly recipient: string;
-  readonly received_at: number;
-  readonly rendered: string;
-  readonly receipt: string | null;
-}
-
-const FILTERS = [
-  ["accountId", "account_id = ?"],
-  ["messageId", "message_id = ?"],
-  ["channel", "channel = ?"],
-  ["to", "recipient = ?"],
-  ["after", "id > ?"],
-] as const satisfies readonly (readonly [keyof SandboxQuery, string])[];
-
 function select(db: Database, query: SandboxQuery): readonly SandboxRow[] {
-  const given = FILTERS.flatMap(([field, test]) => {
-    const value = query[field];
-    return value === undefined ? [] : [{ test, value }];
-  });
-  const where = given.length > 0 ? `WHERE ${given.map(({ test }) => test).join(" AND ")}` : "";
+  const tests = sandboxTests(query);
+  const where = tests.length > 0 ? `WHERE ${tests.map(({ test }) => `${test} ?`).join(" AND ")}` : "";
   const sql = `SELECT * FROM sandbox_messages ${where} ORDER BY id LIMIT ?`;
-  return db.prepare<SandboxRow>(sql).all(...given.map(({ value }) => value), query.limit);
-}
-
-function toRow(entry: SandboxEntry): SqlValue[] {
-  return [
-    entry.id,
-    entry.accountId,
-    entry.messageId,
-    entry.channel,
-    entry.to,
-    entry.receivedAt,
-    JSON.stringify(entry.rendered),
-    entry.receipt ? JSON.stringify(entry.receipt) : null,
-    entry.receipt?.at ?? null,
-  ];
-}
-
-function toEntry(row: SandboxRow): SandboxEntry {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    messageId: row.message_id,
-    channel: row.channel,
-    to: row.recipient,
-    receivedAt: row.received_at,
-    rendered: JSON.parse(row.rendered) as SandboxEntry["rendered"],
-    ...(row.receipt !== null && { receipt: JSON.parse(row.receipt) as NonNullable<SandboxEntry["receipt"]> }),
-  };
+  return db.prepare<SandboxRow>(sql).all(...tests.map(({ value }) => value), query.limit);
 }

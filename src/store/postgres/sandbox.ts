@@ -1,0 +1,44 @@
+import type { SandboxQuery } from "../../core/sandbox-entry.ts";
+import {
+  SANDBOX_COLUMNS,
+  type SandboxRow,
+  sandboxTests,
+  toSandboxEntry,
+  toSandboxRow,
+} from "../sandbox-rows.ts";
+import type { SandboxLedger } from "../store.ts";
+import type { Session } from "./driver.ts";
+
+/** The simulator's memory. */
+export function createSandboxLedger(session: Session): SandboxLedger {
+  return {
+    async record(entries) {
+      const rows = entries.map(toSandboxRow);
+      const columns = SANDBOX_COLUMNS.split(",").map((_, column) => rows.map((row) => row[column] ?? null));
+      if (rows.length > 0) await session.query(INSERT, columns);
+    },
+    list: async (query) => (await select(session, query)).map(toSandboxEntry),
+    dueReceipts: async (now, limit) =>
+      (await session.query<SandboxRow>(DUE, [now, limit])).map(toSandboxEntry),
+    async nextReceiptAt() {
+      const [row] = await session.query<{ at: number | null }>(NEXT);
+      return row?.at ?? undefined;
+    },
+  };
+}
+
+const INSERT = `INSERT INTO sandbox_messages (${SANDBOX_COLUMNS})
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
+    $8::text[], $9::bigint[])`;
+
+const DUE = `SELECT * FROM sandbox_messages WHERE receipt_at IS NOT NULL AND receipt_at <= $1
+  ORDER BY receipt_at LIMIT $2`;
+
+const NEXT = "SELECT min(receipt_at) AS at FROM sandbox_messages WHERE receipt_at IS NOT NULL";
+
+function select(session: Session, query: SandboxQuery): Promise<readonly SandboxRow[]> {
+  const tests = sandboxTests(query);
+  const where = tests.map(({ test }, index) => `${test} $${index + 2}`).join(" AND ");
+  const sql = `SELECT * FROM sandbox_messages ${where && `WHERE ${where}`} ORDER BY id LIMIT $1`;
+  return session.query<SandboxRow>(sql, [query.limit, ...tests.map(({ value }) => value)]);
+}

@@ -1,0 +1,61 @@
+/** Rows of what the simulator was given, and the way between them and the noun of `core`. */
+import type { ChannelName } from "../core/message.ts";
+import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+
+/** In the order of `toSandboxRow`. */
+export const SANDBOX_COLUMNS =
+  "id, account_id, message_id, channel, recipient, received_at, rendered, receipt, receipt_at";
+
+export interface SandboxRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly message_id: string;
+  readonly channel: ChannelName;
+  readonly recipient: string;
+  readonly received_at: number;
+  readonly rendered: string;
+  readonly receipt: string | null;
+}
+
+const TESTS = [
+  ["accountId", "account_id ="],
+  ["messageId", "message_id ="],
+  ["channel", "channel ="],
+  ["to", "recipient ="],
+  ["after", "id >"],
+] as const satisfies readonly (readonly [keyof SandboxQuery, string])[];
+
+/** What a query asks of a row: each test is to be followed by its value. */
+export function sandboxTests(query: SandboxQuery): readonly { test: string; value: string }[] {
+  return TESTS.flatMap(([field, test]) => {
+    const value = query[field];
+    return value === undefined ? [] : [{ test, value }];
+  });
+}
+
+export function toSandboxRow(entry: SandboxEntry): (string | number | null)[] {
+  return [
+    entry.id,
+    entry.accountId,
+    entry.messageId,
+    entry.channel,
+    entry.to,
+    entry.receivedAt,
+    JSON.stringify(entry.rendered),
+    entry.receipt ? JSON.stringify(entry.receipt) : null,
+    entry.receipt?.at ?? null,
+  ];
+}
+
+export function toSandboxEntry(row: SandboxRow): SandboxEntry {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    messageId: row.message_id,
+    channel: row.channel,
+    to: row.recipient,
+    receivedAt: row.received_at,
+    rendered: JSON.parse(row.rendered) as SandboxEntry["rendered"],
+    ...(row.receipt !== null && { receipt: JSON.parse(row.receipt) as NonNullable<SandboxEntry["receipt"]> }),
+  };
+}
