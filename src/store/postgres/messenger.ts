@@ -39,18 +39,17 @@ const SETTINGS = {
 /** One connection of its own, for both directions; when it is lost it is made again. */
 export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger {
   const connections = openConnections(url, SETTINGS);
-  const waiting = new Set<string>();
+  const outgoing = createOutgoing(clock);
   let link: Link | undefined;
   let isClosed = false;
   let pauseMs = FIRST_PAUSE_MS;
-  let sentMs = -EVERY_MS;
-  let cancelSend: (() => void) | undefined;
   let cancelConnect = () => {};
 
   const lose = (lost: Link) => {
     lost.drop();
-    if (link !== lost || isClosed) return;
+    if (link !== lost) return;
     link = undefined;
+    outgoing.hold();
     connectLater();
   };
   const connectLater = () => {
@@ -65,36 +64,54 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
     link = made;
     made.onLost(() => lose(made));
     pauseMs = FIRST_PAUSE_MS;
-    sendSoon();
-  };
-  const sendSoon = () => {
-    if (!link || isClosed || waiting.size === 0) return;
-    cancelSend ??= clock.after(Math.max(0, sentMs + EVERY_MS - clock.monotonicMs()), () => void send());
-  };
-  const send = async () => {
-    const over = link;
-    if (over) {
-      sentMs = clock.monotonicMs();
-      const isSent = await over.send(takeWords(waiting));
-      if (!isSent && link === over) lose(over);
-    }
-    cancelSend = undefined;
-    sendSoon();
+    outgoing.release(async (words) => {
+      if (!(await made.send(words))) lose(made);
+    });
   };
 
   const opened = connect();
   return {
-    tell(word) {
-      if (waiting.size < MAX_WAITING) waiting.add(word);
-      sendSoon();
-    },
+    tell: outgoing.add,
     async close() {
       isClosed = true;
       cancelConnect();
-      cancelSend?.();
+      outgoing.hold();
       await opened;
       link?.drop();
       await connections.close();
+    },
+  };
+}
+
+/** Words that wait for their time, and for a connection. */
+function createOutgoing(clock: Clock) {
+  const waiting = new Set<string>();
+  let send: ((words: readonly string[]) => Promise<void>) | undefined;
+  let sentMs = -EVERY_MS;
+  let isPlanned = false;
+
+  const soon = () => {
+    if (!send || waiting.size === 0 || isPlanned) return;
+    isPlanned = true;
+    clock.after(Math.max(0, sentMs + EVERY_MS - clock.monotonicMs()), () => void now());
+  };
+  const now = async () => {
+    sentMs = clock.monotonicMs();
+    await send?.(takeWords(waiting));
+    isPlanned = false;
+    soon();
+  };
+  return {
+    add(word: string) {
+      if (waiting.size < MAX_WAITING) waiting.add(word);
+      soon();
+    },
+    release(by: (words: readonly string[]) => Promise<void>) {
+      send = by;
+      soon();
+    },
+    hold() {
+      send = undefined;
     },
   };
 }
