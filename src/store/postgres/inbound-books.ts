@@ -9,7 +9,6 @@ import type { Session } from "./driver.ts";
 import { addOtherEvents, type NewOtherEvent } from "./number-events.ts";
 import { collectWishes } from "./opt-outs.ts";
 import { loadParts } from "./part-shelf.ts";
-import { storable } from "./storable.ts";
 import { addWebhooks, type NewWebhook } from "./webhook-log.ts";
 
 /** What a transaction is to know: all that the rules may ask about. */
@@ -94,9 +93,7 @@ function isSame({ message, key }: NewMessage, piece: InboundPiece): boolean {
 
 async function insertMessages(session: Session, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
-  const rows = messages.map(({ message, key, webhookUrl }) =>
-    toInboundRow({ ...message, text: storable(message.text) }, { key: storable(key), webhookUrl }),
-  );
+  const rows = messages.map(({ message, key, webhookUrl }) => toInboundRow(message, { key, webhookUrl }));
   const columns = Array.from({ length: COLUMN_TYPES.length }, (_, at) => rows.map((row) => row[at] ?? null));
   await session.query(INSERT, columns);
 }
@@ -130,7 +127,7 @@ async function findRepeats(
   if (pieces.length === 0) return () => false;
   const rows = await session.query<{ place: number }>(REPEATS, [
     pieces.map(({ connectorId }) => connectorId),
-    pieces.map(({ key }) => storable(key)),
+    pieces.map(({ key }) => key),
     pieces.map(({ sameSince }) => sameSince),
   ]);
   const known = new Set(rows.map(({ place }) => pieces[place - 1]));
@@ -152,7 +149,7 @@ async function findOwners(
   if (wanted.length === 0) return () => undefined;
   const rows = await session.query<OwnerRow>(OWNERS, [
     wanted.map(({ connectorId }) => connectorId),
-    wanted.map(({ to }) => storable(to)),
+    wanted.map(({ to }) => to),
   ]);
   const owners = new Map(rows.map(({ place, owner }) => [nameOf(wanted[place - 1] as Place), owner]));
   return (place) => owners.get(nameOf(place)) ?? undefined;

@@ -1,32 +1,15 @@
 import type { Receipt } from "../../core/outcome.ts";
-import { foldId, inOtherRadix, namedByReceipts } from "../../core/provider-id.ts";
+import { foldId } from "../../core/provider-id.ts";
 import { isSameNumber } from "../../core/same-number.ts";
+import {
+  isAboutIds,
+  keysOfIds,
+  MAX_PARKED_PER_ID,
+  MAX_PER_REFERENCE,
+  type ParkedReceipts,
+} from "../receipt-books.ts";
 import type { Database } from "./database.ts";
 import { onceATransaction } from "./once-a-transaction.ts";
-
-/** Receipts that match nothing yet. Inside a transaction. */
-export interface ParkedReceipts {
-  park(receipt: Receipt): void;
-  /** Takes out those about the ids of one part: as they are, or in another form where the number agrees. */
-  takeByIds(claimed: {
-    readonly connectorId: string;
-    readonly ids: readonly string[];
-    readonly recipient: string;
-  }): readonly Receipt[];
-  /** Takes out those that carry the reference of an unconfirmed part and go to the same number. */
-  takeByReference(sent: {
-    /** `undefined`: nobody knows which it was. */
-    readonly connectorId: string | undefined;
-    readonly reference: number;
-    readonly recipient: string;
-  }): readonly Receipt[];
-}
-
-/** Parked for one id at the most; a provider that repeats itself must not fill the disk. */
-const MAX_PER_ID = 8;
-
-/** Looked at for one reference: it has 16 bits, and others have it too. */
-const MAX_PER_REFERENCE = 100;
 
 export function createParkedReceipts(db: Database): ParkedReceipts {
   const insert = db.prepare(
@@ -34,7 +17,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   );
   const tooMany = db.prepare<{ id: number }>(
     `SELECT id FROM parked_receipts WHERE connector_id = +? AND id_key = +?
-     ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PER_ID}`,
+     ORDER BY id DESC LIMIT 1 OFFSET ${MAX_PARKED_PER_ID}`,
   );
   const byKey = db.prepare<ParkedRow>(
     "SELECT id, receipt FROM parked_receipts WHERE connector_id = +? AND id_key = +? ORDER BY id",
@@ -61,13 +44,10 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const oldest = tooMany.get(connectorId, key);
       if (oldest) remove.run(oldest.id);
     },
-    takeByIds({ connectorId, ids, recipient }) {
+    takeByIds(claimed) {
       if (!isAnyParked.get()) return [];
-      const named = namedByReceipts(ids);
-      const isMeant = (receipt: Receipt) =>
-        named.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;
-      const keys = new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]));
-      return [...keys].flatMap((key) => take(byKey.all(connectorId, key), isMeant));
+      const isMeant = isAboutIds(claimed);
+      return keysOfIds(claimed.ids).flatMap((key) => take(byKey.all(claimed.connectorId, key), isMeant));
     },
     takeByReference: ({ reference, connectorId, recipient }) =>
       take(

@@ -1,8 +1,8 @@
 import type { Receipt } from "../../core/outcome.ts";
+import type { ProviderIds } from "../provider-ids.ts";
 import type { ParkedReceipt, ReceiptStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";
-import type { ProviderIds } from "./provider-ids.ts";
 
 /** `Store.receipts`. */
 export function createReceiptStore(

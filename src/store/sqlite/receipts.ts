@@ -1,7 +1,7 @@
+import type { ProviderIds } from "../provider-ids.ts";
 import type { Queue } from "../store.ts";
 import type { Database } from "./database.ts";
 import { onceATransaction } from "./once-a-transaction.ts";
-import type { ProviderIds } from "./provider-ids.ts";
 
 /** `Queue.recordReceipts`: durable when it resolves. A receipt the sandbox owed is paid in the same transaction. */
 export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {

@@ -1,11 +1,11 @@
 import type { Settlement } from "../../core/claimed-job.ts";
 import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
 import { type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
+import type { ProviderIds } from "../provider-ids.ts";
 import type { Queue } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import type { MessageLog } from "./message-log.ts";
-import type { ProviderIds } from "./provider-ids.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface SettleParts {

@@ -1,22 +1,16 @@
-import type { Progress } from "../../core/message.ts";
-import type { PartRef, Receipt } from "../../core/outcome.ts";
-import { mayMove } from "../../core/part.ts";
-import { foldId, inOtherRadix } from "../../core/provider-id.ts";
-import { isSameNumber } from "../../core/same-number.ts";
-import { type MessageRow, toProgress } from "../message-rows.ts";
-import type { KnownId, KnownIds } from "./known-ids.ts";
-import type { MessageLog } from "./message-log.ts";
-import type { UnconfirmedParts } from "./unconfirmed-parts.ts";
+import type { PartRef, Receipt } from "../core/outcome.ts";
+import { mayMove } from "../core/part.ts";
+import { foldId, inOtherRadix } from "../core/provider-id.ts";
+import { isSameNumber } from "../core/same-number.ts";
+import type { KnownId, KnownMessage, ReceiptBooks } from "./receipt-books.ts";
 
-export interface MatchParts {
-  readonly messages: MessageLog;
-  readonly knownIds: KnownIds;
-  readonly unconfirmed: UnconfirmedParts;
-}
+export type MatchParts<M extends KnownMessage> = Pick<
+  ReceiptBooks<M>,
+  "messages" | "knownIds" | "unconfirmed"
+>;
 
-export interface Match {
-  readonly message: MessageRow;
-  readonly progress: Progress;
+export interface Match<M extends KnownMessage> {
+  readonly message: M;
   readonly part: number;
   readonly by: "id" | "another_form" | "reference";
 }
@@ -26,24 +20,29 @@ export interface Match {
  * means the newest message that is still open. Then by another form of the id, and by the reference of a part nobody
  * answered for: these two only where the number agrees as well.
  */
-export function createMatchReceipt(parts: MatchParts): (receipt: Receipt) => Match | undefined {
-  return (receipt) => {
-    const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
-    return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
-  };
+export function matchReceipt<M extends KnownMessage>(
+  parts: MatchParts<M>,
+  receipt: Receipt,
+): Match<M> | undefined {
+  const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
+  return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
 }
 
-interface Candidate extends Omit<Match, "by"> {
+interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
   /** The receipt would move it. */
   readonly isOpen: boolean;
   /** `undefined`: it cannot be told. */
   readonly isSameNumber: boolean | undefined;
 }
 
-function byId({ messages }: MatchParts, receipt: Receipt, known: readonly KnownId[]): Match | undefined {
+function byId<M extends KnownMessage>(
+  { messages }: MatchParts<M>,
+  receipt: Receipt,
+  known: readonly KnownId[],
+): Match<M> | undefined {
   const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
-  const isTheirs = (each: Candidate) => each.isSameNumber === true;
+  const isTheirs = (each: Candidate<M>) => each.isSameNumber === true;
   const found =
     candidates.find((each) => each.isOpen && isTheirs(each)) ??
     candidates.find(isTheirs) ??
@@ -53,11 +52,11 @@ function byId({ messages }: MatchParts, receipt: Receipt, known: readonly KnownI
   return found && { ...found, by: "id" };
 }
 
-function byForm(
-  { messages, knownIds }: MatchParts,
+function byForm<M extends KnownMessage>(
+  { messages, knownIds }: MatchParts<M>,
   receipt: Receipt,
   known: readonly KnownId[],
-): Match | undefined {
+): Match<M> | undefined {
   const { connectorId, providerMessageId, recipient } = receipt;
   if (recipient === undefined) return undefined;
   const others = inOtherRadix(providerMessageId).flatMap((form) => knownIds.find(connectorId, form));
@@ -65,22 +64,27 @@ function byForm(
   return found && { ...found, by: "another_form" };
 }
 
-function byReference({ messages, unconfirmed }: MatchParts, receipt: Receipt): Match | undefined {
+function byReference<M extends KnownMessage>(
+  { messages, unconfirmed }: MatchParts<M>,
+  receipt: Receipt,
+): Match<M> | undefined {
   const { connectorId, reference } = receipt;
   if (reference === undefined) return undefined;
   const found = agreeing(toCandidates(messages, receipt, unconfirmed.find(connectorId, reference)));
   return found && { ...found, by: "reference" };
 }
 
-function toCandidates(messages: MessageLog, receipt: Receipt, parts: readonly PartRef[]): Candidate[] {
+function toCandidates<M extends KnownMessage>(
+  messages: MatchParts<M>["messages"],
+  receipt: Receipt,
+  parts: readonly PartRef[],
+): Candidate<M>[] {
   return parts.flatMap(({ messageId, part }) => {
     const message = messages.find(messageId);
-    const progress = message && toProgress(message);
-    const status = progress?.parts[part]?.status;
+    const status = message?.progress.parts[part]?.status;
     if (!message || !status) return [];
     return {
       message,
-      progress,
       part,
       isOpen: receipt.status !== "complained" && mayMove(status, receipt.status),
       isSameNumber: isSameNumber(message.recipient, receipt.recipient),
@@ -89,7 +93,7 @@ function toCandidates(messages: MessageLog, receipt: Receipt, parts: readonly Pa
 }
 
 /** The newest that goes to the same number; an open one before those that are settled. */
-function agreeing(candidates: readonly Candidate[]): Candidate | undefined {
+function agreeing<M extends KnownMessage>(candidates: readonly Candidate<M>[]): Candidate<M> | undefined {
   const same = candidates
     .filter((each) => each.isSameNumber === true)
     .sort((a, b) => (a.message.id < b.message.id ? 1 : -1));

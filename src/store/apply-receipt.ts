@@ -1,85 +1,77 @@
-import type { ReceiptResult } from "../../core/claimed-job.ts";
-import type { Part, TimelineEntry } from "../../core/message.ts";
-import type { Receipt } from "../../core/outcome.ts";
-import { applyReceipt } from "../../core/progress.ts";
-import { type MessageRow, toProgress } from "../message-rows.ts";
-import type { KnownIds } from "./known-ids.ts";
+import type { ReceiptResult } from "../core/claimed-job.ts";
+import type { Part, TimelineEntry } from "../core/message.ts";
+import type { Receipt } from "../core/outcome.ts";
+import { applyReceipt } from "../core/progress.ts";
 import type { Match } from "./match-receipt.ts";
-import type { MessageLog } from "./message-log.ts";
-import type { SizeOf } from "./sms-size.ts";
-import type { SuppressionBook } from "./suppression-book.ts";
-
-export interface Books {
-  readonly messages: MessageLog;
-  readonly suppressions: SuppressionBook;
-  readonly knownIds: KnownIds;
-  readonly sizeOf: SizeOf;
-}
+import type { KnownMessage, ReceiptBooks, SizeOf } from "./receipt-books.ts";
 
 /** Moves the part that a receipt was matched with, inside a transaction. */
-export function applyToMatch(books: Books, receipt: Receipt, { part, ...match }: Match): ReceiptResult {
-  return apply(books, receipt, { ...match, indexes: partsOf(match.progress.parts, receipt, part) });
+export function applyToMatch<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
+  receipt: Receipt,
+  { message, part, by }: Match<M>,
+): ReceiptResult {
+  return apply(books, receipt, { message, by, indexes: partsOf(message.progress.parts, receipt, part) });
 }
 
 /** Moves the part that a receipt names itself. */
-export function applyToTarget(
-  books: Books,
+export function applyToTarget<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
   receipt: Receipt,
   target: NonNullable<Receipt["target"]>,
 ): ReceiptResult {
   const { messageId } = target;
   const message = books.messages.find(messageId);
-  const progress = message && toProgress(message);
-  const indexes = progress ? partsNamed(progress.parts, receipt) : [];
-  if (!progress || indexes.length === 0) return { kind: "unknown", messageId };
-  return apply(books, receipt, { message, progress, indexes, by: "id" });
+  const indexes = message ? partsNamed(message.progress.parts, receipt) : [];
+  if (!message || indexes.length === 0) return { kind: "unknown", messageId };
+  return apply(books, receipt, { message, indexes, by: "id" });
 }
 
-interface Application extends Omit<Match, "part"> {
+interface Application<M extends KnownMessage> extends Omit<Match<M>, "part"> {
   readonly indexes: readonly number[];
 }
 
-function apply(
-  books: Books,
+function apply<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
   receipt: Receipt,
-  { message, progress: before, indexes, by }: Application,
+  { message, indexes, by }: Application<M>,
 ): ReceiptResult {
-  const { messages, suppressions, knownIds } = books;
-  let progress = before;
+  const { messages, knownIds } = books;
+  let { progress } = message;
   let isLate = true;
   for (const part of indexes) {
     const step = applyReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
-    const entries = step.entries.map((entry) => completed(books, message.id, explained(entry, by)));
+    const entries = step.entries.map((entry) => completed(books.sizeOf, message.id, explained(entry, by)));
     if (entries.length > 0) messages.save(message, { progress, entries });
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
-    learn(suppressions, message, { receipt, email: progress.parts[part]?.address });
+    learn(books, message, { receipt, email: progress.parts[part]?.address });
   }
   return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
 }
 
 /** For operators: the id alone did not do it. */
-function explained(entry: TimelineEntry, by: Match["by"]): TimelineEntry {
+function explained(entry: TimelineEntry, by: Match<KnownMessage>["by"]): TimelineEntry {
   return by === "id" ? entry : { ...entry, detail: { ...entry.detail, matched_by: by } };
 }
 
 /** A receipt that is the first to say that an SMS was sent does not know its size; the attempt does. */
-function completed({ sizeOf }: Books, messageId: string, entry: TimelineEntry): TimelineEntry {
+function completed(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): TimelineEntry {
   if (entry.eventType !== "sms.sent") return entry;
   return { ...entry, detail: { ...sizeOf(messageId), ...entry.detail } };
 }
 
 /** The suppression list learns from late words as well: they are as true. */
-function learn(
-  suppressions: SuppressionBook,
-  row: MessageRow,
+function learn<M extends KnownMessage>(
+  { suppressions }: ReceiptBooks<M>,
+  message: M,
   { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
 ): void {
   const { suppress: reason, status, receivedAt: at } = receipt;
   if (email === undefined) return;
-  if (reason) suppressions.learn(row, { email, reason, at });
-  else if (status === "delivered") suppressions.forgive(row, email);
+  if (reason) suppressions.learn(message, { email, reason, at });
+  else if (status === "delivered") suppressions.forgive(message, email);
 }
 
 /** The part that the receipt names itself, by its index or by the address. */
