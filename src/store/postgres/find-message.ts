@@ -1,14 +1,8 @@
 import type { KeyOwner } from "../../core/accept-request.ts";
 import type { Account } from "../../core/accounts.ts";
-import { isUuid, uuidTime } from "../../core/uuid.ts";
-import {
-  joinContent,
-  type MessageRow,
-  TIMELINE_COLUMNS,
-  type TimelineRow,
-  toProgress,
-  toTimelineEntry,
-} from "../message-rows.ts";
+import { isUuid } from "../../core/uuid.ts";
+import { toStoredMessage } from "../message-page.ts";
+import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../message-rows.ts";
 import type { Intake } from "../store.ts";
 import type { Database } from "./transactions.ts";
 
@@ -18,17 +12,7 @@ export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | 
     async findMessage({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
       const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id, channel, accountId]);
-      return (
-        row && {
-          id: row.id,
-          accountId,
-          recipient: row.recipient,
-          progress: toProgress(row),
-          content: joinContent(row.envelope, null),
-          createdAt: uuidTime(row.id) ?? 0,
-          expiresAt: row.expires_at,
-        }
-      );
+      return row && toStoredMessage(row, { accountId, envelope: row.envelope });
     },
     async timeline({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;

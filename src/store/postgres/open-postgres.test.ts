@@ -4,5 +4,5 @@ import { openFresh } from "./postgres-world.contract.ts";
 storeContract("postgres", openFresh, [
   ...(["accept", "deferral", "idempotency", "claim"] as const),
   ...(["push", "records", "recordsInUse", "settings", "limits"] as const),
-  ...(["cancel"] as const),
+  ...(["cancel", "messageList"] as const),
 ]);

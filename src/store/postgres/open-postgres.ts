@@ -15,6 +15,7 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createMessageList } from "./message-list.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
@@ -89,7 +90,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       ...createMessageLookup(db),
       findKeyOwner: createKeyLookup(db),
     },
-    messages: { cancel: createCancel(books.changes) },
+    messages: { list: createMessageList(db), cancel: createCancel(books.changes) },
     queue: createQueue(doors, books, schedule),
     outbox: createOutbox(doors, { bell: bells.webhooks, schedule }),
     push: createPush(db),

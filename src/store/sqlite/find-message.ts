@@ -1,12 +1,10 @@
-import type { KeyOwner, StoredMessage } from "../../core/accept-request.ts";
-import { uuidTime } from "../../core/uuid.ts";
+import type { KeyOwner } from "../../core/accept-request.ts";
+import { toStoredMessage } from "../message-page.ts";
 import {
-  joinContent,
   MESSAGE_COLUMNS,
   type MessageRow,
   TIMELINE_COLUMNS,
   type TimelineRow,
-  toProgress,
   toTimelineEntry,
 } from "../message-rows.ts";
 import type { Intake } from "../store.ts";
@@ -55,19 +53,4 @@ export function createKeyLookup(db: Database, accounts: AccountBook): Intake["fi
       const entry = key && accounts.byId(key.account_id);
       return entry && { keyId: key.id, account: entry.account, settings: entry.settings };
     });
-}
-
-export function toStoredMessage(
-  row: MessageRow,
-  { accountId, envelope }: { accountId: string; envelope: string },
-): StoredMessage {
-  return {
-    id: row.id,
-    accountId,
-    recipient: row.recipient,
-    progress: toProgress(row),
-    content: joinContent(envelope, null),
-    createdAt: uuidTime(row.id) ?? 0,
-    expiresAt: row.expires_at,
-  };
 }
