@@ -6,6 +6,7 @@ import { describe } from "bun:test";
 import { acceptContract, deferralContract } from "./contract/accept.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
+import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedWishContract } from "./contract/erased-wishes.contract.ts";
 import { erasureContract } from "./contract/erasure.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
@@ -61,6 +62,7 @@ const SECTIONS = {
   cancel: cancelContract,
   messageList: messageListContract,
   erasure: erasureContract,
+  erasedLeftover: erasedLeftoverContract,
   erasedWish: erasedWishContract,
 } as const;
 

@@ -3,6 +3,7 @@ import type { Erasures, UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
+import { createParkedErasure } from "./erase-parked.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
 import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
 
@@ -57,6 +58,7 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),
+    createParkedErasure(db),
     ...createSweeps(db),
     ...createWishErasure(db, parts),
   ];

@@ -85,7 +85,9 @@ const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** Whose number or short code it is. */
-function createOwners(db: Database): (message: WholeMessage) => string | undefined {
+export function createOwners(
+  db: Database,
+): (message: Pick<WholeMessage, "connectorId" | "to">) => string | undefined {
   const ofConnector = db.prepare<{ account_id: string }>(
     "SELECT account_id FROM inbound_numbers WHERE connector_id = ? AND number = ?",
   );

@@ -1,0 +1,186 @@
+import { expect, test } from "bun:test";
+import type { Account } from "../../core/accounts.ts";
+import type { InboundPiece } from "../../core/inbound.ts";
+import { DAY, HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+
+const HANDSET = "+919800000001";
+const OTHER = "+919800000002";
+const NUMBER = "+14155550123";
+
+/** What an erasure finds beside messages. */
+export function erasedLeftoverContract(open: OpenStore): void {
+  parkedReceipts(open);
+  inbound(open);
+  together(open);
+
+  test(
+    "a contact that is called by an erased number or address is called by nothing",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const names = [HANDSET, HANDSET.slice(1), "Asha@x.test", "asha@x.test.example"];
+      for (const externalId of names) {
+        const contact = { id: world.id(), accountId: account.id, externalId, createdAt: clock.now };
+        await store.records.create("contacts", contact);
+      }
+      for (const recipient of [HANDSET, "asha@x.test"]) await erase(world, recipient);
+      const contacts = await store.records.list("contacts", { accountId: account.id }, { limit: 10 });
+      expect(contacts.map(({ externalId }) => externalId)).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        "asha@x.test.example",
+      ]);
+    }),
+  );
+}
+
+function parkedReceipts(open: OpenStore): void {
+  test(
+    "receipts about an erased number that matched nothing go, however the provider writes the number",
+    inWorld(open, async (world) => {
+      for (const recipient of [HANDSET, HANDSET.slice(1), HANDSET.slice(3), OTHER]) {
+        await world.receive(`unknown-${recipient}`, { recipient });
+      }
+      await erase(world, HANDSET);
+      expect(await world.store.upkeep.parkedReceipts()).toBe(1);
+    }),
+  );
+
+  test(
+    "an erasure in one account takes them too, unless another account waits for word of that number",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const other = await world.addAccount();
+      await world.sms({ account: other, to: [HANDSET] });
+      const job = await world.claimOne();
+      await world.receive("p-unknown", { recipient: HANDSET });
+      await erase(world, HANDSET, account);
+      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      await world.settle(job);
+      await world.sms({ account: other, to: [HANDSET, OTHER] });
+      await erase(world, HANDSET, account);
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }),
+  );
+
+  test(
+    "an erasure in one account leaves receipts that came after it was asked for",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      await store.erasures.create(requestOf(world, HANDSET, account));
+      clock.now += HOUR;
+      await world.receive("p-unknown", { recipient: HANDSET, receivedAt: clock.now });
+      await work(world);
+      expect(await store.upkeep.parkedReceipts()).toBe(1);
+    }),
+  );
+}
+
+function inbound(open: OpenStore): void {
+  test(
+    "what a handset wrote goes, with its webhook and its event; what others wrote about it stays",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      await map(world, account);
+      await store.records.setSetting(account.id, "inbound_url", "https://acme.test/in");
+      const theirs = await write(world, { text: "hello" });
+      const others = await write(world, { from: OTHER, text: `ask ${HANDSET}` });
+      expect(await world.inside.countRows(theirs)).toBeGreaterThan(0);
+      await erase(world, HANDSET);
+      expect(await world.inside.countRows(theirs)).toBe(0);
+      const left = await store.inbound.list({ accountId: account.id, limit: 10 });
+      expect(left.map(({ id }) => id)).toEqual([others]);
+      const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
+      expect(events).toHaveLength(1);
+    }),
+  );
+
+  test(
+    "parts of a long message from an erased number do not become a message later, of the one account either",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const other = await world.addAccount();
+      await map(world, account);
+      await map(world, other, "+14155550199");
+      const part = { reference: 7, total: 2, number: 1 };
+      await write(world, { part, text: "half" });
+      await write(world, { part, text: "half", to: "+14155550199" });
+      await erase(world, HANDSET, account);
+      clock.now += DAY;
+      await store.upkeep.completeInbound(clock.now, 10);
+      expect(await store.inbound.list({ accountId: account.id, limit: 10 })).toEqual([]);
+      expect(await store.inbound.list({ accountId: other.id, limit: 10 })).toHaveLength(1);
+    }),
+  );
+}
+
+function together(open: OpenStore): void {
+  test(
+    "several erasures asked for at once are all done, of the same recipient too",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const { sms } = world;
+      const ids = (await sms({ to: [HANDSET, OTHER, HANDSET, NUMBER] })).concat(await sms({ to: [HANDSET] }));
+      const requests = [
+        requestOf(world, HANDSET, account),
+        requestOf(world, OTHER),
+        requestOf(world, HANDSET),
+      ];
+      await Promise.all(requests.map((request) => store.erasures.create(request)));
+      await work(world, 2);
+      const done = await store.erasures.list({ limit: 10 });
+      expect(done.map(({ id }) => id).sort()).toEqual(requests.map(({ id }) => id).sort());
+      expect(done.map(({ completedAt }) => completedAt)).toEqual([clock.now, clock.now, clock.now]);
+      expect(done.reduce((sum, { erased }) => sum + erased, 0)).toBe(4);
+      const found = await Promise.all(
+        ids.map((id) => store.intake.findMessage({ accountId: account.id, channel: "sms", id })),
+      );
+      expect(found.map((message) => message?.recipient)).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        NUMBER,
+        undefined,
+      ]);
+    }),
+  );
+}
+
+async function map({ store, id }: World, account: Account, number = NUMBER): Promise<void> {
+  await store.records.create("inboundNumbers", { id: id(), accountId: account.id, number, createdAt: 1 });
+}
+
+/** The id of the message. */
+async function write({ store, id, clock }: World, over: Partial<InboundPiece>): Promise<string> {
+  const newId = id();
+  const piece = {
+    id: newId,
+    connectorId: "c",
+    from: HANDSET,
+    to: NUMBER,
+    text: "",
+    encoding: "gsm7" as const,
+  };
+  const times = { receivedAt: clock.now, sameSince: clock.now - DAY };
+  await store.inbound.receive([{ ...piece, ...times, key: newId, segments: 1, ...over }]);
+  return newId;
+}
+
+function requestOf({ id, clock }: World, recipient: string, account?: Account) {
+  const record = { id: id(), recipient, salt: "s".repeat(32), digest: "d".repeat(64), createdAt: clock.now };
+  return { ...record, ...(account && { accountId: account.id }) };
+}
+
+async function erase(world: World, recipient: string, account?: Account): Promise<void> {
+  await world.store.erasures.create(requestOf(world, recipient, account));
+  await work(world);
+}
+
+/** @param callers how many at a time */
+async function work({ store, clock }: World, callers = 1): Promise<void> {
+  for (let steps = 0; steps < 500; steps++) {
+    const calls = Array.from({ length: callers }, () => store.upkeep.erase(clock.now, 10));
+    if ((await Promise.all(calls)).every((moved) => moved === 0)) return;
+  }
+  throw new Error("erasing does not end");
+}
