@@ -1,5 +1,5 @@
 /** The door: finds the endpoint of a request, and turns whatever becomes of it into an answer. */
-import { StoreUnavailable } from "../store/store.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
 import {
   type AnswerRequest,
@@ -16,6 +16,7 @@ import {
   internalError,
   methodNotAllowed,
   notFound,
+  outcomeUnknown,
   Refusal,
   refusalResponse,
   serviceUnavailable,
@@ -118,7 +119,7 @@ function createErrorHandler({ log, clock }: DoorDeps): (error: unknown, requestI
       outageLoggedAt = clock.monotonicMs();
       log.error(fields, "database unavailable");
     }
-    return refusalResponse(serviceUnavailable());
+    return refusalResponse(error instanceof OutcomeUnknown ? outcomeUnknown() : serviceUnavailable());
   };
 }
 

@@ -68,6 +68,14 @@ export const serviceUnavailable = (retryAfterSeconds = 1, details?: FieldErrors)
     ...(details && { details }),
   });
 
+/** The database was lost before it had answered: the request may have been accepted, or not. */
+export const outcomeUnknown = () =>
+  new Refusal(
+    503,
+    "outcome unknown: the request may have been taken; repeating it with the same Idempotency-Key is safe",
+    { headers: { "Retry-After": "1" } },
+  );
+
 /** The cause is in the log, under the request id. */
 export const internalError = () => new Refusal(500, "internal error");
 

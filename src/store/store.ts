@@ -69,7 +69,15 @@ export interface Store {
 
 /** The database cannot take the write (disk full, connection lost, closed). Nothing was stored; the same call may work later. */
 export class StoreUnavailable extends Error {
-  override readonly name = "StoreUnavailable";
+  override readonly name: string = "StoreUnavailable";
+}
+
+/**
+ * The connection was lost before the commit was answered, and whether it happened could not be found out in time. The
+ * same call may be made again: what proves a lease, or carries an idempotency key, is not done twice.
+ */
+export class OutcomeUnknown extends StoreUnavailable {
+  override readonly name = "OutcomeUnknown";
 }
 
 // ---------------------------------------------------------------- intake: what the HTTP interface needs

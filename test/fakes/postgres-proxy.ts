@@ -8,6 +8,8 @@ export interface PostgresProxy {
   silence(): void;
   /** What was held back comes through, and all that follows. */
   speak(): void;
+  /** The next COMMIT, or its answer, is lost together with its connection; resolves then. */
+  loseNext(what: "COMMIT" | "answer to COMMIT"): Promise<void>;
   /** Cuts all connections, and refuses further ones. */
   close(): Promise<void>;
 }
@@ -18,6 +20,18 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
   const path = `${decodeURIComponent(folder)}/.s.PGSQL.5432`;
   const sockets = new Set<Socket>();
   let isSilent = false;
+  let loss: Loss | undefined;
+  /** The answer to it is to be lost. */
+  const committing = new WeakSet<Socket>();
+  const isLost = (one: Socket, other: Socket, data: Buffer | string): boolean => {
+    if (committing.has(other)) return true;
+    if (!loss || !data.includes("COMMIT\0")) return false;
+    const { what, happened } = loss;
+    loss = undefined;
+    if (what === "answer to COMMIT") committing.add(one);
+    one.on("close", happened);
+    return what === "COMMIT";
+  };
   const server = createServer((near) => {
     const far = createConnection(path);
     for (const [one, other] of [
@@ -25,7 +39,10 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
       [far, near],
     ] as const) {
       sockets.add(one);
-      one.on("data", (data) => void other.write(data));
+      one.on("data", (data) => {
+        if (isLost(one, other, data)) one.destroy();
+        else other.write(data);
+      });
       one.on("error", () => undefined);
       one.on("close", () => {
         sockets.delete(one);
@@ -46,10 +63,19 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
       isSilent = false;
       for (const socket of sockets) socket.resume();
     },
+    loseNext: (what) =>
+      new Promise((happened) => {
+        loss = { what, happened };
+      }),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
       await closed;
     },
   };
+}
+
+interface Loss {
+  readonly what: "COMMIT" | "answer to COMMIT";
+  readonly happened: () => void;
 }

@@ -26,14 +26,17 @@ export function createAccept(db: Database, { days, queues, schedule }: AcceptPar
     const queueNumber = await queues.numbersOf(
       requests.flatMap((request) => request.messages.flatMap(queuesOf)),
     );
-    const { results, numbers } = await db.transaction(async (session) => {
-      const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
-      const group = createGroup(requests, numbers);
-      await refuseOverLimit(session, group);
-      await replayTaken(session, group);
-      await store(session, group, queueNumber);
-      return { results: group.results, numbers };
-    });
+    const { results, numbers } = await db.transaction(
+      async (session) => {
+        const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
+        const group = createGroup(requests, numbers);
+        await refuseOverLimit(session, group);
+        await replayTaken(session, group);
+        await store(session, group, queueNumber);
+        return { results: group.results, numbers };
+      },
+      (session, { results }) => isAnyStored(session, requests, results),
+    );
     accounts.keep(numbers);
     queues.ring(
       requests.flatMap((request, index) => (results[index] === ACCEPTED ? readyQueues(request) : [])),
@@ -50,6 +53,18 @@ export function createAccept(db: Database, { days, queues, schedule }: AcceptPar
 }
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+/** One that was accepted stands for all. Where none was there was nothing to store. */
+async function isAnyStored(
+  session: Session,
+  requests: readonly AcceptRequest[],
+  results: readonly (AcceptResult | undefined)[],
+): Promise<boolean> {
+  const accepted = requests.find((_, index) => results[index] === ACCEPTED);
+  if (!accepted) return true;
+  const { first } = endsOf(accepted.messages);
+  return (await session.query("SELECT 1 FROM messages WHERE id = $1", [first.id])).length > 0;
+}
 
 /** What a transaction makes of its requests, step by step: those without a result are still in it. */
 interface Group {

@@ -17,8 +17,9 @@ export function createClaim(db: Database): Queue["claim"] {
   const lastFlow = new Map<string, number>();
   return async (request: ClaimRequest) => {
     const { queue } = request;
-    const { claimed, last } = await db.transaction((session) =>
-      claimNow(session, request, lastFlow.get(queue) ?? -1),
+    const { claimed, last } = await db.transaction(
+      (session) => claimNow(session, request, lastFlow.get(queue) ?? -1),
+      isLeased,
     );
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
     // A claim that was not committed has taken nothing from anybody: the next one begins where it did.
@@ -27,11 +28,19 @@ export function createClaim(db: Database): Queue["claim"] {
   };
 }
 
-async function claimNow(
-  session: Session,
-  request: ClaimRequest,
-  after: number,
-): Promise<{ claimed: readonly ClaimedJob[]; last: number }> {
+interface Claimed {
+  readonly claimed: readonly ClaimedJob[];
+  readonly last: number;
+}
+
+/** One job stands for all. Where there was none there was nothing to store. */
+async function isLeased(session: Session, { claimed: [job] }: Claimed): Promise<boolean> {
+  if (!job) return true;
+  const sql = "SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased";
+  return (await session.query(sql, [job.jobId, job.claim])).length > 0;
+}
+
+async function claimNow(session: Session, request: ClaimRequest, after: number): Promise<Claimed> {
   const { jobs, last } = await takeJobs(session, request, after);
   if (jobs.length === 0) return { claimed: [], last };
   const ids = [...new Set(jobs.map((job) => job.message_id))].sort();

@@ -21,8 +21,10 @@ export interface Driver extends Session {
 }
 
 export interface Connection extends Session {
-  /** One or several statements without values. */
-  exec(sql: string): Promise<void>;
+  /** One or several statements without values; the rows of the last. */
+  exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
+  /** It broke, or said nothing more: nobody knows what became of the last statement. */
+  isLost(): boolean;
 }
 
 export interface DriverOptions {
@@ -95,7 +97,11 @@ function connectionOf(
       const result = await client.query(query).catch(failed);
       return result.rows as Row[];
     },
-    exec: async (sql) => void (await client.query(sql).catch(failed)),
+    async exec<Row>(sql: string) {
+      const results = [await client.query(sql).catch(failed)].flat();
+      return (results.at(-1)?.rows ?? []) as Row[];
+    },
+    isLost: () => lost.is,
   };
 }
 

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../store.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../store.ts";
 
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
@@ -102,5 +102,6 @@ async function commit<Request, Result>(
 
 /** One error per call, since each caller may add to its own. */
 function forOne(error: unknown): unknown {
+  if (error instanceof OutcomeUnknown) return new OutcomeUnknown(error.message, { cause: error });
   return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { cause: error }) : error;
 }

@@ -31,7 +31,8 @@ async function untilListening(client: Client, count: number): Promise<void> {
 test("a message accepted by one process wakes who waits for its queue in another, and nobody twice in this one", async () => {
   const { url, drop } = await freshDatabase();
   const { client, heard } = await listener(url);
-  const open = async () => hearOthers(withMissing(await openPostgres({ url, vault: VAULT })), { url, clock });
+  const open = async () =>
+    hearOthers(withMissing(await openPostgres({ url, vault: VAULT, clock })), { url, clock });
   const [one, other] = [await open(), await open()];
   await untilListening(client, 2);
   const rung: string[] = [];

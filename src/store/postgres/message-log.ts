@@ -5,6 +5,7 @@ import type { Lane } from "../../core/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../message-rows.ts";
 import type { Bell } from "./bell.ts";
 import type { Session } from "./driver.ts";
+import type { IsStored } from "./lost-commit.ts";
 import { writeMessages } from "./message-writes.ts";
 import type { Database } from "./transactions.ts";
 import { addWebhooks } from "./webhook-log.ts";
@@ -56,16 +57,22 @@ export interface MessageBells {
   readonly webhooks: Bell<Lane>;
 }
 
-/** A transaction on messages. It may run again: `work` leaves no trace outside. */
-export type MessageChanges = <T>(work: (session: Session, log: MessageLog) => Promise<T>) => Promise<T>;
+/** A transaction on messages, see `Database`. It may run again: `work` leaves no trace outside. */
+export type MessageChanges = <T>(
+  work: (session: Session, log: MessageLog) => Promise<T>,
+  isStored?: IsStored<T>,
+) => Promise<T>;
 
 export function createMessageChanges(db: Database, bells: MessageBells): MessageChanges {
-  return async (work) => {
-    const { value, lanes } = await db.transaction(async (session) => {
-      const book = createBook(session);
-      const value = await work(session, book.log);
-      return { value, lanes: await write(session, book.changes) };
-    });
+  return async (work, isStored) => {
+    const { value, lanes } = await db.transaction(
+      async (session) => {
+        const book = createBook(session);
+        const value = await work(session, book.log);
+        return { value, lanes: await write(session, book.changes) };
+      },
+      isStored && ((session, { value }) => isStored(session, value)),
+    );
     bells.webhooks.ring(lanes);
     return value;
   };

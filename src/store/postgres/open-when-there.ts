@@ -16,13 +16,13 @@ const PAUSE_MS = 1_000;
 
 /** Opens the store; a server that is not there yet is waited for. Throws, in words for the operator, when it does not come. */
 export async function openWhenThere(
-  options: PostgresOptions,
+  options: Omit<PostgresOptions, "clock">,
   { clock, onAway }: Waiting,
 ): Promise<PostgresStore> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   for (;;) {
     try {
-      return await openPostgres(options);
+      return await openPostgres({ ...options, clock });
     } catch (error) {
       const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error)}`;
       if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endMs) {

@@ -1,12 +1,13 @@
 /** Ways for tests to open a store on PostgreSQL, each on a database of its own, and to look behind it. */
 import { randomBytes } from "node:crypto";
 import { postgresServer } from "../../../test/postgres-server.ts";
+import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
 import { type Driver, openDriver, type Session } from "./driver.ts";
 import { migrate } from "./migrate.ts";
-import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
+import { openPostgres, type PostgresOptions, type PostgresStore } from "./open-postgres.ts";
 
 export const VAULT = createVault({ masterKey: "a master key of some length", randomBytes });
 
@@ -16,11 +17,16 @@ async function prepare(url: string): Promise<void> {
   await driver.close();
 }
 
+/** A store on a database that others may have open too. */
+export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {
+  return openPostgres({ url, vault: VAULT, clock: createSystemClock(), ...options });
+}
+
 /** Opens a store on an empty database; the database goes when the store is closed. */
 export async function openFresh(options: Partial<PostgresOptions> = {}) {
   const server = await postgresServer(prepare);
   const { url, drop } = await server.createDatabase();
-  const partial = await openPostgres({ url, vault: VAULT, ...options });
+  const partial = await openOther(url, options);
   // Sections that ask for what is not built yet are not run.
   const store = partial as unknown as Store;
   const driver = openDriver({ url, connections: 1 });

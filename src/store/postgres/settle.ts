@@ -28,16 +28,18 @@ export interface SettleParts {
 
 /** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
 export function createSettle({ changes, recorders, schedule }: SettleParts): Queue["settle"] {
-  const settleAll = (settlements: readonly Settlement[]) =>
-    changes(async (session, log) => {
+  const settleAll = async (settlements: readonly Settlement[]) => {
+    const { answers } = await changes(async (session, log) => {
       const jobs = await lockJobs(session, settlements);
       await log.lock(settlements.map(({ messageId }) => messageId));
       const verdicts = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
       const brought = verdicts.flatMap((verdict) => record(log, verdict));
       for (const recordMore of recorders) await recordMore(session, log, brought);
-      await moveJobs(session, log, verdicts);
-      return verdicts.map(({ job }) => job !== undefined);
-    });
+      const moved = await moveJobs(session, log, verdicts);
+      return { answers: verdicts.map(({ job }) => job !== undefined), moved };
+    }, isMoved);
+    return answers;
+  };
   const enter = createGroupCommit<readonly Settlement[], readonly boolean[]>({
     schedule,
     nameOf: () => undefined,
@@ -105,9 +107,9 @@ function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {
 }
 
 /** After all that was brought home: a receipt may have told of what the attempt left open, and no retry is needed. */
-async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Verdict[]): Promise<void> {
+async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Verdict[]): Promise<Moved> {
   const ended: number[] = [];
-  const again: { id: number; dueAt: number; counts: boolean }[] = [];
+  const again: Postponed[] = [];
   for (const { settlement, job } of verdicts) {
     if (!job) continue;
     const isOver = letGoOfBody(log, settlement);
@@ -121,6 +123,30 @@ async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Ve
     again.map(({ dueAt }) => dueAt),
     again.map(({ counts }) => (counts ? 1 : 0)),
   ]);
+  return { ended, again };
+}
+
+interface Moved {
+  /** Ids. */
+  readonly ended: readonly number[];
+  readonly again: readonly Postponed[];
+}
+
+interface Postponed {
+  readonly id: number;
+  readonly dueAt: number;
+  readonly counts: boolean;
+}
+
+/** One job that moved stands for all. What only stale claims have said cannot be told from what others said. */
+async function isMoved(
+  session: Session,
+  { moved: { ended, again } }: { readonly moved: Moved },
+): Promise<boolean | undefined> {
+  const [id = again[0]?.id] = ended;
+  if (id === undefined) return undefined;
+  const [row] = await session.query<{ due_at: number | null }>("SELECT due_at FROM jobs WHERE id = $1", [id]);
+  return ended.length > 0 ? row === undefined : row?.due_at === again[0]?.dueAt;
 }
 
 /** True if there is nothing left to do for the message. */

@@ -1,13 +1,18 @@
+import type { Clock } from "../../core/clock.ts";
 import { StoreUnavailable } from "../store.ts";
 import { type Connection, type Driver, isCollision, type Session } from "./driver.ts";
+import { beginKnown, findOut, type IsStored, type LostCommit } from "./lost-commit.ts";
 
 /** What every use case is built on. */
 export interface Database extends Session {
   /**
    * Runs `work` in a transaction, and resolves when that is durable. Where another transaction stood in the way it runs
    * again: it must leave no trace outside the database before it has resolved.
+   *
+   * @param isStored tells, should the commit not be answered, whether the transaction that came to `value` happened
+   * @throws OutcomeUnknown where the commit was not answered and that cannot be found out
    */
-  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  transaction<T>(work: (session: Session) => Promise<T>, isStored?: IsStored<T>): Promise<T>;
 }
 
 /** The same behind a door that can be closed. */
@@ -22,12 +27,16 @@ export interface Doors {
 
 const MAX_TRIES = 5;
 
-export function openDoors(driver: Driver): Doors {
+export function openDoors(driver: Driver, clock: Clock): Doors {
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {
     query: driver.query,
-    transaction: (work) => runUntilAlone(driver, work),
+    async transaction(work, isStored) {
+      const { value, lost } = await runUntilAlone(driver, work);
+      if (lost) await findOut({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
+      return value;
+    },
   };
   const admit = <T>(start: () => Promise<T>): Promise<T> => {
     if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
@@ -41,7 +50,7 @@ export function openDoors(driver: Driver): Doors {
     admit,
     database: {
       query: (sql, values) => admit(() => within.query(sql, values)),
-      transaction: (work) => admit(() => within.transaction(work)),
+      transaction: (work, isStored) => admit(() => within.transaction(work, isStored)),
     },
     async close() {
       isClosed = true;
@@ -51,7 +60,15 @@ export function openDoors(driver: Driver): Doors {
   };
 }
 
-async function runUntilAlone<T>(driver: Driver, work: (session: Session) => Promise<T>): Promise<T> {
+interface Ran<T> {
+  readonly value: T;
+  /** Present: the commit was not answered. */
+  readonly lost?: LostCommit;
+}
+
+type Work<T> = (session: Session) => Promise<T>;
+
+async function runUntilAlone<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> {
   for (let tries = 1; ; tries++) {
     try {
       return await driver.hold((connection) => runOnce(connection, work));
@@ -62,15 +79,26 @@ async function runUntilAlone<T>(driver: Driver, work: (session: Session) => Prom
   }
 }
 
-async function runOnce<T>(connection: Connection, work: (session: Session) => Promise<T>): Promise<T> {
-  await connection.exec("BEGIN");
+async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
+  const backend = await beginKnown(connection);
   try {
     const value = await work(connection);
-    await connection.exec("COMMIT");
-    return value;
+    const cause = await commit(connection);
+    return cause === undefined ? { value } : { value, lost: { backend, cause } };
   } catch (error) {
     // Where the connection is lost the server rolls back by itself.
     await connection.exec("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}
+
+/** What kept the answer away; `undefined`: it is committed. */
+async function commit(connection: Connection): Promise<unknown> {
+  try {
+    await connection.exec("COMMIT");
+    return undefined;
+  } catch (error) {
+    if (connection.isLost()) return error ?? "lost";
     throw error;
   }
 }

@@ -2,12 +2,11 @@ import { expect, test } from "bun:test";
 import { createWorld, DAY } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
 import { openDriver } from "./driver.ts";
-import { openPostgres } from "./open-postgres.ts";
-import { openFresh, VAULT } from "./postgres-world.contract.ts";
+import { openFresh, openOther } from "./postgres-world.contract.ts";
 
 test("of repeats of one key on two processes one is accepted, and the others replay it", async () => {
   const { store, url } = await openFresh();
-  const other = await openPostgres({ url, vault: VAULT });
+  const other = await openOther(url);
   const world = await createWorld(store);
   const { account, clock, id, key, claim } = world;
   const send = (by: Pick<typeof store, "intake">, name: string) =>
