@@ -13,6 +13,7 @@ import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
+import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
@@ -62,6 +63,7 @@ const SECTIONS = {
   cancel: cancelContract,
   messageList: messageListContract,
   erasure: erasureContract,
+  leases: leasesContract,
   erasedLeftover: erasedLeftoverContract,
   erasedWish: erasedWishContract,
 } as const;

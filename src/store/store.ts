@@ -28,6 +28,7 @@ import type { LimitedRequest, LimitRefusal } from "../core/sending-limits.ts";
 import type { Erasures } from "./erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";
+import type { LeaseStore } from "./leases.ts";
 import type { MessageDesk } from "./message-desk.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ReceiptStore } from "./receipts.ts";
@@ -36,6 +37,7 @@ import type { SuppressionStore } from "./suppressions.ts";
 export type * from "./erasures.ts";
 export type * from "./event-feed.ts";
 export type * from "./inbound.ts";
+export type * from "./leases.ts";
 export type * from "./message-desk.ts";
 export type * from "./outbox.ts";
 export type * from "./receipts.ts";
@@ -54,6 +56,7 @@ export interface Store {
   readonly feed: EventFeed;
   readonly erasures: Erasures;
   readonly inbound: InboundStore;
+  readonly leases: LeaseStore;
   readonly upkeep: UpkeepStore;
   /** Creates the first account and its admin token if, and only if, the database holds no account. True if it did. */
   bootstrap(first: FirstStart): Promise<boolean>;

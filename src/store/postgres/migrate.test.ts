@@ -15,9 +15,10 @@ test("migrating again changes nothing, also from several processes at once", () 
 
 test("a database of a newer version is refused and left as it is", () =>
   withDriver(async (driver) => {
+    const before = await driver.query(DONE);
     await driver.query("INSERT INTO migrations VALUES (999, '0999_future', 'x')");
     expect(String(await rejection(migrate(driver)))).toContain("newer version (0999_future)");
-    expect(await driver.query(DONE)).toHaveLength(2);
+    expect(await driver.query(DONE)).toHaveLength(before.length + 1);
   }));
 
 test("a migration that was changed after it ran is refused", () =>

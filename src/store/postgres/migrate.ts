@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Connection, Driver } from "./driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
+import leases from "./migrations/0002_leases.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -9,7 +10,10 @@ interface Migration {
 }
 
 /** In order; forward only. A file that has been released is never changed: its checksum is kept. */
-const MIGRATIONS: readonly Migration[] = [{ number: 1, name: "0001_first", sql: first }];
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: "0001_first", sql: first },
+  { number: 2, name: "0002_leases", sql: leases },
+];
 
 /** Names the lock that one process at a time holds while it migrates. */
 const MIGRATING = 7_031_001;

@@ -5,4 +5,5 @@ storeContract("postgres", openFresh, [
   ...(["accept", "deferral", "idempotency", "claim"] as const),
   ...(["push", "records", "recordsInUse", "settings", "limits"] as const),
   ...(["cancel", "messageList"] as const),
+  "leases",
 ]);

@@ -15,6 +15,7 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createLeases } from "./leases.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta } from "./meta.ts";
@@ -107,6 +108,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
       numberEvents: createNumberEvents(db, { days, bell: bells.events }),
     },
+    leases: createLeases(db),
     bootstrap: createBootstrap(db, vault),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),

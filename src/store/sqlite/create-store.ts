@@ -20,6 +20,7 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createLeases } from "./leases.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
@@ -90,6 +91,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     suppressions: createSuppressions(db, books),
     inbound,
     feed: createEventFeed(db, { accounts, events }),
+    leases: createLeases(),
     erasures: createErasures(db),
     upkeep: { ...createUpkeep(db, books), completeInbound },
     bootstrap: createBootstrap(db, records),

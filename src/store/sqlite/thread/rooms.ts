@@ -40,6 +40,7 @@ export function createRooms(
     suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
     feed: { ...store.feed, onEvents },
+    leases: store.leases,
     erasures: { ...store.erasures, create: (erasure) => call("erasures.create", erasure) },
     upkeep: { ...store.upkeep, ...upkeepWrites(call) },
     async bootstrap(first) {

@@ -1,0 +1,82 @@
+import { expect, test } from "bun:test";
+import type { LeaseBoard, LeaseTurn } from "../store.ts";
+import { inWorld, type OpenStore } from "./world.contract.ts";
+
+const idle: Omit<LeaseTurn, "process"> = { keep: [], take: [], dead: [] };
+const slot = (number: number, name = "smsc") => ({ name, slot: number });
+
+function holders(board: LeaseBoard): readonly string[] {
+  return board.leases.map((lease) => `${lease.name} ${lease.slot} ${lease.process}`).toSorted();
+}
+
+export function leasesContract(open: OpenStore): void {
+  test(
+    "a slot is had by the first that takes it, until that one gives it up",
+    inWorld(open, async ({ store: { leases } }) => {
+      await leases.turn({ ...idle, process: "a", take: [slot(0), slot(1)] });
+      expect(holders(await leases.turn({ ...idle, process: "b", take: [slot(1), slot(2)] }))).toEqual([
+        "smsc 0 a",
+        "smsc 1 a",
+        "smsc 2 b",
+      ]);
+      await leases.turn({ ...idle, process: "a", keep: [{ ...slot(0), isUp: true }] });
+      const keep = [{ ...slot(2), isUp: false }];
+      const board = await leases.turn({ ...idle, process: "b", keep, take: [slot(0), slot(1)] });
+      expect(holders(board)).toEqual(["smsc 0 a", "smsc 1 b", "smsc 2 b"]);
+      expect(board.leases.filter(({ isUp }) => isUp)).toEqual([
+        { name: "smsc", slot: 0, process: "a", isUp: true },
+      ]);
+    }),
+  );
+
+  test(
+    "of many that take the same slots at once each is had by one",
+    inWorld(open, async ({ store: { leases } }) => {
+      const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
+      const take = Array.from({ length: 5 }, (_, index) => slot(index));
+      const boards = await Promise.all(
+        names.map((process) =>
+          leases.turn({ ...idle, process, take: process > "p3" ? take.toReversed() : take }),
+        ),
+      );
+      const last = boards.find(({ processes }) => processes.length === names.length);
+      expect(last?.leases).toHaveLength(5);
+    }),
+  );
+
+  test(
+    "one that stands still is buried with all it has, and finds that out; one that has turned since is not",
+    inWorld(open, async ({ store: { leases } }) => {
+      const seen = await leases.turn({ ...idle, process: "a", take: [slot(0)] });
+      const dead = seen.processes.filter(({ process }) => process === "a");
+      const keep = [{ ...slot(0), isUp: true }];
+      await leases.turn({ ...idle, process: "a", keep });
+      const spared = await leases.turn({ ...idle, process: "b", dead, take: [slot(0)] });
+      expect(holders(spared)).toEqual(["smsc 0 a"]);
+
+      const now = spared.processes.filter(({ process }) => process === "a");
+      const buried = await leases.turn({ ...idle, process: "b", dead: now, take: [slot(0)] });
+      expect(holders(buried)).toEqual(["smsc 0 b"]);
+      expect(buried.processes.map(({ process }) => process)).toEqual(["b"]);
+
+      const stale = await leases.turn({ ...idle, process: "a", keep });
+      expect(holders(stale)).toEqual(["smsc 0 b"]);
+      const numbers = [...now, ...dead].map(({ turn }) => turn);
+      for (const { process, turn } of stale.processes)
+        if (process === "a") expect(numbers).not.toContain(turn);
+    }),
+  );
+
+  test(
+    "who leaves has nothing any more, and others have what they had",
+    inWorld(open, async ({ store: { leases } }) => {
+      await leases.turn({ ...idle, process: "a", take: [slot(0), slot(0, "other")] });
+      await leases.turn({ ...idle, process: "b", take: [slot(1)] });
+      await leases.leave("a");
+      const keep = [{ ...slot(1), isUp: true }];
+      const board = await leases.turn({ ...idle, process: "b", keep, take: [slot(0, "other")] });
+      expect(holders(board)).toEqual(["other 0 b", "smsc 1 b"]);
+      expect(board.processes.map(({ process }) => process)).toEqual(["b"]);
+    }),
+  );
+}

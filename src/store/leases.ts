@@ -1,0 +1,51 @@
+/**
+ * What only one process at a time may have: a place (slot) at a connector. No time is involved, so that no two
+ * clocks have to agree: whoever has seen a process stand still for long enough, by its own clock, may say so.
+ */
+export interface LeaseStore {
+  /**
+   * One turn of a process, in one transaction: it shows that it lives, buries those that stood still, keeps, gives up
+   * and takes. Resolves with how things are then.
+   */
+  turn(turn: LeaseTurn): Promise<LeaseBoard>;
+  /** The process and all that it has are gone; others may take it at once. */
+  leave(process: string): Promise<void>;
+}
+
+export interface LeaseTurn {
+  /** A name that no other process has or had. */
+  readonly process: string;
+  /** Of its leases, those that go on; the others are given up. One that it has lost is not had again by this. */
+  readonly keep: readonly KeptLease[];
+  /** Slots wanted; those that are free by now are had. */
+  readonly take: readonly Slot[];
+  /** Processes taken for dead, with the number last seen of each: where it is still that, they are gone with all they had. */
+  readonly dead: readonly LeaseProcess[];
+}
+
+export interface Slot {
+  /** Of a connector. */
+  readonly name: string;
+  /** From 0. */
+  readonly slot: number;
+}
+
+export interface KeptLease extends Slot {
+  /** For others to see: messages can leave here. */
+  readonly isUp: boolean;
+}
+
+export interface LeaseProcess {
+  readonly process: string;
+  /** Another one after every turn, and never the same again. */
+  readonly turn: number;
+}
+
+export interface LeaseBoard {
+  readonly processes: readonly LeaseProcess[];
+  readonly leases: readonly Lease[];
+}
+
+export interface Lease extends KeptLease {
+  readonly process: string;
+}
