@@ -5,7 +5,7 @@ import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
 import type { Days } from "./days.ts";
 import type { Session } from "./driver.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { findAnswers, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
+import { findAnswers, KeyHeld, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
 import type { QueueBook } from "./queue-book.ts";
 import { type Ask, brokenLimit, countUsage, lockUsage } from "./sms-usage.ts";
 import type { Database } from "./transactions.ts";
@@ -43,13 +43,19 @@ export function createAccept(db: Database, { days, queues, schedule }: AcceptPar
     );
     return results;
   };
-  const enter = createGroupCommit({
+  return createGroupCommit({
     schedule,
-    run,
+    run: (requests) => run(requests).catch((error) => inProgress(requests, error)),
+    isSlow: (error) => error instanceof KeyHeld,
     nameOf: ({ idempotency }) => idempotency && keyName(idempotency),
     weightOf: ({ messages }) => messages.length,
   });
-  return enter;
+}
+
+/** Where the key of one request is held; among several it has to be found first. */
+function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
+  if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
+  throw error;
 }
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };

@@ -158,6 +158,12 @@ export function isCollision(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
 }
 
+/** A lock was not had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  return cause instanceof DatabaseError && cause.code === "55P03";
+}
+
 /** The columns of the unique key that is taken; `undefined`: something else is wrong. */
 export function takenColumns(error: unknown): readonly string[] | undefined {
   if (!(error instanceof DatabaseError) || error.code !== "23505") return undefined;

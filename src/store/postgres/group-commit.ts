@@ -17,6 +17,8 @@ export interface GroupOptions<Request, Result> {
   /** Two of the same name are never in one group: the second is to see what the first has done. */
   readonly nameOf: (request: Request) => string | undefined;
   readonly weightOf: (request: Request) => number;
+  /** Finding out with halves which one it was would take too long: each is tried on its own. */
+  readonly isSlow?: (error: unknown) => boolean;
 }
 
 interface Call<Request, Result> {
@@ -94,9 +96,8 @@ async function commit<Request, Result>(
       for (const call of group) call.reject(forOne(error));
       return;
     }
-    const half = group.length >> 1;
-    await commit(options, group.slice(0, half));
-    await commit(options, group.slice(half));
+    const size = options.isSlow?.(error) ? 1 : Math.ceil(group.length / 2);
+    for (let at = 0; at < group.length; at += size) await commit(options, group.slice(at, at + size));
   }
 }
 

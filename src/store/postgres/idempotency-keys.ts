@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Idempotency, SavedAnswer } from "../../core/accept-request.ts";
-import type { Session } from "./driver.ts";
+import { isLockTimeout, type Session } from "./driver.ts";
 
 /** A key with the answer that is to be saved under it. */
 export interface NewKey extends Idempotency {
@@ -12,28 +12,41 @@ export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): str
   return hash("sha256", `${scope.length}:${scope}${key}`, "hex").slice(0, 32);
 }
 
+/** Another transaction has been taking one of the keys for too long; nothing can be said of it now. */
+export class KeyHeld extends Error {}
+
+/** How long a key that is being taken elsewhere is waited for. */
+const PATIENCE_MS = 1_000;
+
 /**
  * Takes those of the keys that are new or have expired, and gives the indexes of the others. In the order of names, so
- * that two transactions never wait for one another; one that is being taken elsewhere is waited for.
+ * that two transactions never wait for one another; one that is being taken elsewhere is waited for, but not for long.
  */
 export async function takeKeys(session: Session, keys: readonly NewKey[]): Promise<ReadonlySet<number>> {
   const names = keys.map(keyName);
-  const taken = await session.query<{ name: string }>(TAKE, [
-    names,
-    keys.map((key) => key.bodyDigest),
-    keys.map((key) => key.answer.status),
-    keys.map((key) => key.answer.body),
-    keys.map((key) => key.now),
-    keys.map((key) => key.expiresAt),
-  ]);
+  const taken = await session
+    .query<{ name: string }>(TAKE, [
+      names,
+      keys.map((key) => key.bodyDigest),
+      keys.map((key) => key.answer.status),
+      keys.map((key) => key.answer.body),
+      keys.map((key) => key.now),
+      keys.map((key) => key.expiresAt),
+    ])
+    .catch(throwHeld);
   const ours = new Set(taken.map(({ name }) => name.replaceAll("-", "")));
   return new Set(names.flatMap((name, index) => (ours.has(name) ? [] : [index])));
 }
 
-/** An expired row is taken over in place. */
-const TAKE = `INSERT INTO idempotency_keys AS k (name, body_digest, status, body, taken_at, expires_at)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::bigint[]) AS t (name)
-  ORDER BY name
+function throwHeld(error: unknown): never {
+  throw isLockTimeout(error) ? new KeyHeld("a key is held", { cause: error }) : error;
+}
+
+/** An expired row is taken over in place. The limit of the wait is set before the first row is touched. */
+const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', '${PATIENCE_MS}', true))
+  INSERT INTO idempotency_keys AS k (name, body_digest, status, body, taken_at, expires_at)
+  SELECT t.* FROM patience, unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::bigint[])
+    AS t (name) ORDER BY name
   ON CONFLICT (name) DO UPDATE SET body_digest = excluded.body_digest, status = excluded.status,
     body = excluded.body, taken_at = excluded.taken_at, expires_at = excluded.expires_at
   WHERE k.expires_at <= excluded.taken_at

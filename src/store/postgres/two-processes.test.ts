@@ -1,15 +1,13 @@
 import { expect, test } from "bun:test";
-import { createWorld, DAY } from "../contract/world.contract.ts";
-import { StoreUnavailable } from "../store.ts";
+import { createWorld, DAY, QUEUE, type World } from "../contract/world.contract.ts";
+import { type Store, StoreUnavailable } from "../store.ts";
 import { openDriver } from "./driver.ts";
+import { takeKeys } from "./idempotency-keys.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
 
-test("of repeats of one key on two processes one is accepted, and the others replay it", async () => {
-  const { store, url } = await openFresh();
-  const other = await openOther(url);
-  const world = await createWorld(store);
-  const { account, clock, id, key, claim } = world;
-  const send = (by: Pick<typeof store, "intake">, name: string) =>
+/** Accepts one SMS under a key. */
+function sender({ account, clock, id, key }: Omit<World, "inside">) {
+  return (by: Pick<Store, "intake">, name: string) =>
     by.intake.accept({
       accountId: account.id,
       flow: "single",
@@ -21,11 +19,18 @@ test("of repeats of one key on two processes one is accepted, and the others rep
           status: "queued",
           parts: [],
           expiresAt: clock.now + DAY,
-          jobs: [{ queue: "queue-a" }],
+          jobs: [{ queue: QUEUE }],
         },
       ],
       idempotency: { ...key(name), answer: { status: 202, body: name } },
     });
+}
+
+test("of repeats of one key on two processes one is accepted, and the others replay it", async () => {
+  const { store, url } = await openFresh();
+  const other = await openOther(url);
+  const world = await createWorld(store);
+  const send = sender(world);
   const names = Array.from({ length: 40 }, (_, index) => `k${index}`);
   const results = await Promise.all([
     ...names.map((name) => send(store, name)),
@@ -33,8 +38,26 @@ test("of repeats of one key on two processes one is accepted, and the others rep
   ]);
   expect(results.filter(({ kind }) => kind === "accepted")).toHaveLength(40);
   expect(results.filter(({ kind }) => kind === "replay")).toHaveLength(40);
-  expect(await claim(100)).toHaveLength(40);
+  expect(await world.claim(100)).toHaveLength(40);
   await other.close();
+  await store.close();
+});
+
+test("a key that another process is taking holds up no request but those that repeat it, and these not for long", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  await world.sms();
+  const send = sender(world);
+  const driver = openDriver({ url });
+  const held = await driver.hold(async (stranger) => {
+    await stranger.exec("BEGIN");
+    await takeKeys(stranger, [{ ...world.key("held"), answer: { status: 202, body: "theirs" } }]);
+    const results = await Promise.all(["a", "held", "b"].map((name) => send(store, name)));
+    await stranger.exec("COMMIT");
+    return results.map(({ kind }) => kind);
+  });
+  expect(held).toEqual(["accepted", "in_progress", "accepted"]);
+  await driver.close();
   await store.close();
 });
 
