@@ -4,7 +4,14 @@ import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import { openReading } from "../open-reading.ts";
-import { type Answers, type FromThread, type ThreadSetup, type ToThread, toError } from "./messages.ts";
+import {
+  type Call,
+  type FromThread,
+  type PlainAnswers,
+  type ThreadSetup,
+  type ToThread,
+  toError,
+} from "./messages.ts";
 import { createRemoteCalls } from "./remote-calls.ts";
 import { createRooms } from "./rooms.ts";
 
@@ -45,7 +52,7 @@ export async function openThreaded({
       onLost(error);
     },
   });
-  const calls = createRemoteCalls(thread.say, clock.after);
+  const calls = createRemoteCalls(thread.send, clock.after);
   await thread.opened;
   const reading = openReading(setup.path, vault);
   return {
@@ -73,7 +80,7 @@ function createListeners<Name>() {
 }
 
 interface Listeners {
-  readonly onAnswers: (answers: Answers) => void;
+  readonly onAnswers: (answers: PlainAnswers) => void;
   /** Only of a thread that was open. */
   readonly onLost: (error: Error) => void;
 }
@@ -94,17 +101,22 @@ function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost }: Li
   worker.on("error", (error) => end(error instanceof Error ? error : new Error(String(error))));
   worker.on("exit", (code) => end(state === "over" ? undefined : new Error(`its thread ended with ${code}`)));
   worker.on("message", (message: FromThread) => {
+    if (typeof message === "string") return onAnswers(JSON.parse(message) as PlainAnswers);
     if (message.kind === "answers") return onAnswers(message);
     if (message.kind === "closed") return end();
     if (message.kind === "refused") return end(toError(message.failure));
     state = "open";
     opened.resolve();
   });
+  const say = (message: ToThread) => worker.postMessage(message);
   return {
-    say: (message: ToThread) => worker.postMessage(message),
+    send({ plain, others }: { readonly plain: readonly Call[]; readonly others: readonly Call[] }) {
+      if (plain.length > 0) say(JSON.stringify(plain));
+      if (others.length > 0) say(others);
+    },
     opened: opened.promise,
     async close() {
-      if (state === "open") worker.postMessage("close" satisfies ToThread);
+      if (state === "open") say({ kind: "close" });
       await ended.promise;
     },
   };

@@ -1,30 +1,30 @@
 import type { Clock } from "../../../core/clock.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Answers, type Call, toError } from "./messages.ts";
+import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } from "./messages.ts";
 
 /** Calls that may wait for an answer; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
-/** The longest that a call waits for others to share its commit. */
-const GATHER_MS = 2;
+/** One that is committed, and one that is ready when that is done. */
+const BATCHES_UNDER_WAY = 2;
 
-/** This part of the calls that lately waited at once is worth a commit. */
-const ENOUGH = 0.75;
+/** Of the calls that lately waited at once: with two batches under way each is to carry about half of them. */
+const ENOUGH = 0.4;
+
+/** The longest that a call waits for others, while another batch is under way, to share its commit. */
+const GATHER_MS = 2;
 
 /** Calls to the other thread: those of one turn of the event loop, at least, go out together. */
 export interface RemoteCalls {
   call<T>(method: string, ...values: readonly unknown[]): Promise<T>;
-  answer(answers: Answers): void;
+  answer(answers: PlainAnswers & Partial<Answers>): void;
   /** Takes no more calls; resolves when all that wait are answered. */
   close(): Promise<void>;
   /** Nobody will answer any more. */
   fail(reason: string): void;
 }
 
-export function createRemoteCalls(
-  post: (calls: readonly Call[]) => void,
-  after: Clock["after"],
-): RemoteCalls {
+export function createRemoteCalls(post: PostBatch, after: Clock["after"]): RemoteCalls {
   const waiters = createWaiters();
   const batches = createBatches({ post, after, isWaiting: waiters.has, count: waiters.count });
   let lastId = 0;
@@ -43,12 +43,11 @@ export function createRemoteCalls(
     answer({ done, values, failures }) {
       for (const id of done) waiters.take(id)?.resolve(undefined);
       for (const [id, value] of values) waiters.take(id)?.resolve(value);
-      for (const [id, failure] of failures) waiters.take(id)?.reject(toError(failure));
+      for (const [id, failure] of failures ?? []) waiters.take(id)?.reject(toError(failure));
       batches.answered();
     },
     async close() {
       refusal ??= "the store is closed";
-      batches.hurry();
       await waiters.emptied();
     },
     fail(reason) {
@@ -58,63 +57,63 @@ export function createRemoteCalls(
   };
 }
 
+/** `plain`: of `PLAIN_METHODS` only. Each is one message, or none where it is empty. */
+type PostBatch = (batch: { readonly plain: readonly Call[]; readonly others: readonly Call[] }) => void;
+
 /**
- * Sends calls in batches, one at a time, so that each is one commit. Callers who wait for answers come back when
- * they have them: half of them would then always wait while the other half is committed, in twice the commits. So
- * a batch leaves when about as many are together as lately were at once, or after `GATHER_MS`.
+ * Sends calls in batches, each about one commit. While one is committed the next gathers, so that neither thread
+ * waits for the other. Callers come back when they have their answer: were the second sent at once, it would carry
+ * the few that came back first, and commits would be many and small. It leaves when it carries its share, or after
+ * `GATHER_MS`.
  */
 function createBatches({ post, after, isWaiting, count }: BatchOptions) {
-  /** The last call of the batch that is under way: it is the last of them to be answered. */
-  let underWay: number | undefined;
-  let next: Call[] = [];
-  let lately = 1;
+  /** Of each batch under way its last call, which is the last of them to be answered. */
+  let underWay: number[] = [];
+  let plain: Call[] = [];
+  let others: Call[] = [];
   let isScheduled = false;
+  let isOverdue = false;
   let stopGathering: (() => void) | undefined;
 
+  const size = () => plain.length + others.length;
   const send = () => {
     stopGathering?.();
     stopGathering = undefined;
-    const calls = next;
-    next = [];
-    underWay = calls.at(-1)?.[0];
-    post(calls);
-  };
-  /** Nobody else came: from now on that many are enough. */
-  const giveUp = () => {
-    lately = next.length;
-    send();
+    isOverdue = false;
+    underWay.push(Math.max(plain.at(-1)?.[0] ?? 0, others.at(-1)?.[0] ?? 0));
+    post({ plain, others });
+    plain = [];
+    others = [];
   };
   const look = () => {
     isScheduled = false;
-    if (underWay !== undefined || next.length === 0) return;
-    lately = Math.max(count(), lately);
-    if (next.length >= lately * ENOUGH) send();
-    else stopGathering ??= after(GATHER_MS, giveUp);
+    if (size() === 0 || underWay.length >= BATCHES_UNDER_WAY) return;
+    if (underWay.length === 0 || isOverdue || size() >= count() * ENOUGH) return send();
+    stopGathering ??= after(GATHER_MS, () => {
+      isOverdue = true;
+      look();
+    });
   };
   const wake = () => {
-    if (isScheduled || underWay !== undefined || next.length === 0) return;
+    if (isScheduled || size() === 0 || underWay.length >= BATCHES_UNDER_WAY) return;
     isScheduled = true;
     setImmediate(look);
   };
   return {
     add(call: Call) {
-      next.push(call);
+      if (PLAIN_METHODS.has(call[1])) plain.push(call);
+      else others.push(call);
       wake();
     },
     answered() {
-      if (underWay !== undefined && !isWaiting(underWay)) underWay = undefined;
-      wake();
-    },
-    /** Calls wait for no others any more. */
-    hurry() {
-      lately = 1;
+      underWay = underWay.filter(isWaiting);
       wake();
     },
   };
 }
 
 interface BatchOptions {
-  readonly post: (calls: readonly Call[]) => void;
+  readonly post: PostBatch;
   readonly after: Clock["after"];
   readonly isWaiting: (id: number) => boolean;
   /** How many calls wait, sent or not. */

@@ -1,15 +1,17 @@
 import type { MessagePort } from "node:worker_threads";
-import type { AcceptResult } from "../../../core/accept-request.ts";
+import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
+import type { Settlement } from "../../../core/claimed-job.ts";
 import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { openSqlite } from "../open-sqlite.ts";
-import type { PackedAccept } from "../packed-accept.ts";
 import { slowCommits } from "../slow-commits.ts";
 import {
   type Answers,
   type Call,
   type FromThread,
+  PLAIN_METHODS,
+  type PlainAnswers,
   type ThreadSetup,
   type ToThread,
   toFailure,
@@ -41,7 +43,7 @@ function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread)
   store.feed.onEvents(outbox.events);
   store.outbox.onReady(outbox.lane);
   port.on("message", (message: ToThread) => {
-    if (message === "close") {
+    if (typeof message === "object" && "kind" in message) {
       void store.close().then(() => {
         outbox.flush();
         say({ kind: "closed" });
@@ -49,10 +51,11 @@ function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread)
       });
       return;
     }
-    for (const call of message) {
-      const [id] = call;
+    const calls = typeof message === "string" ? (JSON.parse(message) as readonly Call[]) : message;
+    for (const call of calls) {
+      const [id, method] = call;
       run(call).then(
-        (value) => outbox.value(id, value),
+        (value) => outbox.value(id, method, value),
         (error) => outbox.failure(id, error),
       );
     }
@@ -68,8 +71,10 @@ function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
     if (typeof verbs !== "object") continue;
     for (const [verb, method] of Object.entries(verbs)) methods.set(`${room}.${verb}`, method as Method);
   }
-  const accept = async (request: unknown) => toShort(await store.acceptPacked(request as PackedAccept));
+  const accept = async (request: unknown) => toShort(await store.intake.accept(request as AcceptRequest));
   methods.set("intake.accept", accept);
+  const settle = (settlements: unknown) => store.queue.settle((settlements as Settlement[]).map(withGaps));
+  methods.set("queue.settle", settle);
   return ([, name, ...values]) => {
     const method = methods.get(name);
     return method ? method(...values) : Promise.reject(new Error(`the store has no ${name}`));
@@ -81,14 +86,24 @@ function toShort(result: AcceptResult): AcceptResult | undefined {
   return result.kind === "accepted" ? undefined : result;
 }
 
+/** JSON has no `undefined`: a part that was not tried arrives as `null`. */
+function withGaps(settlement: Settlement): Settlement {
+  return { ...settlement, outcomes: settlement.outcomes.map((outcome) => outcome ?? undefined) };
+}
+
 type Draft = { -readonly [K in keyof Omit<Answers, "kind">]: Answers[K][number][] };
 
-/** Answers of one commit leave together. */
+/** Answers of one commit leave together: as text where they can. */
 function createOutbox(say: (message: FromThread) => void) {
   let draft: Draft | undefined;
+  let isPlain = true;
   const flush = () => {
-    if (draft) say({ kind: "answers", ...draft });
+    if (!draft) return;
+    const { failures, ...plain } = draft;
+    if (isPlain && failures.length === 0) say(JSON.stringify(plain satisfies PlainAnswers));
+    else say({ kind: "answers", ...draft });
     draft = undefined;
+    isPlain = true;
   };
   const open = (): Draft => {
     if (!draft) {
@@ -99,9 +114,11 @@ function createOutbox(say: (message: FromThread) => void) {
   };
   return {
     flush,
-    value(id: number, value: unknown) {
-      if (value === undefined) open().done.push(id);
-      else open().values.push([id, value]);
+    value(id: number, method: string, value: unknown) {
+      const answers = open();
+      if (value === undefined) return void answers.done.push(id);
+      answers.values.push([id, value]);
+      isPlain &&= PLAIN_METHODS.has(method);
     },
     failure: (id: number, error: unknown) => void open().failures.push([id, toFailure(error)]),
     ready: (queue: string) => void open().ready.push(queue),
