@@ -110,6 +110,31 @@ CREATE TABLE event_numbers (
 
 INSERT INTO event_numbers (last) VALUES (0);
 
+-- How far the days whose retention is over have come on their way out.
+
+CREATE TABLE old_days (
+  -- Days since 1970, UTC.
+  day integer PRIMARY KEY,
+  -- Up to where the walk has looked at messages; NULL: it is over.
+  position uuid,
+  seen bigint NOT NULL DEFAULT 0,
+  kept bigint NOT NULL DEFAULT 0,
+  -- Too many stay for a table of their own: those that are final go row by row.
+  is_by_row boolean NOT NULL DEFAULT false,
+  -- What is unfinished goes too.
+  is_last boolean NOT NULL DEFAULT false,
+  -- Unix milliseconds: what was before it has been looked at.
+  walked_before bigint NOT NULL DEFAULT 0,
+  -- 1: without those that nobody refers to. 2: gone.
+  contents integer NOT NULL DEFAULT 0
+);
+
+CREATE TABLE kept_messages (
+  day integer NOT NULL,
+  id uuid NOT NULL,
+  PRIMARY KEY (day, id)
+);
+
 -- One table, since a key is one over midnight too.
 
 CREATE TABLE idempotency_keys (
