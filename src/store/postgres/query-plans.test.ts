@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
+import type { Store } from "../store.ts";
+import { openDriver, type Session } from "./driver.ts";
+import { openFresh, openOther } from "./postgres-world.contract.ts";
+
+const DAYS = 3;
+const PER_DAY = 160;
+
+/** More than the executions after which the server may keep a plan for all values. */
+const ROUNDS = 7;
+const PER_ROUND = 20;
+
+type Ground = Omit<World, "inside">;
+
+async function sendSome(store: Store, { clock, account }: Ground): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const jobs = await store.queue.claim({ queue: QUEUE, limit: PER_ROUND, now: clock.now, leaseMs: 60_000 });
+    expect(jobs).toHaveLength(PER_ROUND);
+    const settlements = jobs.map(({ jobId, claim, messageId }) => ({
+      jobId,
+      claim,
+      messageId,
+      at: clock.now,
+      connectorId: "c",
+      countsAsAttempt: true,
+      outcomes: [sent(`p-${messageId}`)],
+      next: { kind: "done" } as const,
+      keepsContent: false,
+    }));
+    expect(await store.queue.settle(settlements)).not.toContain(false);
+    const id = jobs[0]?.messageId ?? "";
+    expect(await store.intake.findMessage({ accountId: account.id, channel: "sms", id })).toBeDefined();
+    expect(await store.intake.timeline({ accountId: account.id, channel: "sms", id })).toHaveLength(1);
+  }
+}
+
+async function fill({ sms, clock }: Ground): Promise<void> {
+  const content = { callbackUrl: "https://a.test/" };
+  for (let day = 0; day < DAYS; day++) {
+    await Promise.all(Array.from({ length: PER_DAY }, () => sms({ content })));
+    clock.now += DAY;
+  }
+}
+
+interface Scans {
+  readonly name: string;
+  readonly whole: number;
+  readonly indexed: number;
+}
+
+/** Of each table that is read while `run` has the database to itself. */
+async function scansOf(session: Session, url: string, run: (store: Store) => Promise<void>) {
+  await session.query("SELECT pg_stat_reset()");
+  const [start] = await session.query<{ now: string }>("SELECT now()::text AS now");
+  const store = (await openOther(url)) as unknown as Store;
+  await run(store);
+  // What a connection has read is counted when it is gone.
+  await store.close();
+  while ((await session.query(LATER, [start?.now ?? ""])).length > 0);
+  return session.query<Scans>(SCANS);
+}
+
+const LATER = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_start > $1::text::timestamptz`;
+
+const SCANS = `SELECT relname::text AS name, seq_scan AS whole, coalesce(idx_scan, 0) AS indexed
+  FROM pg_stat_user_tables WHERE seq_scan > 0 OR idx_scan > 0 ORDER BY relname`;
+
+for (const isAnalyzed of [false, true]) {
+  const planner = isAnalyzed ? "knows its tables" : "has never looked at its tables";
+  test(`claims, settlements and lookups read one day's tables, by index alone, where the planner ${planner}`, async () => {
+    const { store, url } = await openFresh();
+    const world = await createWorld(store);
+    await fill(world);
+    const driver = openDriver({ url, connections: 1 });
+    if (isAnalyzed) await driver.query("ANALYZE");
+    const scans = await scansOf(driver, url, (other) => sendSome(other, world));
+    expect(scans.filter(({ whole }) => whole > 0)).toEqual([]);
+    const daily = scans.map(({ name }) => name).filter((name) => /_\d{8}$/.test(name));
+    expect(daily).toEqual(["contents_20260115", "messages_20260115", "timeline_20260115"]);
+    await driver.close();
+    await store.close();
+  }, 20_000);
+}
