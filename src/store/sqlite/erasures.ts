@@ -1,6 +1,7 @@
 import type { Erasure } from "../../core/erasure.ts";
 import type { Erasures, UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
+import { emptyLog } from "./empty-log.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
 import { createParkedErasure } from "./erase-parked.ts";
@@ -85,10 +86,17 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
     advance.run(number, position, erased, redacted, row.id);
     return isBlocked ? 0 : 1;
   };
+  // An erasure may have ended just before the process did.
+  let isLogFull = true;
   // Asks first: there is hardly ever one.
   return async (now, limit) => {
     const isAny = await db.read(() => underWay.get() !== undefined);
-    return isAny ? db.write(() => erase(now, limit), limit) : 0;
+    if (!isAny) {
+      if (isLogFull) isLogFull = !(await db.read(() => emptyLog(db)));
+      return 0;
+    }
+    isLogFull = true;
+    return db.write(() => erase(now, limit), limit);
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Vault } from "../vault.ts";
 import { createAccountBook } from "./account-book.ts";
+import { removeLoosePieces } from "./content-pieces.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
+import { BUSY_TIMEOUT_MS } from "./empty-log.ts";
 import { checkMasterKey } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import type { SharedWriting } from "./open-beside.ts";
@@ -45,21 +47,23 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
   await checkMasterKey(db, options.vault);
+  await removeLoosePieces(db);
   await endDeadLeases(db);
   await endDeadWebhookLeases(db);
   const { vault, shared } = options;
   return createStore(db, { vault, accounts: createAccountBook(db), ...(shared && { share: shared.share }) });
 }
 
-/** A 202 is on disk: FULL syncs the log at every commit. */
+/** A 202 is on disk: FULL syncs the log at every commit. What is deleted is overwritten: it may have been erased. */
 export function configure(driver: Driver): void {
   for (const pragma of [
-    "busy_timeout = 2000",
+    `busy_timeout = ${BUSY_TIMEOUT_MS}`,
     "journal_mode = WAL",
     "synchronous = FULL",
     "foreign_keys = ON",
     "cache_size = -65536",
     "temp_store = MEMORY",
+    "secure_delete = ON",
     "wal_autocheckpoint = 4000",
     "journal_size_limit = 67108864",
   ]) {
