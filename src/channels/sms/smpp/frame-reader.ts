@@ -11,54 +11,91 @@ export interface FrameReader {
   push(chunk: Buffer): boolean;
 }
 
-/** Cuts a stream of octets into PDUs. It holds at most one unfinished PDU, so at most `maxOctets`. */
+/**
+ * Cuts a stream of octets into PDUs. One that comes whole is read where it lies; of one that does not at most `maxOctets`
+ * are held.
+ */
 export function createFrameReader(onPdu: (pdu: Pdu) => void, maxOctets = MAX_PDU_OCTETS): FrameReader {
-  /** The unfinished PDU: first only its command_length, then room for all of it. */
-  const lengthField = Buffer.alloc(4);
-  let frame = lengthField;
-  let filled = 0;
+  const unfinished = createUnfinished(maxOctets);
   let isBroken = false;
 
-  /** Takes what the frame still lacks; returns how much that was. */
-  const fill = (chunk: Buffer, from: number) => {
-    const taken = chunk.copy(frame, filled, from);
-    filled += taken;
-    return taken;
-  };
-
-  const makeRoom = () => {
-    const length = frame.readUInt32BE(0);
-    if (length < HEADER_OCTETS || length > maxOctets) return false;
-    const whole = Buffer.allocUnsafe(length);
-    frame.copy(whole);
-    frame = whole;
-    return true;
+  /** The PDUs that lie whole in the chunk, from `start` on; returns where the rest begins. */
+  const readWhole = (chunk: Buffer, start: number): number => {
+    let at = start;
+    while (chunk.length - at >= LENGTH_OCTETS) {
+      const length = chunk.readUInt32BE(at);
+      isBroken = !isPossible(length, maxOctets);
+      if (isBroken || length > chunk.length - at) break;
+      onPdu(toPdu(chunk, at, length));
+      at += length;
+    }
+    return at;
   };
 
   return {
     push(chunk) {
-      for (let at = 0; at < chunk.length && !isBroken; ) {
-        at += fill(chunk, at);
-        if (filled < frame.length) break;
-        if (frame === lengthField) {
-          isBroken = !makeRoom();
-          continue;
-        }
-        const pdu = toPdu(frame);
-        frame = lengthField;
-        filled = 0;
-        onPdu(pdu);
+      if (isBroken) return false;
+      let at = 0;
+      while (unfinished.isBegun() && at < chunk.length) {
+        at += unfinished.fill(chunk, at);
+        isBroken = unfinished.isBroken();
+        if (isBroken) return false;
+        const frame = unfinished.takeWhole();
+        if (frame) onPdu(toPdu(frame, 0, frame.length));
       }
+      at = readWhole(chunk, at);
+      while (!isBroken && at < chunk.length) at += unfinished.fill(chunk, at);
       return !isBroken;
     },
   };
 }
 
-function toPdu(frame: Buffer): Pdu {
+const LENGTH_OCTETS = 4;
+
+function isPossible(length: number, maxOctets: number): boolean {
+  return length >= HEADER_OCTETS && length <= maxOctets;
+}
+
+/** The PDU of which only a part has come: first only its command_length, then room for all of it. */
+function createUnfinished(maxOctets: number) {
+  const lengthField = Buffer.alloc(LENGTH_OCTETS);
+  let frame = lengthField;
+  let filled = 0;
+  let isBroken = false;
+
+  const makeRoom = () => {
+    const length = frame.readUInt32BE(0);
+    isBroken = !isPossible(length, maxOctets);
+    if (isBroken) return;
+    const whole = Buffer.allocUnsafe(length);
+    frame.copy(whole);
+    frame = whole;
+  };
   return {
-    commandId: frame.readUInt32BE(4),
-    status: frame.readUInt32BE(8),
-    sequence: frame.readUInt32BE(12),
-    body: frame.subarray(HEADER_OCTETS),
+    isBegun: () => filled > 0,
+    isBroken: () => isBroken,
+    /** Takes what the frame still lacks; returns how much that was. */
+    fill(chunk: Buffer, from: number): number {
+      const taken = chunk.copy(frame, filled, from);
+      filled += taken;
+      if (filled === frame.length && frame === lengthField) makeRoom();
+      return taken;
+    },
+    takeWhole(): Buffer | undefined {
+      if (filled < frame.length || frame === lengthField) return undefined;
+      const whole = frame;
+      frame = lengthField;
+      filled = 0;
+      return whole;
+    },
+  };
+}
+
+function toPdu(octets: Buffer, at: number, length: number): Pdu {
+  return {
+    commandId: octets.readUInt32BE(at + 4),
+    status: octets.readUInt32BE(at + 8),
+    sequence: octets.readUInt32BE(at + 12),
+    body: octets.subarray(at + HEADER_OCTETS, at + length),
   };
 }

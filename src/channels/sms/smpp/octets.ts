@@ -10,6 +10,7 @@ export interface OctetReader {
   /** C-octet string (§3.1); without a NUL it reaches to the end of the body, as some SMSCs write it. */
   cString(): string;
   octets(count: number): Buffer;
+  skip(count: number): void;
   /** All that is left, as TLVs; a last one that is cut off is dropped. */
   tlvs(): Tlvs;
   isShort(): boolean;
@@ -30,6 +31,10 @@ export function createOctetReader(body: Buffer): OctetReader {
       return body[at++] ?? 0;
     },
     octets,
+    skip(count) {
+      if (at + count > body.length) short = true;
+      at = Math.min(body.length, at + count);
+    },
     cString() {
       if (at >= body.length) short = true;
       const nul = body.indexOf(0, at);
@@ -39,17 +44,20 @@ export function createOctetReader(body: Buffer): OctetReader {
       return text;
     },
     tlvs() {
-      const tlvs = readTlvs(body.subarray(at));
+      const from = at;
       at = body.length;
-      return tlvs;
+      return readTlvs(body, from);
     },
     isShort: () => short,
   };
 }
 
-function readTlvs(octets: Buffer): Tlvs {
+const NO_TLVS: Tlvs = new Map();
+
+function readTlvs(octets: Buffer, from: number): Tlvs {
+  if (from + 4 > octets.length) return NO_TLVS;
   const tlvs = new Map<number, Uint8Array>();
-  let at = 0;
+  let at = from;
   while (at + 4 <= octets.length) {
     const end = at + 4 + octets.readUInt16BE(at + 2);
     if (end > octets.length) break;

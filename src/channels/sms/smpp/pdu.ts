@@ -79,7 +79,7 @@ export function encodePdu(pdu: {
   commandId: number;
   status?: number;
   sequence: number;
-  body?: Uint8Array;
+  body?: Uint8Array | undefined;
 }): Buffer {
   const body = pdu.body ?? NOTHING;
   const frame = Buffer.allocUnsafe(HEADER_OCTETS + body.length);
@@ -120,7 +120,13 @@ export function encodeShortMessage(message: ShortMessage): Buffer {
     // then replace_if_present_flag, data_coding, sm_default_msg_id
     String.fromCharCode(message.registeredDelivery, 0, message.dataCoding, 0, message.shortMessage.length),
   ].join("");
-  return Buffer.concat([Buffer.from(head, "latin1"), message.shortMessage, encodeTlvs(message.tlvs)]);
+  const { shortMessage } = message;
+  const tlvs = encodeTlvs(message.tlvs);
+  const body = Buffer.allocUnsafe(head.length + shortMessage.length + tlvs.length);
+  body.write(head, 0, "latin1");
+  body.set(shortMessage, head.length);
+  body.set(tlvs, head.length + shortMessage.length);
+  return body;
 }
 
 /** Body of submit_sm or deliver_sm as a value; `undefined` if it is too short for its own fields. */
@@ -130,7 +136,7 @@ export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   const source = readAddress(reader);
   const destination = readAddress(reader);
   const esmClass = reader.u8();
-  reader.octets(2);
+  reader.skip(2);
   reader.cString();
   const validityPeriod = reader.cString();
   const registeredDelivery = reader.u8();

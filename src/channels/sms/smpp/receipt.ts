@@ -153,7 +153,7 @@ const STANDARD = new RegExp(`^${KEYS.map((key) => `${key}:([^\\s,;:]+)`).join(" 
 
 function textFields(text: string): TextFields {
   const standard = STANDARD.exec(text);
-  if (standard) return Object.fromEntries(KEYS.map((key, index) => [key, standard[index + 1]]));
+  if (standard) return standardFields(standard);
   const fields: TextFields = {};
   for (const [key, pattern] of PATTERNS) {
     const value = pattern.exec(text)?.[1];
@@ -162,13 +162,18 @@ function textFields(text: string): TextFields {
   return fields;
 }
 
+/** In the order of `KEYS`. */
+function standardFields(found: RegExpExecArray): TextFields {
+  const [, id = "", sub = "", dlvrd = "", submitDate = "", doneDate = "", stat = "", err = ""] = found;
+  return { id, sub, dlvrd, "submit date": submitDate, "done date": doneDate, stat, err };
+}
+
 /**
  * The text of a receipt up to its `text:` key. What follows was written by our own customer, who could have
  * written `stat:` there too, and is never kept.
  */
 function receiptText(message: ShortMessage): string {
-  const octets = Buffer.from(withoutHeader(message));
-  const text = decodeText(octets.subarray(0, 1024), message.dataCoding);
+  const text = decodeText(withoutHeader(message), message.dataCoding);
   const end = text.search(/text\s*:/i);
   return end < 0 ? text : text.slice(0, end);
 }
@@ -176,19 +181,20 @@ function receiptText(message: ShortMessage): string {
 function withoutHeader(message: ShortMessage): Uint8Array {
   const isInTlv = message.shortMessage.length === 0;
   const octets = (isInTlv && message.tlvs.get(TAG.messagePayload)) || message.shortMessage;
-  const header = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
-  return octets.subarray(header);
+  return message.esmClass & ESM_UDHI ? octets.subarray(1 + (octets[0] ?? 0)) : octets;
 }
 
+/** Of a text no more is looked at. */
+const TEXT_OCTETS = 1024;
+
 /** Receipts are written in ASCII, or in UCS-2, which not every SMSC then declares. */
-function decodeText(octets: Buffer, dataCoding: number): string {
+function decodeText(octets: Uint8Array, dataCoding: number): string {
   if (dataCoding === UCS2 || octets[0] === 0) {
-    return octets
-      .subarray(0, octets.length & ~1)
-      .swap16()
-      .toString("utf16le");
+    const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
+    return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
   }
-  return octets.toString("latin1");
+  const text = Buffer.isBuffer(octets) ? octets : Buffer.from(octets);
+  return text.toString("latin1", 0, TEXT_OCTETS);
 }
 
 /** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
@@ -200,7 +206,8 @@ function wordOf(stat: string): string {
 
 /** The provider's own words, made of the keys we know, so that nothing of the message's text can be among them. */
 function rawReceipt(message: ShortMessage, fields: TextFields): string {
-  const words = KEYS.filter((key) => fields[key] !== undefined).map((key) => `${key}:${fields[key]}`);
+  const words: string[] = [];
+  for (const key of KEYS) if (fields[key] !== undefined) words.push(`${key}:${fields[key]}`);
   if (message.tlvs.size === 0) return words.join(" ").slice(0, RAW_LIMIT);
   const tlv = (name: string, tag: number) => {
     const value = message.tlvs.get(tag);

@@ -182,19 +182,21 @@ function end(state: State, reason: string): void {
 // ---------------------------------------------------------------- what we ask
 
 interface RequestOptions {
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
   readonly limitMs: number;
-  readonly onWritten?: () => void;
+  readonly onWritten?: (() => void) | undefined;
   readonly onLate?: ((pdu: Pdu) => void) | undefined;
 }
 
+type AskOptions = Omit<RequestOptions, "limitMs">;
+
 function request(state: State, commandId: number, { body, limitMs, onWritten, onLate }: RequestOptions) {
   const { sequence, answer } = state.requests.begin(commandId, limitMs, onLate);
-  state.connection.write(encodePdu({ commandId, sequence, ...(body ? { body } : {}) }), onWritten);
+  state.connection.write(encodePdu({ commandId, sequence, body }), onWritten);
   return answer;
 }
 
-async function submit(
+function submit(
   state: State,
   body: Uint8Array,
   onLate?: (answer: SubmitAnswer) => void,
@@ -203,18 +205,16 @@ async function submit(
   const onWritten = () => {
     wasWritten = true;
   };
-  const answer = await ask(state, COMMAND.submitSm, {
-    body,
-    onWritten,
-    onLate: onLate && ((pdu) => onLate(readSubmitAnswer(pdu))),
+  const onLatePdu = onLate && ((pdu: Pdu) => onLate(readSubmitAnswer(pdu)));
+  return ask(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer): SubmitAnswer => {
+    if (answer.kind === "silent") return { kind: "silent" };
+    return answer.kind === "lost" ? { ...answer, wasWritten } : readSubmitAnswer(answer.pdu);
   });
-  if (answer.kind === "silent") return { kind: "silent" };
-  if (answer.kind === "lost") return { ...answer, wasWritten };
-  return readSubmitAnswer(answer.pdu);
 }
 
-function ask(state: State, commandId: number, options: Omit<RequestOptions, "limitMs">) {
-  return request(state, commandId, { ...options, limitMs: state.options.responseTimeoutMs });
+function ask(state: State, commandId: number, { body, onWritten, onLate }: AskOptions) {
+  const limitMs = state.options.responseTimeoutMs;
+  return request(state, commandId, { body, limitMs, onWritten, onLate });
 }
 
 // ---------------------------------------------------------------- what the SMSC says
@@ -268,11 +268,14 @@ function receiveMessage(state: State, pdu: Pdu, message: ShortMessage | undefine
 /** deliver_sm_resp and data_sm_resp carry a message_id that is always empty from our side (§4.6.2). */
 const EMPTY_MESSAGE_ID = cString("");
 
-function respond(state: State, pdu: Pdu, { status, body }: { status: number; body?: Uint8Array }): void {
+function respond(
+  state: State,
+  pdu: Pdu,
+  { status, body }: { status: number; body?: Uint8Array | undefined },
+): void {
   if (state.phase === "ended") return;
   const { commandId, sequence } = pdu;
-  const frame = encodePdu({ commandId: responseTo(commandId), status, sequence, ...(body ? { body } : {}) });
-  state.connection.write(frame);
+  state.connection.write(encodePdu({ commandId: responseTo(commandId), status, sequence, body }));
 }
 
 function nack(state: State, { status, sequence }: { status: number; sequence: number }): void {

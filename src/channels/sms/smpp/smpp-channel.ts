@@ -5,6 +5,7 @@ import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage, QueriedPart 
 import { addressOf, senderOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
+import { createCutOffs } from "./cut-offs.ts";
 import { createHandsetInbox } from "./handset-inbox.ts";
 import { createPace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
@@ -119,6 +120,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     binds,
     line,
     pace,
+    cutOffs: createCutOffs(),
     reading: { statusClasses, idFormat: config.id_format, hasReceipts: hasReceipts(config) },
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
@@ -150,8 +152,10 @@ function createTally() {
   const underWay = new Set<Promise<unknown>>();
   return {
     during<T>(work: Promise<T>): Promise<T> {
+      const leave = () => void underWay.delete(work);
       underWay.add(work);
-      return work.finally(() => underWay.delete(work));
+      work.then(leave, leave);
+      return work;
     },
     whenNone: async () => void (await Promise.allSettled(underWay)),
   };
@@ -198,7 +202,8 @@ async function send(
     const words = `the text now makes ${plan.submits} segments, and some of ${message.parts.length} were sent`;
     return rejectAll(message, "smpp.segments_changed", words);
   }
-  const due = Array.from({ length: plan.submits }, (_, i) => isToBeSent(message, i));
+  const due: boolean[] = [];
+  for (let part = 0; part < plan.submits; part++) due.push(isToBeSent(message, part));
   const waitMs = senderWaitMs(channel, { message, plan, due });
   if (waitMs > 0) return putOff(due, waitMs);
   const results = await submitMessage(channel.submitter, { message, plan, signal });

@@ -26,8 +26,8 @@ test("slots go out up to the size, then to those in line, first come first serve
   expect(await line.take(limit)).toBe(sessions[0]!);
   expect(await line.take(limit)).toBe(sessions[0]!);
   const served: string[] = [];
-  const first = line.take(limit).then(() => served.push("first"));
-  const second = line.take(limit).then(() => served.push("second"));
+  const first = Promise.resolve(line.take(limit)).then(() => served.push("first"));
+  const second = Promise.resolve(line.take(limit)).then(() => served.push("second"));
   sessions[0]!.slots.giveBack();
   await first;
   expect(served).toEqual(["first"]);
@@ -90,7 +90,7 @@ test("when the last session is left, those in line are refused, and no timer sta
   const inLine = line.take({ ...limit, waitMs: 60_000 });
   sessions[0]!.slots.close();
   let isOver = false;
-  void inLine.then(() => {
+  void Promise.resolve(inLine).then(() => {
     isOver = true;
   });
   await clock.advance(0);

@@ -10,7 +10,10 @@ export interface SubmitLine {
   /** How many segments would get their turn at once, or nearly so. */
   free(): number;
   /** A session of which a slot is now taken; `undefined` if none came free in time, on abort, and without sessions. */
-  take(limit: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<Session | undefined>;
+  take(limit: {
+    readonly waitMs: number;
+    readonly signal: AbortSignal;
+  }): Session | undefined | Promise<Session | undefined>;
   /** Slots may have come free, or sessions have come or gone. */
   serve(): void;
 }
@@ -29,11 +32,8 @@ const SHORTEST_WAIT_MS = 20;
 export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {
   const line = createLine(clock);
   const timer = createTimer(clock);
-  const isAnyOpen = () => sessions().some(({ slots }) => slots.isOpen());
-  const free = () => {
-    const slots = sum(sessions(), ({ slots }) => slots.free());
-    return Math.max(0, Math.min(slots, pace.soon()) - line.length());
-  };
+  const isAnyOpen = () => sessions().some(isOpen);
+  const free = () => Math.max(0, Math.min(sum(sessions(), freeSlots), pace.soon()) - line.length());
   const takeNow = (): Session | undefined => {
     const session = freest(sessions());
     if (!session || pace.available() < 1) return undefined;
@@ -60,12 +60,12 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
   return {
     free,
-    async take({ waitMs, signal }) {
+    take({ waitMs, signal }) {
       if (signal.aborted) return undefined;
       const session = line.length() === 0 ? takeNow() : undefined;
       wakeLater();
       if (session) return session;
-      const room = sum(sessions(), ({ slots }) => (slots.isOpen() ? slots.size : 0)) - line.length();
+      const room = sum(sessions(), openSlots) - line.length();
       return room > 0 ? line.join(waitMs, signal) : undefined;
     },
     serve,
@@ -98,8 +98,22 @@ function freest(sessions: readonly Session[]): Session | undefined {
   return best;
 }
 
+function isOpen({ slots }: Session): boolean {
+  return slots.isOpen();
+}
+
+function freeSlots({ slots }: Session): number {
+  return slots.free();
+}
+
+function openSlots({ slots }: Session): number {
+  return slots.isOpen() ? slots.size : 0;
+}
+
 function sum(sessions: readonly Session[], count: (session: Session) => number): number {
-  return sessions.reduce((total, session) => total + count(session), 0);
+  let total = 0;
+  for (const session of sessions) total += count(session);
+  return total;
 }
 
 function createLine(clock: Clock) {

@@ -4,6 +4,7 @@ import type { LateAnswer } from "../../../core/late-answer.ts";
 import type { Part } from "../../../core/message.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { Binds } from "./binds.ts";
+import type { CutOffs } from "./cut-offs.ts";
 import type { Pace } from "./pace.ts";
 import type { Session } from "./session.ts";
 import { THROTTLE_PAUSE_MS } from "./status-words.ts";
@@ -24,6 +25,7 @@ export interface Submitter {
   readonly binds: Pick<Binds, "sessions" | "replace">;
   readonly line: SubmitLine;
   readonly pace: Pace;
+  readonly cutOffs: CutOffs;
   readonly reading: AnswerReading;
   /** How long a segment may wait for its turn, counted from the beginning of the attempt. */
   readonly patienceMs: number;
@@ -36,10 +38,9 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** The state of an attempt: when it began, what cuts it off, and the refusal of a segment, once there is one. */
+/** The state of an attempt: when it began, and the refusal of a segment, once there is one. */
 interface Progress extends Attempt {
   readonly startedAt: number;
-  readonly cutOff: Promise<SubmitResult>;
   refused: SubmitResult | undefined;
 }
 
@@ -48,18 +49,24 @@ export async function submitMessage(
   submitter: Submitter,
   attempt: Attempt,
 ): Promise<(SubmitResult | undefined)[]> {
-  const { promise: cutOff, stopWatching } = whenCutOff(attempt.signal);
+  const { message, plan, signal } = attempt;
   const startedAt = submitter.clock.monotonicMs();
-  const progress: Progress = { ...attempt, cutOff, startedAt, refused: undefined };
-  const begun: { readonly result: SubmitResult | Promise<SubmitResult> | undefined }[] = [];
-  for (let segment = 0; segment < attempt.plan.submits; segment++) {
-    const isDue = isToBeSent(attempt.message, segment);
-    begun.push(isDue ? await beginSegment(submitter, progress, segment) : { result: undefined });
+  const progress: Progress = { message, plan, signal, startedAt, refused: undefined };
+  const begun: (SubmitResult | Promise<SubmitResult> | undefined)[] = [];
+  for (let segment = 0; segment < plan.submits; segment++) {
+    if (!isToBeSent(message, segment)) begun.push(undefined);
+    else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
+    else {
+      const turn = takeTurn(submitter, progress);
+      // Most get their turn at once: a message is not to wait for what is there.
+      const session = turn instanceof Promise ? await turn : turn;
+      begun.push(beginSegment(submitter, progress, { segment, session }));
+    }
   }
-  const results = await Promise.all(begun.map(({ result }) => result));
-  stopWatching();
-  return results;
+  return Promise.all(begun);
 }
+
+const NOT_CONNECTED = notTried("smpp.not_connected", "there is no session with the SMSC");
 
 export function isToBeSent(message: OutgoingMessage, part: number): boolean {
   return !isSettled(message.parts[part]) && (message.only === undefined || message.only.includes(part));
@@ -69,25 +76,26 @@ export function isSettled(part: Part | undefined): boolean {
   return part !== undefined && part.status !== "pending" && part.status !== "unconfirmed";
 }
 
-/** Resolves when the segment is on its way, or stays here; its result comes later. */
-async function beginSegment(
+function takeTurn(submitter: Submitter, progress: Progress): ReturnType<SubmitLine["take"]> {
+  const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
+  return submitter.line.take({ waitMs, signal: progress.signal });
+}
+
+/** The segment is on its way, or stays here. */
+function beginSegment(
   submitter: Submitter,
   progress: Progress,
-  segment: number,
-): Promise<{ readonly result: SubmitResult | Promise<SubmitResult> }> {
-  if (submitter.binds.sessions().length === 0)
-    return { result: notTried("smpp.not_connected", "there is no session with the SMSC") };
-  const waitMs = submitter.patienceMs - elapsedMs(submitter, progress);
-  const session = await submitter.line.take({ waitMs, signal: progress.signal });
-  if (!session) return { result: noTurn(submitter, progress) };
+  { segment, session }: { readonly segment: number; readonly session: Session | undefined },
+): SubmitResult | Promise<SubmitResult> {
+  if (!session) return noTurn(submitter, progress);
   const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
   // A message with a segment missing helps nobody: once one is refused, the others stay here.
   const reason = progress.refused ?? tooLate(submitter, progress, { segment, remainingMs });
   if (reason) {
     session.slots.giveBack();
-    return { result: reason };
+    return reason;
   }
-  return { result: submitSegment(submitter, session, { progress, segment, remainingMs }) };
+  return submitSegment(submitter, session, { progress, segment, remainingMs });
 }
 
 /**
@@ -116,39 +124,47 @@ interface Segment {
   readonly remainingMs: number;
 }
 
-async function submitSegment(
+function submitSegment(
   submitter: Submitter,
   session: Session,
   { progress, segment, remainingMs }: Segment,
 ): Promise<SubmitResult> {
   const sentAtMs = submitter.clock.monotonicMs();
-  let isReported = false;
-  const tellLate = ({ outcome }: SubmitResult) => {
-    if (outcome.kind !== "sent") return;
-    const { kind: _, ...taken } = outcome;
-    const { message, plan } = progress;
-    const detail = { encoding: plan.encoding, segments: plan.segments };
-    submitter.onLateAnswer({
-      messageId: message.messageId,
-      part: segment,
-      parts: plan.submits,
-      detail,
-      ...taken,
+  const body = progress.plan.body(segment, remainingMs);
+  const onLate = (answer: SubmitAnswer) =>
+    tellLate(submitter, progress, { segment, result: toSubmitResult(answer, submitter.reading) });
+  return new Promise((resolve) => {
+    let isReported = false;
+    const report = (result: SubmitResult) => {
+      isReported = true;
+      resolve(result);
+    };
+    const stopWatching = submitter.cutOffs.watch(progress.signal, () => report(CUT_OFF));
+    void session.submit(body, onLate).then((answer) => {
+      stopWatching();
+      const result = toSubmitResult(answer, submitter.reading);
+      react(submitter, session, { result, sentAtMs });
+      if (result.outcome.kind === "rejected") progress.refused ??= result;
+      if (isReported) tellLate(submitter, progress, { segment, result });
+      else report(result);
+      // Only now: what comes after this segment goes by what was said of it.
+      session.slots.giveBack();
     });
-  };
-  const onLate = (answer: SubmitAnswer) => tellLate(toSubmitResult(answer, submitter.reading));
-  const answered = session.submit(progress.plan.body(segment, remainingMs), onLate).then((answer) => {
-    const result = toSubmitResult(answer, submitter.reading);
-    react(submitter, session, { result, sentAtMs });
-    if (result.outcome.kind === "rejected") progress.refused ??= result;
-    if (isReported) tellLate(result);
-    // Only now: what comes after this segment goes by what was said of it.
-    session.slots.giveBack();
-    return result;
   });
-  const result = await Promise.race([answered, progress.cutOff]);
-  isReported = true;
-  return result;
+}
+
+/** What a segment already handed over came to when nobody waits for its answer any more. */
+const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
+
+function tellLate(
+  { onLateAnswer }: Submitter,
+  { message, plan }: Progress,
+  { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
+): void {
+  if (outcome.kind !== "sent") return;
+  const { kind: _, ...taken } = outcome;
+  const detail = { encoding: plan.encoding, segments: plan.segments };
+  onLateAnswer({ messageId: message.messageId, part: segment, parts: plan.submits, detail, ...taken });
 }
 
 /** What the answer means for what is sent after it. */
@@ -178,13 +194,4 @@ function elapsedMs({ clock }: Submitter, { startedAt }: Progress): number {
 
 function errorOf({ outcome }: SubmitResult): string {
   return "error" in outcome ? outcome.error.message : "";
-}
-
-/** What a segment already handed over came to when nobody waits for its answer any more. */
-function whenCutOff(signal: AbortSignal): { promise: Promise<SubmitResult>; stopWatching: () => void } {
-  const { promise, resolve } = Promise.withResolvers<SubmitResult>();
-  const tell = () => resolve(unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered"));
-  if (signal.aborted) tell();
-  else signal.addEventListener("abort", tell);
-  return { promise, stopWatching: () => signal.removeEventListener("abort", tell) };
 }

@@ -55,7 +55,7 @@ export function planSubmit(
         ...envelope,
         ...piece,
         validityPeriod: config.validity_period ? toRelativeTime(remainingMs) : "",
-        tlvs: new Map([...reference(message, submit, config), ...own, ...tlvs]),
+        tlvs: joinTlvs(reference(message, submit, config), own, tlvs),
       });
     },
   };
@@ -70,6 +70,11 @@ function reference({ messageId }: OutgoingSms, submit: number, config: SmppConfi
 }
 
 const NO_TLVS: Tlvs = new Map();
+
+/** In this order. */
+function joinTlvs(...all: readonly Tlvs[]): Tlvs {
+  return all.every(({ size }) => size === 0) ? NO_TLVS : new Map(all.flatMap((tlvs) => [...tlvs]));
+}
 
 function refusal(code: string, message: string): { readonly error: MessageError } {
   return { error: { code: `smpp.${code}`, message } };

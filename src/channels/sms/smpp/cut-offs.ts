@@ -1,0 +1,35 @@
+/** Tells those who wait for an answer when their signal aborts. */
+export interface CutOffs {
+  /** Calls `tell` once, at once where the signal has aborted already, unless the returned function is called first. */
+  watch(signal: AbortSignal, tell: () => void): () => void;
+}
+
+/** One listener on a signal for all who watch it: a signal's own listeners cost more than the rest of an attempt. */
+export function createCutOffs(): CutOffs {
+  const watchers = new WeakMap<AbortSignal, Set<() => void>>();
+  const watchersOf = (signal: AbortSignal) => {
+    const known = watchers.get(signal);
+    if (known) return known;
+    const added = new Set<() => void>();
+    watchers.set(signal, added);
+    signal.addEventListener("abort", () => tellAll(added), { once: true });
+    return added;
+  };
+  return {
+    watch(signal, tell) {
+      if (signal.aborted) {
+        tell();
+        return () => {};
+      }
+      const all = watchersOf(signal);
+      all.add(tell);
+      return () => void all.delete(tell);
+    },
+  };
+}
+
+function tellAll(watchers: Set<() => void>): void {
+  const told = [...watchers];
+  watchers.clear();
+  for (const tell of told) tell();
+}
