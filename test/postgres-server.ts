@@ -20,9 +20,15 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** `prepare` fills the template that all databases are made from. */
-export function postgresServer(prepare: (url: string) => Promise<void>): Promise<PostgresServer> {
-  running ??= start(prepare);
+/**
+ * `prepare` fills the template that all databases are made from. `settings` of the server, for benchmarks, count at the
+ * first use.
+ */
+export function postgresServer(
+  prepare: (url: string) => Promise<void>,
+  settings: Readonly<Record<string, string>> = QUICK,
+): Promise<PostgresServer> {
+  running ??= start(prepare, settings);
   return running;
 }
 
@@ -34,12 +40,15 @@ const OTHER_USER = 65534;
 /** Databases made ahead, so that a test does not wait for its own. */
 const READY = 3;
 
-async function start(prepare: (url: string) => Promise<void>): Promise<PostgresServer> {
+async function start(
+  prepare: (url: string) => Promise<void>,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-pg-"));
   if (isRoot()) chownSync(folder, OTHER_USER, OTHER_USER);
   const bin = binaries();
   await initialize(bin, folder);
-  await serve(bin, folder);
+  await serve(bin, folder, settings);
   const urlOf = (database: string) => `postgres://postrider@${encodeURIComponent(folder)}/${database}`;
   const admin = new Client({ connectionString: urlOf("postgres") });
   await admin.connect();
@@ -105,14 +114,10 @@ async function initialize(bin: string, folder: string): Promise<void> {
   await ended(run(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"]));
 }
 
-const SETTINGS = {
-  fsync: "off",
-  full_page_writes: "off",
-  listen_addresses: "",
-  max_connections: "200",
-  shared_buffers: "64MB",
-  autovacuum: "off",
-};
+const SETTINGS = { listen_addresses: "", max_connections: "200" };
+
+/** What a test does not look at: whether it survives the machine. */
+const QUICK = { fsync: "off", full_page_writes: "off", shared_buffers: "64MB", autovacuum: "off" };
 
 /** Stops the server, and removes what it wrote, when its input ends: that is when this process does, however it does. */
 const UNTIL_INPUT_ENDS = `folder="$1"; shift
@@ -122,8 +127,8 @@ kill -QUIT $server
 wait $server
 rm -rf "$folder"`;
 
-async function serve(bin: string, folder: string): Promise<void> {
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: folder });
+async function serve(bin: string, folder: string, more: Readonly<Record<string, string>>): Promise<void> {
+  const settings = Object.entries({ ...SETTINGS, ...more, unix_socket_directories: folder });
   const flags = settings.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
   const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...server]);
