@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ClaimedWebhook, Lane, WebhookVerdict } from "../../core/webhook-outbox.ts";
-import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HOST = "hooks.test:8443";
 const CALLBACK = { callbackUrl: `https://${HOST}/hook?a=1`, metadata: { order: 7 } };
@@ -165,7 +165,7 @@ export function outboxContract(open: OpenStore): void {
     inWorld(open, async (world) => {
       const id = await sendAndReceive(world);
       const [gone] = await take(world);
-      const later = world.clock.now + HOUR;
+      const later = world.clock.now + 2 * DAY;
       while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
       expect(await states(world, id)).toEqual([]);
       const next = await sendAndReceive(world);
@@ -182,7 +182,7 @@ export function outboxContract(open: OpenStore): void {
       const id = await sendAndReceive(world);
       const [event] = await take(world);
       await settleWebhook(world, event!, DELIVERED);
-      const later = world.clock.now + HOUR;
+      const later = world.clock.now + 2 * DAY;
       while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
       expect(await states(world, id)).toEqual([]);
       expect(await world.store.outbox.attempts({ messageId: id, sequence: 1 })).toBeUndefined();

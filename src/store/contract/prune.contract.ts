@@ -61,7 +61,7 @@ export function pruneContract(open: OpenStore): void {
       await receive("s-2");
       expect(await inside.countRows(id)).toBeGreaterThan(5);
       expect(await pruneAll(world, { before: clock.now, atLatest: 0 })).toBe(0);
-      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
       expect(await inside.countRows(id)).toBe(0);
       expect((await receive("s-1"))[0]?.kind).toBe("parked");
     }),
@@ -78,9 +78,9 @@ export function pruneContract(open: OpenStore): void {
       const [retried = ""] = await sms({ queue: "other" });
       const again = { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + DAY } } as const;
       await settle((await claim(1, "other"))[0]!, again);
-      expect(await pruneAll(world, { before: clock.now + 1, atLatest: clock.now })).toBe(0);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now })).toBe(0);
       expect(await status(sentOnly)).toBe("sent");
-      expect(await pruneAll(world, { before: clock.now + 1, atLatest: clock.now + 1 })).toBe(4);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now + OVER })).toBe(4);
       for (const id of [queued, waiting, sentOnly, retried]) expect(await inside.countRows(id)).toBe(0);
       await store.upkeep.stage(clock.now + 2 * DAY, 10);
       expect(String(await rejection(claimOne()))).toContain("no job is ready");
@@ -94,10 +94,10 @@ export function pruneContract(open: OpenStore): void {
       const [first = "", second = ""] = await sms({ to: ["+911", "+912"] });
       for (const job of await claim()) await settle(job);
       await receive(`p-${first}`);
-      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
       expect((await message(second)).content).toMatchObject({ templateId: "t-1" });
       await receive(`p-${second}`);
-      expect(await pruneAll(world, { before: clock.now + 1, atLatest: 0 })).toBe(1);
+      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
       expect(await inside.countRows(second)).toBe(0);
     }),
   );
@@ -111,7 +111,7 @@ export function pruneContract(open: OpenStore): void {
       for (const job of await claim()) await settle(job);
       for (const job of await claim(30, "slow")) await receive(`p-${job.messageId}`);
       for (const job of await claim()) await receive(`p-${job.messageId}`);
-      clock.now += 1;
+      clock.now += OVER;
       const bounds = { before: clock.now, atLatest: 0, limit: 2 };
       expect(await store.upkeep.pruneMessages({ ...bounds, atLatest: clock.now })).toBeLessThanOrEqual(2);
       expect(await pruneAll(world, { ...bounds, atLatest: clock.now })).toBeGreaterThan(30);
@@ -131,6 +131,9 @@ export function pruneContract(open: OpenStore): void {
     }),
   );
 }
+
+/** An engine may wait until a day is over, and with contents until the day after is. */
+const OVER = 2 * DAY;
 
 /** Calls until there is nothing more to do; how many messages went. */
 async function pruneAll(

@@ -1,5 +1,6 @@
 import type { MessageStatus } from "../../core/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
+import { FINAL_STATUSES } from "../final-statuses.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
@@ -73,14 +74,6 @@ interface OldRow {
   readonly content: number;
 }
 
-const FINAL: ReadonlySet<MessageStatus> = new Set([
-  "delivered",
-  "undelivered",
-  "expired",
-  "failed",
-  "bounced",
-]);
-
 /** Rows looked at in one call, as a multiple of its limit: unfinished messages are passed over. */
 const LOOKS_PER_LIMIT = 4;
 
@@ -99,7 +92,9 @@ function createMessagePrune(db: Database): (bounds: Bounds) => number {
     const looks = limit * LOOKS_PER_LIMIT;
     const rows = old.all(last, firstUuidAt(before), looks);
     const unconditional = firstUuidAt(atLatest);
-    const over = rows.filter((row) => FINAL.has(row.status) || row.id < unconditional).slice(0, limit);
+    const over = rows
+      .filter((row) => FINAL_STATUSES.has(row.status) || row.id < unconditional)
+      .slice(0, limit);
     remove(over);
     const isCut = over.length === limit || rows.length === looks;
     last = isCut ? ((over.length === limit ? over : rows).at(-1)?.id ?? "") : "";
