@@ -31,7 +31,7 @@ export function lateAnswerContract(open: OpenStore): void {
       const { sms, claimOne, settle, clock, receive, status, history, inside } = world;
       const [id = ""] = await sms();
       await settle(await claimOne(), { outcomes: [unconfirmed()], next: again(clock.now) });
-      expect(inside.hasBody(id)).toBe(true);
+      expect(await inside.hasBody(id)).toBe(true);
       const size = { segments: 1, encoding: "gsm7" };
       await answer(world, id, { detail: size });
       expect(await status(id)).toBe("sent");

@@ -10,6 +10,7 @@ import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
 import { createDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
+import { createErasedNames } from "./erased-names.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
@@ -22,14 +23,23 @@ import { checkMasterKey, readMeta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { createNumberEvents } from "./number-events.ts";
 import { createOutbox } from "./outbox.ts";
+import { countParked, pruneParked } from "./parked-receipts.ts";
+import { pruneInbound } from "./prune-inbound.ts";
+import { createPruneMessages } from "./prune-messages.ts";
+import { createPruneReceived } from "./prune-received.ts";
 import { createPush } from "./push.ts";
 import { createQueueBook } from "./queue-book.ts";
+import { createReceiptStore } from "./receipt-store.ts";
+import { createRecordReceipts } from "./receipts.ts";
+import { createBeginRecording, createRecordEnded } from "./record-brought.ts";
 import { createRecords } from "./records.ts";
 import { createRelease } from "./release.ts";
 import { createSandboxLedger } from "./sandbox.ts";
 import { createSettle } from "./settle.ts";
 import { createOverLimit } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
+import { pruneSuppressions } from "./suppression-rows.ts";
+import { createSuppressions } from "./suppressions.ts";
 import { type Doors, openDoors } from "./transactions.ts";
 import { createWipeContents } from "./wipe-contents.ts";
 
@@ -65,13 +75,16 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
 }
 
 /** What use cases share. `changes`: a transaction that moves messages, see `MessageLog`. */
-function createBooks({ database, within }: Doors) {
+function createBooks({ database, within }: Doors, vault: Vault) {
   const bells = { events: createBell<string>(), webhooks: createBell<Lane>() };
   return {
     bells,
     days: createDays(within),
     queues: createQueueBook(within),
     changes: createMessageChanges(database, bells),
+    /** For calls that are admitted before they share a commit. */
+    changesWithin: createMessageChanges(within, bells),
+    erasedNames: createErasedNames(vault),
   };
 }
 
@@ -79,8 +92,8 @@ type Books = ReturnType<typeof createBooks>;
 
 function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions) {
   const { database: db, within } = doors;
-  const books = createBooks(doors);
-  const { bells, days, queues } = books;
+  const books = createBooks(doors, vault);
+  const { bells, days, queues, erasedNames } = books;
   const accept = createAccept(within, { days, queues, schedule });
   const { inbound, completeInbound } = createInbound(doors, { bell: bells.webhooks, schedule });
   return {
@@ -97,15 +110,21 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     push: createPush(db),
     records: createRecords(db, vault),
     sandbox: createSandboxLedger(db),
+    receipts: createReceiptStore(db, books),
+    suppressions: createSuppressions(db, erasedNames),
     inbound,
     feed: createEventFeed(db, bells.events),
     upkeep: {
       ...createStage(db, books),
-      expire: createExpire({ ...books, recorders: [] }),
+      expire: createExpire({ ...books, recorders: [createRecordEnded(erasedNames)] }),
       backlog: createBacklog(db),
       wipeContents: createWipeContents(db),
       completeInbound,
+      parkedReceipts: () => countParked(db),
+      pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+      pruneMessages: createPruneMessages(db, { days }),
+      pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
       numberEvents: createNumberEvents(db, { days, bell: bells.events }),
     },
     leases: createLeases(db),
@@ -116,21 +135,20 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
   } satisfies Slices;
 }
 
-/** Settlements share commits, as accepts do. */
+/** Settlements share commits, as accepts do, and receipts likewise. */
 function createQueue(
   doors: Doors,
-  { bells, changes, queues }: Books,
+  { changes, changesWithin, queues, erasedNames }: Books,
   schedule: NonNullable<PostgresOptions["schedule"]>,
 ) {
-  const settle = createSettle({
-    changes: createMessageChanges(doors.within, bells),
-    recorders: [],
-    schedule,
-  });
+  const beginRecording = createBeginRecording(erasedNames);
+  const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
+  const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   return {
     claim: createClaim(doors.database),
     release: createRelease(changes, queues),
     settle: (settlements) => doors.admit(() => settle(settlements)),
+    recordReceipts: (receipts) => doors.admit(() => recordReceipts(receipts)),
     onReady: queues.onReady,
   } satisfies Partial<Store["queue"]>;
 }

@@ -16,25 +16,32 @@ export interface Brought {
   readonly after: readonly Part[];
 }
 
-/** Within the transaction of settlements, with their messages locked and saved: what else is to be recorded of them. */
-export type RecordBrought = (session: Session, log: MessageLog, brought: readonly Brought[]) => Promise<void>;
+/** What else a transaction of settlements records. It takes its own locks before those of jobs and messages. */
+export type BeginRecording = (session: Session, settlements: readonly Settlement[]) => Promise<Recording>;
+
+export interface Recording {
+  /** Other messages it may move: to be locked with those of the settlements. */
+  readonly messageIds: readonly string[];
+  /** Once the messages are locked, and saved. */
+  record(log: MessageLog, brought: readonly Brought[]): Promise<void>;
+}
 
 export interface SettleParts {
   readonly changes: MessageChanges;
-  /** In order. */
-  readonly recorders: readonly RecordBrought[];
+  readonly beginRecording: BeginRecording;
   readonly schedule: (run: () => void) => void;
 }
 
 /** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
-export function createSettle({ changes, recorders, schedule }: SettleParts): Queue["settle"] {
+export function createSettle({ changes, beginRecording, schedule }: SettleParts): Queue["settle"] {
   const settleAll = async (settlements: readonly Settlement[]) => {
     const { answers } = await changes(async (session, log) => {
+      const recording = await beginRecording(session, settlements);
       const jobs = await lockJobs(session, settlements);
-      await log.lock(settlements.map(({ messageId }) => messageId));
+      await log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]);
       const verdicts = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
       const brought = verdicts.flatMap((verdict) => record(log, verdict));
-      for (const recordMore of recorders) await recordMore(session, log, brought);
+      await recording.record(log, brought);
       const moved = await moveJobs(session, log, verdicts);
       return { answers: verdicts.map(({ job }) => job !== undefined), moved };
     }, isMoved);

@@ -1,15 +1,12 @@
 import type { Suppression } from "../../core/accounts.ts";
-import { bounceKind } from "../../core/bounce-kind.ts";
-import type { Part } from "../../core/message.ts";
-import {
-  countSoftBounce,
-  firstSoftDay,
-  isSoftLimit,
-  type SuppressionReason,
-  suppressedUntil,
-} from "../../core/suppression.ts";
-import { hashedUuid } from "../hashed-uuid.ts";
+import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../core/suppression.ts";
 import type { MessageRow } from "../message-rows.ts";
+import {
+  type BouncedParts,
+  type SuppressionWord,
+  toSuppression,
+  wordsOfParts,
+} from "../suppression-words.ts";
 import type { AccountBook, AccountEntry } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { ErasedNames } from "./erased-names.ts";
@@ -17,25 +14,13 @@ import type { ErasedNames } from "./erased-names.ts";
 /** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
 export interface SuppressionBook {
   /** What is known now of a recipient. */
-  learn(message: Pick<MessageRow, "id" | "account">, word: Learned): void;
+  learn(message: Pick<MessageRow, "id" | "account">, word: SuppressionWord): void;
   /** What the step from `before` to `after` says of the recipients that have bounced. */
   learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
   /** It was delivered to: what has bounced softly before is over. */
   forgive(message: Pick<MessageRow, "account">, email: string): void;
   add(suppression: Suppression): boolean;
   prune(now: number, limit: number): number;
-}
-
-interface Learned {
-  readonly email: string;
-  readonly reason: SuppressionReason;
-  readonly at: number;
-}
-
-interface BouncedParts {
-  readonly before: readonly Part[];
-  readonly after: readonly Part[];
-  readonly at: number;
 }
 
 export interface SuppressionBookParts {
@@ -54,30 +39,18 @@ export function createSuppressionBook(
     return entry?.account.mode === "live" ? entry : undefined;
   };
 
-  const learn: SuppressionBook["learn"] = (message, { email: written, reason, at }) => {
+  const learn: SuppressionBook["learn"] = (message, word) => {
     const entry = liveAccount(message.account);
-    const email = written.toLowerCase();
-    if (!entry || (reason === "soft_bounce" && !softBounces.isOver(entry, email, at))) return;
-    const expiresAt = suppressedUntil(reason, at, entry.settings);
-    add({
-      id: hashedUuid(at, `${entry.account.id} ${email} ${message.id}`),
-      accountId: entry.account.id,
-      email,
-      reason,
-      source: message.id,
-      ...(expiresAt !== undefined && { expiresAt }),
-      createdAt: at,
-    });
+    const isSoft = word.reason === "soft_bounce";
+    if (!entry || (isSoft && !softBounces.isOver(entry, word.email.toLowerCase(), word.at))) return;
+    const { account, settings } = entry;
+    add(toSuppression(word, { accountId: account.id, messageId: message.id, settings }));
   };
 
   return {
     learn,
-    learnFromParts(message, { before, after, at }) {
-      after.forEach((part, index) => {
-        if (part.status !== "bounced" || before[index]?.status === "bounced") return;
-        const reason = reasonOf(part);
-        if (part.address !== undefined && reason) learn(message, { email: part.address, reason, at });
-      });
+    learnFromParts(message, step) {
+      for (const word of wordsOfParts(step)) learn(message, word);
     },
     forgive(message, email) {
       const entry = liveAccount(message.account);
@@ -114,13 +87,6 @@ function createRows(db: Database, erasedNames: ErasedNames) {
     },
     removeEnded: (now: number, limit: number) => ended.run(now, limit),
   };
-}
-
-/** A recipient that was refused while sending, or given up on: in both cases RCPT TO said so. */
-function reasonOf({ error }: Part): SuppressionReason | undefined {
-  if (!error) return undefined;
-  const kind = bounceKind({ code: error.code, text: error.message, stage: "recipient" });
-  return kind === "message" ? undefined : `${kind}_bounce`;
 }
 
 function createSoftBounces(db: Database) {
