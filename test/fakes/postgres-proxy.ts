@@ -10,6 +10,8 @@ export interface PostgresProxy {
   speak(): void;
   /** The next COMMIT, or its answer, is lost together with its connection; resolves then. */
   loseNext(what: "COMMIT" | "answer to COMMIT"): Promise<void>;
+  /** Statements the server has answered. */
+  answered(): number;
   /** Cuts all connections, and refuses further ones. */
   close(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
   const sockets = new Set<Socket>();
   let isSilent = false;
   let loss: Loss | undefined;
+  let answers = 0;
   /** The answer to it is to be lost. */
   const committing = new WeakSet<Socket>();
   const isLost = (one: Socket, other: Socket, data: Buffer | string): boolean => {
@@ -40,6 +43,7 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
     ] as const) {
       sockets.add(one);
       one.on("data", (data) => {
+        if (one === far) answers += count(data, READY_FOR_QUERY);
         if (isLost(one, other, data)) one.destroy();
         else other.write(data);
       });
@@ -67,6 +71,7 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
       new Promise((happened) => {
         loss = { what, happened };
       }),
+    answered: () => answers,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
@@ -78,4 +83,11 @@ export async function openPostgresProxy(url: string, port = 0): Promise<Postgres
 interface Loss {
   readonly what: "COMMIT" | "answer to COMMIT";
   readonly happened: () => void;
+}
+
+/** The message that ends an answer, without its last octet. It is short: the server sends it in one piece with what it ends. */
+const READY_FOR_QUERY = "Z\0\0\0\u0005";
+
+function count(data: Buffer | string, part: string): number {
+  return data.toString("latin1").split(part).length - 1;
 }

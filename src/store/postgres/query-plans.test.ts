@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
+import type { ClaimedJob } from "../../core/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { openDriver, type Session } from "./driver.ts";
@@ -13,25 +15,34 @@ const PER_ROUND = 20;
 
 type Ground = Omit<World, "inside">;
 
-async function sendSome(store: Store, { clock, account }: Ground): Promise<void> {
+async function claimSome(store: Store, { clock }: Ground, limit: number): Promise<readonly ClaimedJob[]> {
+  const jobs = await store.queue.claim({ queue: QUEUE, limit, now: clock.now, leaseMs: 60_000 });
+  expect(jobs).toHaveLength(limit);
+  return jobs;
+}
+
+async function settleAll(store: Store, { clock }: Ground, jobs: readonly ClaimedJob[]): Promise<void> {
+  const settlements = jobs.map(({ jobId, claim, messageId }) => ({
+    jobId,
+    claim,
+    messageId,
+    at: clock.now,
+    connectorId: "c",
+    countsAsAttempt: true,
+    outcomes: [sent(`p-${messageId}`)],
+    next: { kind: "done" } as const,
+    keepsContent: false,
+  }));
+  expect(await store.queue.settle(settlements)).not.toContain(false);
+}
+
+async function sendSome(store: Store, world: Ground): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
-    const jobs = await store.queue.claim({ queue: QUEUE, limit: PER_ROUND, now: clock.now, leaseMs: 60_000 });
-    expect(jobs).toHaveLength(PER_ROUND);
-    const settlements = jobs.map(({ jobId, claim, messageId }) => ({
-      jobId,
-      claim,
-      messageId,
-      at: clock.now,
-      connectorId: "c",
-      countsAsAttempt: true,
-      outcomes: [sent(`p-${messageId}`)],
-      next: { kind: "done" } as const,
-      keepsContent: false,
-    }));
-    expect(await store.queue.settle(settlements)).not.toContain(false);
-    const id = jobs[0]?.messageId ?? "";
-    expect(await store.intake.findMessage({ accountId: account.id, channel: "sms", id })).toBeDefined();
-    expect(await store.intake.timeline({ accountId: account.id, channel: "sms", id })).toHaveLength(1);
+    const jobs = await claimSome(store, world, PER_ROUND);
+    await settleAll(store, world, jobs);
+    const about = { accountId: world.account.id, channel: "sms", id: jobs[0]?.messageId ?? "" } as const;
+    expect(await store.intake.findMessage(about)).toBeDefined();
+    expect(await store.intake.timeline(about)).toHaveLength(1);
   }
 }
 
@@ -83,3 +94,29 @@ for (const isAnalyzed of [false, true]) {
     await store.close();
   }, 20_000);
 }
+
+test("settling a hundred messages takes as many statements as settling one, and so does claiming them", async () => {
+  const { store, url } = await openFresh();
+  const proxy = await openPostgresProxy(url);
+  const far = (await openOther(proxy.url)) as unknown as Store;
+  const world = await createWorld(far);
+  await world.sms({
+    to: Array.from({ length: 102 }, (_, at) => `+91${at}`),
+    content: { callbackUrl: "https://a.test/" },
+  });
+  const costs = [];
+  // The first meets the queue, and the connection.
+  for (const count of [1, 1, 100]) {
+    const before = proxy.answered();
+    const jobs = await claimSome(far, world, count);
+    const between = proxy.answered();
+    await settleAll(far, world, jobs);
+    costs.push({ claim: between - before, settle: proxy.answered() - between });
+  }
+  expect(costs[2]).toEqual(costs[1]!);
+  expect(costs[2]!.claim).toBeLessThanOrEqual(10);
+  expect(costs[2]!.settle).toBeLessThanOrEqual(14);
+  await far.close();
+  await proxy.close();
+  await store.close();
+});
