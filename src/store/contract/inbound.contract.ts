@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { InboundPiece } from "../../core/inbound.ts";
-import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HANDSET = "+919812345678";
 const NUMBER = "+14155550123";
@@ -131,6 +131,7 @@ function eventContract(open: OpenStore): void {
       await store.records.setSetting(account.id, "inbound_url", "https://hooks.acme.test:8443/in?k=1");
       const told = piece(world, { text: "STOP" });
       await store.inbound.receive([told, piece(world, { to: "nobody" })]);
+      await numberAll(world);
       const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
       expect(events).toMatchObject([
         { kind: "other", type: "sms.received", id: `evt_${quiet.id}_1`, data: { text: "quiet" } },

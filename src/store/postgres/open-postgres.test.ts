@@ -6,4 +6,6 @@ storeContract("postgres", openFresh, [
   ...(["push", "records", "recordsInUse", "settings", "limits"] as const),
   ...(["cancel", "messageList"] as const),
   "leases",
+  ...(["receipt", "receiptMatch", "receiptOrder", "lateAnswer", "overdue"] as const),
+  ...(["inbound", "optOut", "suppression"] as const),
 ]);
