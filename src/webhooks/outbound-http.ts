@@ -5,6 +5,7 @@ import type { Connection, Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { calledOff, type Exchanged, exchange } from "./exchange.ts";
 import { findAddresses, type Resolver } from "./find-addresses.ts";
+import { shareQuestions } from "./share-questions.ts";
 import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit, unlessAborted } from "./time-limit.ts";
 
@@ -55,7 +56,8 @@ interface Parts {
 }
 
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
-  const { clock, resolver } = deps;
+  const { clock } = deps;
+  const resolver = shareQuestions(deps.resolver);
   const rules = createAddressRules(deps.allowed ?? []);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
