@@ -27,6 +27,7 @@ const CHORES: readonly Chore[] = [
   { name: "stage", everyMs: 100, run: stageDue },
   { name: "expire", everyMs: 500, run: (store, now) => store.expire(now, CHUNK) },
   { name: "number events", everyMs: 50, run: (store, now) => store.numberEvents(now, CHUNK) },
+  { name: "prepare days", everyMs: 60_000, run: (store, now) => store.prepareDays(now) },
   { name: "erase", everyMs: 1_000, run: (store, now) => store.erase(now, 4 * CHUNK) },
   { name: "wipe", everyMs: 30_000, run: (store) => store.wipeContents(CHUNK) },
   { name: "prune messages", everyMs: 60_000, run: pruneMessages },

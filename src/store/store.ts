@@ -152,11 +152,16 @@ export interface UpkeepStore {
    * numbered as they are written: with one writer at a time the order of commits is theirs.
    */
   numberEvents(now: number, limit: number): Promise<number>;
+  /** Makes ready what messages of this and the next days will need, so that no accept has to; 0 where that is nothing. */
+  prepareDays(now: number): Promise<number>;
   /** One stretch of the oldest erasure under way, over about `limit` rows; 0 when there is none, or it has to wait. */
   erase(now: number, limit: number): Promise<number>;
   /** Wipes bodies of batches whose jobs are all gone (single messages are wiped as they settle). */
   wipeContents(limit: number): Promise<number>;
-  /** Deletes messages created before `before` that are final, and any created before `atLatest`, with all that hangs on them. */
+  /**
+   * Deletes messages created before `before` that are final, and any created before `atLatest`, with all that hangs on
+   * them. An engine may wait until a day (UTC) is over, and with what a day's requests share until the day after is.
+   */
   pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
   pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
   /** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */

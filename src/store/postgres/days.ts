@@ -1,3 +1,4 @@
+import type { UpkeepStore } from "../store.ts";
 import type { Session } from "./driver.ts";
 import type { Database } from "./transactions.ts";
 
@@ -13,7 +14,7 @@ export interface Days {
   forget(): void;
 }
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Names the lock under which partitions are made and dropped. */
 const MAKING = 7_031_002;
@@ -30,6 +31,14 @@ export function createDays(db: Database): Days {
       }
     },
     forget: () => known.clear(),
+  };
+}
+
+/** `UpkeepStore.prepareDays`: this day and the next two. */
+export function createPrepareDays(days: Days): UpkeepStore["prepareDays"] {
+  return async (now) => {
+    await days.ensure([now, now + DAY_MS, now + 2 * DAY_MS]);
+    return 0;
   };
 }
 

@@ -28,7 +28,6 @@ function together(statements: readonly string[]): string {
 }
 
 const OWN = [
-  ["new_events", "subject_id"],
   ["provider_ids", "message_id"],
   ["unconfirmed_parts", "message_id"],
   ["overdue_receipts", "message_id"],
@@ -40,7 +39,11 @@ const BY_DAY = [
   ["events", "subject_id"],
 ] as const;
 
-const REMOVE = together([...BY_DAY, ...OWN].map(([table, key]) => removeSql(table, key)));
+/** New events are few, and have no index but that of their order. */
+const REMOVE = together([
+  "DELETE FROM new_events WHERE subject_id = ANY($1)",
+  ...[...BY_DAY, ...OWN].map(([table, key]) => removeSql(table, key)),
+]);
 
 const REMOVE_CONTENTS = `DELETE FROM contents c USING unnest($1::uuid[]) AS t (id)
   WHERE c.id = t.id AND NOT EXISTS (SELECT 1 FROM messages m
@@ -66,7 +69,7 @@ export async function removeLeftovers(
 const inRange = (key: string) => `${key} > $1 AND ${key} <= $2 AND ${key} <> ALL($3::uuid[])`;
 
 const LEFTOVERS = together(
-  [["jobs", "message_id"] as const, ...OWN].map(
+  [["jobs", "message_id"] as const, ["new_events", "subject_id"] as const, ...OWN].map(
     ([table, key]) => `DELETE FROM ${table} WHERE ${inRange(key)}`,
   ),
 );

@@ -8,7 +8,7 @@ import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
 import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
-import { createDays } from "./days.ts";
+import { createDays, createPrepareDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
 import { createErasedNames } from "./erased-names.ts";
 import { createEventFeed } from "./event-feed.ts";
@@ -123,6 +123,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       parkedReceipts: () => countParked(db),
       pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+      prepareDays: createPrepareDays(days),
       pruneMessages: createPruneMessages(db, { days }),
       pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
       numberEvents: createNumberEvents(db, { days, bell: bells.events }),

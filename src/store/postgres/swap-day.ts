@@ -19,7 +19,7 @@ const KEYS = [
 export async function swapMessages(session: Session, { day, kept }: OldDay, before: number): Promise<void> {
   const tables = KEYS.map(([table, key]) => ({
     table,
-    kept: kept > 0 ? `${key} IN (SELECT id FROM kept_messages WHERE day = ${day})` : undefined,
+    kept: kept > 0 ? { key, ids: `SELECT id FROM kept_messages WHERE day = ${day}` } : undefined,
   }));
   await replaceTables(session, day, tables);
   await endWalk(session, day, before);
@@ -27,7 +27,7 @@ export async function swapMessages(session: Session, { day, kept }: OldDay, befo
 
 /** The same of contents: those stay that a message of the day, or of the day after, refers to. */
 export async function swapContents(session: Session, day: number, isKept: boolean): Promise<void> {
-  const kept = isKept ? `id IN (${REFERRED(day)})` : undefined;
+  const kept = isKept ? { key: "id", ids: REFERRED(day) } : undefined;
   await replaceTables(session, day, [{ table: "contents", kept }]);
 }
 
@@ -38,13 +38,13 @@ export async function countReferred(session: Session, day: number, most: number)
 }
 
 /** Of the day after only the first hour is looked at: the ids of one request are made together. */
-const REFERRED = (day: number) => `SELECT DISTINCT content FROM messages
+const REFERRED = (day: number) => `SELECT DISTINCT content AS id FROM messages
   WHERE id >= '${lowestUuid(day)}' AND id < '${lowestUuid(day + 1 + 1 / 24)}' AND content < '${lowestUuid(day + 1)}'`;
 
 interface Replaced {
   readonly table: DailyTable;
-  /** The rows that stay; `undefined`: none. */
-  readonly kept: string | undefined;
+  /** The rows that stay: those whose key is among the `id` of a query; `undefined`: none. */
+  readonly kept: { readonly key: string; readonly ids: string } | undefined;
 }
 
 async function replaceTables(session: Session, day: number, tables: readonly Replaced[]): Promise<void> {
@@ -66,13 +66,15 @@ async function waitAtMost(session: Session, ms: number): Promise<void> {
   await session.query("SELECT set_config('lock_timeout', $1, true)", [String(ms)]);
 }
 
+/** What stays is looked up one by one, since the planner cannot know how little it is. */
 async function copyKept(
   session: Session,
-  { table, day, kept }: { readonly table: DailyTable; readonly day: number; readonly kept: string },
+  { table, day, kept: { key, ids } }: { table: DailyTable; day: number; kept: NonNullable<Replaced["kept"]> },
 ): Promise<void> {
   const name = keptName(table, day);
   await createTable(session, { table, name });
-  await session.query(`INSERT INTO ${name} SELECT * FROM ${tableOf(table, day)} WHERE ${kept}`);
+  await session.query(`INSERT INTO ${name} SELECT r.* FROM (${ids}) AS k,
+    LATERAL (SELECT * FROM ${tableOf(table, day)} AS o WHERE o.${key} = k.id OFFSET 0) AS r`);
 }
 
 function keptName(table: DailyTable, day: number): string {

@@ -151,6 +151,7 @@ function createUpkeep(db: Database, books: Books): Omit<UpkeepStore, "completeIn
     pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
     ...createBacklog(db, books.queues),
     numberEvents: async () => 0,
+    prepareDays: async () => 0,
     erase: createErase(db, books),
   };
 }

@@ -98,7 +98,7 @@ function receiptWrites(call: RemoteCalls["call"]): Omit<Store["receipts"], "park
   };
 }
 
-type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts" | "numberEvents";
+type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts" | "numberEvents" | "prepareDays";
 
 function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepReads> {
   return {
