@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { StoreUnavailable } from "../../src/store/store.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../../src/store/store.ts";
 import { email, sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -154,6 +154,27 @@ onEveryStore((start) => {
       expect(headers.get("retry-after")).toMatch(/^\d+$/);
     }
     expect(api.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+  });
+
+  test("503: where nobody knows whether it was taken that is said, and that repeating with the key is safe", async () => {
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        intake: {
+          ...store.intake,
+          accept: async (request) => {
+            await store.intake.accept(request);
+            throw new OutcomeUnknown("the connection was lost");
+          },
+        },
+      }),
+    });
+    const headers = { "Idempotency-Key": "k" };
+    const lost = await api.post(PATH, sms(), { headers });
+    expect(lost.status).toBe(503);
+    expect(lost.json.message).toStartWith("outcome unknown");
+    expect(lost.json.message).toContain("repeating it with the same Idempotency-Key is safe");
+    expect(lost.headers.get("retry-after")).toMatch(/^\d+$/);
   });
 
   test("503: while draining, with Retry-After and the connection closed; probes still answer", async () => {
