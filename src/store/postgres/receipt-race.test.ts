@@ -1,0 +1,181 @@
+/** Receipts and settlements at two processes at once, each held in the middle of its transaction. */
+import { expect, test } from "bun:test";
+import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
+import { partReference } from "../../core/short-reference.ts";
+import { CONNECTOR, createWorld, SECOND, sent, unconfirmed, type World } from "../contract/world.contract.ts";
+import type { Store } from "../store.ts";
+import { openDriver, type Session } from "./driver.ts";
+import { openFresh, openOther } from "./postgres-world.contract.ts";
+
+type Ground = Omit<World, "inside">;
+
+interface Race extends Ground {
+  readonly url: string;
+  /** Another process. */
+  readonly other: Store;
+  /** Runs what is given while nobody can write to the table; it may go on as soon as the promise has resolved. */
+  whileHeld(
+    table: string,
+    run: (isWaiting: (calls: number) => Promise<void>) => Promise<void>,
+  ): Promise<void>;
+}
+
+async function race(run: (race: Race) => Promise<void>): Promise<void> {
+  const { store, url } = await openFresh();
+  const other = (await openOther(url)) as unknown as Store;
+  const driver = openDriver({ url });
+  const whileHeld: Race["whileHeld"] = (table, work) =>
+    driver.hold(async (stranger) => {
+      await stranger.exec(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
+      await work((calls) => waiting(driver, calls));
+      await stranger.exec("COMMIT");
+    });
+  try {
+    await run({ ...(await createWorld(store)), url, other, whileHeld });
+  } finally {
+    await driver.close();
+    await other.close();
+    await store.close();
+  }
+}
+
+/** Resolves when so many transactions wait for a lock. */
+async function waiting(session: Session, calls: number): Promise<void> {
+  const sql = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()";
+  while ((await session.query(sql)).length < calls);
+}
+
+function receipt({ clock }: Ground, providerMessageId: string, over = {}) {
+  const about = { connectorId: CONNECTOR, providerMessageId, receivedAt: clock.now };
+  return { ...about, status: "delivered" as const, ...over };
+}
+
+/** However the one writes the id that the other has. */
+const SPELLINGS = [
+  ["p-1", "p-1"],
+  ["A1B2C3D4", "2712847316"],
+] as const;
+
+for (const [answered, told] of SPELLINGS) {
+  const word = { recipient: "+919812345678" };
+
+  test(`a receipt that tells ${told} waits for the settlement that is writing ${answered} at another process`, () =>
+    race(async (world) => {
+      const { other, sms, claimOne, settle, status, store } = world;
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      const calls: Promise<unknown>[] = [];
+      await world.whileHeld("provider_ids", async (isWaiting) => {
+        calls.push(settle(job, { outcomes: [sent(answered)] }));
+        await isWaiting(1);
+        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        await isWaiting(2);
+      });
+      await Promise.all(calls);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }));
+
+  test(`a settlement that knows ${answered} waits for the receipt that is parking ${told} at another process`, () =>
+    race(async (world) => {
+      const { other, sms, claimOne, settle, status, store } = world;
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      const calls: Promise<unknown>[] = [];
+      await world.whileHeld("parked_receipts", async (isWaiting) => {
+        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        await isWaiting(1);
+        calls.push(settle(job, { outcomes: [sent(answered)] }));
+        await isWaiting(2);
+      });
+      await Promise.all(calls);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }));
+}
+
+test("a receipt with a reference and the settlement that gives its part up do not miss each other", () =>
+  race(async (world) => {
+    const { other, sms, claimOne, settle, status, clock } = world;
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const calls: Promise<unknown>[] = [];
+    await world.whileHeld("unconfirmed_parts", async (isWaiting) => {
+      const next = { kind: "again", dueAt: clock.now + SECOND } as const;
+      calls.push(settle(job, { outcomes: [unconfirmed()], next }));
+      await isWaiting(1);
+      const proof = { reference: partReference(id, 0), recipient: "+919812345678" };
+      calls.push(other.queue.recordReceipts([receipt(world, "x-1", proof)]));
+      await isWaiting(2);
+    });
+    await Promise.all(calls);
+    expect(await status(id)).toBe("delivered");
+    await world.store.upkeep.stage(clock.now + SECOND, 10);
+    expect(await world.claim()).toEqual([]);
+  }));
+
+test("of one receipt that two processes record at the same time one moves the message", () =>
+  race(async (world) => {
+    const { other, store, sms, claimOne, settle, history } = world;
+    const [id = ""] = await sms();
+    await settle(await claimOne(), { outcomes: [sent("p-1")] });
+    const calls: ReturnType<Store["queue"]["recordReceipts"]>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      for (const each of [store, other]) calls.push(each.queue.recordReceipts([receipt(world, "p-1")]));
+      await isWaiting(2);
+    });
+    const results = (await Promise.all(calls)).flat();
+    expect(results.map(({ kind }) => kind).sort()).toEqual(["applied", "late"]);
+    expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered", "late_receipt:delivered"]);
+  }));
+
+test("receipts and settlements of many messages, each at its own process, in opposite order, all find each other", () =>
+  race(async (world) => {
+    const { other, claim, clock, sms, status, store } = world;
+    const ids = await sms({ to: Array.from({ length: 60 }, (_, at) => `+9198123456${10 + at}`) });
+    const jobs = await claim(60);
+    const settlements = jobs.map(({ jobId, claim, messageId }) => ({
+      ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR, countsAsAttempt: true },
+      outcomes: [sent(`a-${messageId}`), sent(`b-${messageId}`)],
+      next: { kind: "done" } as const,
+      keepsContent: false,
+    }));
+    const receipts = ids.toReversed().flatMap((id) => [receipt(world, `b-${id}`), receipt(world, `a-${id}`)]);
+    await Promise.all([
+      ...inThrees(settlements).map((some) => store.queue.settle(some)),
+      ...inThrees(receipts).map((some) => other.queue.recordReceipts(some)),
+    ]);
+    const statuses = await Promise.all(ids.map((id) => status(id)));
+    expect(new Set(statuses)).toEqual(new Set(["delivered"]));
+    expect(await store.upkeep.parkedReceipts()).toBe(0);
+  }));
+
+function inThrees<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / 3) }, (_, at) => all.slice(at * 3, at * 3 + 3));
+}
+
+test("recording a hundred receipts takes as many statements as recording one, of those that match and of those that do not", () =>
+  race(async (world) => {
+    const proxy = await openPostgresProxy(world.url);
+    const far = (await openOther(proxy.url)) as unknown as Store;
+    const costOf = async (ids: readonly string[]) => {
+      const before = proxy.answered();
+      await far.queue.recordReceipts(ids.map((id) => receipt(world, id)));
+      return proxy.answered() - before;
+    };
+    const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
+    const ids = named("p", 102);
+    await world.sms();
+    await world.settle(await world.claimOne(), { outcomes: ids.map((id) => sent(id)) });
+    const matched = [
+      await costOf(ids.slice(0, 1)),
+      await costOf(ids.slice(1, 2)),
+      await costOf(ids.slice(2)),
+    ];
+    const parked = [await costOf(["x"]), await costOf(named("y", 100))];
+    await far.close();
+    await proxy.close();
+    expect(matched[2]).toBe(matched[1]!);
+    expect(parked[1]).toBe(parked[0]!);
+    expect(Math.max(...matched.slice(1), ...parked)).toBeLessThanOrEqual(12);
+  }));
