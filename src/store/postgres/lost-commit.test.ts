@@ -67,6 +67,17 @@ test("a claim and a settlement whose commit is lost have not happened", () =>
     expect(await history(id)).toEqual(["attempt:sent"]);
   }));
 
+test("a claim that was not committed takes nobody's turn", () =>
+  onTheWay(async ({ proxy, sms, claim, claimOne, addAccount }) => {
+    const owners = await Promise.all([addAccount(), addAccount(), addAccount()]);
+    for (const account of owners) await sms({ account, to: ["+911", "+912"] });
+    const order = [(await claimOne()).accountId];
+    void proxy.loseNext("COMMIT");
+    await rejection(claim(1));
+    for (let i = 0; i < 2; i++) order.push((await claimOne()).accountId);
+    expect(new Set(order).size).toBe(3);
+  }));
+
 test("where the database stays away the outcome is unknown, and nobody is told otherwise", () =>
   onTheWay(async ({ proxy, sms }) => {
     await sms();

@@ -1,4 +1,5 @@
 /** Ways for tests to open a store on PostgreSQL, each on a database of its own, and to look behind it. */
+import { beforeAll } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { postgresServer } from "../../../test/postgres-server.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
@@ -16,6 +17,9 @@ async function prepare(url: string): Promise<void> {
   await migrate(driver);
   await driver.close();
 }
+
+/** The first test is not to pay for the server. */
+beforeAll(async () => void (await postgresServer(prepare)), 60_000);
 
 /** A store on a database that others may have open too. */
 export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {
