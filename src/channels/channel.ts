@@ -107,6 +107,19 @@ export interface OutgoingEmail extends Outgoing {
   readonly returnPathHost?: string;
 }
 
+/** This process's part of a connector that several processes have together. */
+export interface Share {
+  /** Slots of the connector in all: binds where it has binds, else equal parts of its rate. */
+  readonly of: number;
+  /** Numbers of the slots that this process may use now, from 0. */
+  held(): ReadonlySet<number>;
+  /**
+   * Calls `listener` when `held` has changed. What is no longer held is given to another process when its promise
+   * has resolved; with `limitMs`, nothing may go on after so many milliseconds.
+   */
+  onChange(listener: (limitMs?: number) => Promise<void>): void;
+}
+
 /** What a channel is given by the composition root. */
 export interface ChannelDeps {
   readonly clock: Clock;
@@ -114,6 +127,8 @@ export interface ChannelDeps {
   readonly log: ChannelLog;
   /** Called when `freeSlots` may have grown. */
   readonly onSlots: () => void;
+  /** Absent: the whole connector is this process's. */
+  readonly share?: Share;
   /** Stores receipts; resolves when they are durable. Only then may they be acknowledged. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
   /** Stores messages from handsets; resolves when they are durable. Only then may they be acknowledged. Absent: refuse. */
@@ -160,6 +175,8 @@ export interface ConnectorKind {
   open(connector: Connector, deps: ChannelDeps): Channel;
   /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. */
   check(connector: Connector, clock: Clock): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** How many slots its connectors have, of which one process at a time uses each; absent: only their rate is shared. */
+  slots?(connector: Connector): number;
   /** True where the provider renders the text by its template id, so that a template unknown here is no obstacle. */
   rendersTemplates?(connector: Connector): boolean;
   /** Present where providers report deliveries by HTTP requests to `callbackPath`. */

@@ -42,6 +42,11 @@ export const BUILT_IN = {
   ),
 };
 
+/** Of a connector whose slots are one process's at a time; `undefined`: it has none. */
+export function slotsOf(connector: Connector): number | undefined {
+  return CONNECTOR_KINDS.find((each) => each.kind === connector.kind)?.slots?.(connector);
+}
+
 /** Opens the channel of a connector; `undefined` for an unknown kind. */
 export function openChannel(
   connector: Connector,

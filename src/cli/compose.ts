@@ -7,6 +7,7 @@ import { createDomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/late-answers.ts";
 import { overdueChore } from "../delivery/overdue-receipts.ts";
+import { createShares } from "../delivery/shares.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/write-lock.ts";
@@ -14,7 +15,7 @@ import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
 import { createAside } from "./aside/create-aside.ts";
 import { openBounces } from "./bounces.ts";
-import { BUILT_IN, openChannel } from "./channels.ts";
+import { BUILT_IN, openChannel, slotsOf } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder.ts";
 import { createDns } from "./dns.ts";
@@ -195,7 +196,7 @@ function endProcess(error: Error, log: Logger): void {
   process.exit(1);
 }
 
-function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys, aside }: Parts): Engine {
+function createDelivery({ config, clock, log, store, metrics, ids, dns, mailKeys, aside }: Parts): Engine {
   const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
@@ -229,6 +230,10 @@ function createDelivery({ clock, log, store, metrics, ids, dns, mailKeys, aside 
     log: deliveryLog(log),
     observe: metrics.observe,
     builtIn: BUILT_IN,
+    slotsOf,
+    ...(config.databaseUrl !== undefined && {
+      shares: createShares({ leases: store.leases, clock, log, process: ids() }),
+    }),
   });
   return engine;
 }

@@ -11,6 +11,7 @@ import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
 import { inquire } from "./overdue-receipts.ts";
 import { createSender } from "./send-message.ts";
+import type { Shares } from "./shares.ts";
 import { skipSuppressed } from "./skip-suppressed.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
 import { type FindSenderDomain, toOutgoing } from "./to-outgoing.ts";
@@ -57,6 +58,10 @@ export interface EngineDeps {
   readonly random: Random;
   readonly log: DeliveryLog;
   readonly observe: Observe;
+  /** Absent: this process is the only one that delivers. */
+  readonly shares?: Shares;
+  /** See `OutletsDeps`. */
+  readonly slotsOf: (connector: Connector) => number | undefined;
   /** Connectors and routes that exist without being configured: the simulator's. */
   readonly builtIn: { readonly connectors: readonly Connector[]; readonly routes: readonly Route[] };
 }
@@ -77,6 +82,8 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+const UNREAD = "the configuration could not be read";
+
 export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
@@ -95,9 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   const watch = async () => {
     while (!stopping.signal.aborted) {
-      await reconcile().catch((error) =>
-        deps.log.warn({ err: error }, "the configuration could not be read"),
-      );
+      await reconcile().catch((error) => deps.log.warn({ err: error }, UNREAD));
       await sleep(clock, RECONCILE_MS, stopping.signal);
     }
   };
@@ -106,6 +111,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
+      deps.shares?.start();
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },
@@ -123,6 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
       cancel();
       await watching;
       await outlets.stop();
+      await deps.shares?.stop();
     },
   };
 }

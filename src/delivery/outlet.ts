@@ -1,4 +1,4 @@
-import type { Channel, OutgoingMessage } from "../channels/channel.ts";
+import type { Channel, ChannelStatus, OutgoingMessage } from "../channels/channel.ts";
 import type { ConnectorHealth } from "../core/connector-health.ts";
 import type { SendOutcome } from "../core/outcome.ts";
 import { segmentSms } from "../core/sms-segments.ts";
@@ -29,14 +29,23 @@ export interface OutletParts {
   readonly health: Health;
   /** Called when a reservation was given back. */
   readonly onLeftOver: () => void;
+  /** Messages can leave by another process: then what does not leave here is waited for, not sent another way. */
+  readonly isUpElsewhere: () => boolean;
 }
 
-export function createOutlet(channel: Channel, { throttle, health, onLeftOver }: OutletParts): Outlet {
+export function createOutlet(
+  channel: Channel,
+  { throttle, health, onLeftOver, isUpElsewhere }: OutletParts,
+): Outlet {
   let reserved = 0;
+  const status = (): ChannelStatus => {
+    const own = channel.status();
+    return own.state !== "up" && isUpElsewhere() ? { ...own, state: "up" } : own;
+  };
   return {
     channel,
-    isUp: () => channel.status().state === "up",
-    health: () => health.score(channel.status()),
+    isUp: () => status().state === "up",
+    health: () => health.score(status()),
     noteAttempt: health.attempt,
     noteReceipt: health.receipt,
     available: () => Math.min(channel.freeSlots(), throttle.available()) - reserved,

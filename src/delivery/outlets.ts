@@ -1,15 +1,20 @@
-import type { Channel, ChannelStatus } from "../channels/channel.ts";
+import type { Channel, ChannelStatus, Share } from "../channels/channel.ts";
 import type { Connector } from "../core/accounts.ts";
 import type { Clock } from "../core/clock.ts";
 import type { DeliveryLog } from "./engine.ts";
 import { createHealth } from "./health.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
+import type { OwnShare, Shares } from "./shares.ts";
 import { createThrottle } from "./throttle.ts";
 
 /** Opens the channel of a connector; `undefined` for a kind this program does not know. */
 export type OpenChannel = (
   connector: Connector,
-  listeners: { readonly onSlots: () => void; readonly onStatus: (status: ChannelStatus) => void },
+  listeners: {
+    readonly onSlots: () => void;
+    readonly onStatus: (status: ChannelStatus) => void;
+    readonly share?: Share;
+  },
 ) => Channel | undefined;
 
 export interface OutletsDeps {
@@ -20,6 +25,10 @@ export interface OutletsDeps {
   readonly onSlots: () => void;
   /** Slots that were reserved turned out not to be needed. */
   readonly onLeftOver: () => void;
+  /** Absent: connectors are this process's alone. */
+  readonly shares?: Shares;
+  /** Of a connector whose slots are one process's at a time; `undefined`: it has none. */
+  readonly slotsOf: (connector: Connector) => number | undefined;
 }
 
 /** The open channels, kept in step with the configured connectors. */
@@ -32,14 +41,17 @@ export interface Outlets {
 }
 
 export function createOutlets(deps: OutletsDeps): Outlets {
-  const open = new Map<string, { readonly outlet: Outlet; readonly fingerprint: string }>();
+  const open = new Map<string, Opened & { readonly fingerprint: string }>();
   const closing = new Set<Promise<void>>();
 
   const close = (id: string) => {
     const entry = open.get(id);
     if (!entry) return;
     open.delete(id);
-    const stopped = entry.outlet.channel.stop().finally(() => closing.delete(stopped));
+    const stopped = entry.outlet.channel.stop().finally(() => {
+      closing.delete(stopped);
+      entry.share?.close();
+    });
     closing.add(stopped);
   };
 
@@ -51,9 +63,9 @@ export function createOutlets(deps: OutletsDeps): Outlets {
         const fingerprint = JSON.stringify([connector.kind, connector.config, connector.secrets]);
         if (open.get(connector.id)?.fingerprint === fingerprint) continue;
         close(connector.id);
-        const outlet = openOutlet(deps, connector);
-        if (outlet) open.set(connector.id, { outlet, fingerprint });
-        outlet?.channel.start();
+        const opened = openOutlet(deps, connector);
+        if (opened) open.set(connector.id, { ...opened, fingerprint });
+        opened?.outlet.channel.start();
       }
     },
     get: (connectorId) => open.get(connectorId)?.outlet,
@@ -65,24 +77,52 @@ export function createOutlets(deps: OutletsDeps): Outlets {
   };
 }
 
-function openOutlet(deps: OutletsDeps, connector: Connector): Outlet | undefined {
+interface Opened {
+  readonly outlet: Outlet;
+  readonly share?: OwnShare;
+}
+
+function openOutlet(deps: OutletsDeps, connector: Connector): Opened | undefined {
+  const share = joinShares(deps, connector);
   const channel = deps.open(connector, {
+    ...(share && { share }),
     onSlots: deps.onSlots,
     onStatus: (status) => {
       tell(deps.log, connector, status);
       deps.onSlots();
     },
   });
-  if (channel) return outletOf(deps, connector, channel);
+  if (channel) {
+    share?.tellUp(() => channel.status().state === "up");
+    return { outlet: outletOf(deps, connector, { channel, share }), ...(share && { share }) };
+  }
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
+  share?.close();
   return undefined;
 }
 
-function outletOf({ clock, onLeftOver }: OutletsDeps, connector: Connector, channel: Channel): Outlet {
+/** Of a connector that has a rate and nothing else to share: so many parts of it, and so many processes at the most. */
+const RATE_SLOTS = 24;
+
+/** One that has neither slots nor a rate may be used by every process as it likes. */
+function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connector): OwnShare | undefined {
+  const slots = slotsOf(connector) ?? (rateOf(connector) === undefined ? undefined : RATE_SLOTS);
+  const share = slots === undefined ? undefined : shares?.join(connector.id, slots);
+  share?.onChange(async () => onSlots());
+  return share;
+}
+
+function outletOf(
+  { clock, onLeftOver, shares }: OutletsDeps,
+  connector: Connector,
+  { channel, share }: { channel: Channel; share: OwnShare | undefined },
+): Outlet {
   const keepsRate = channel.keepsRate === true;
-  const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector));
+  const part = share && (() => share.held().size / share.of);
+  const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
+  const isUpElsewhere = () => share !== undefined && shares?.isUpElsewhere(connector.id) === true;
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
-  return createOutlet(channel, { throttle, health, onLeftOver });
+  return createOutlet(channel, { throttle, health, onLeftOver, isUpElsewhere });
 }
 
 function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {

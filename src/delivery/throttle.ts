@@ -12,17 +12,26 @@ export interface Throttle {
   waitMs(): number;
 }
 
-/** @param perSecond absent or 0: no limit */
-export function createThrottle(clock: Clock, perSecond: number | undefined): Throttle {
+/**
+ * @param perSecond absent or 0: no limit
+ * @param part what of it is this process's now, from 0 to 1; what grows begins to fill from then on
+ */
+export function createThrottle(
+  clock: Clock,
+  perSecond: number | undefined,
+  part: () => number = () => 1,
+): Throttle {
   if (!perSecond) return UNLIMITED;
-  const capacity = Math.max(1, perSecond);
-  let tokens = capacity;
+  let rate = perSecond * part();
+  let tokens = capacityOf(rate);
   let filledAt = clock.monotonicMs();
 
   const refill = () => {
     const now = clock.monotonicMs();
-    tokens = Math.min(capacity, tokens + ((now - filledAt) / 1_000) * perSecond);
+    tokens = Math.min(capacityOf(rate), tokens + ((now - filledAt) / 1_000) * rate);
     filledAt = now;
+    rate = perSecond * part();
+    tokens = Math.min(capacityOf(rate), tokens);
   };
   return {
     isLimited: true,
@@ -36,9 +45,14 @@ export function createThrottle(clock: Clock, perSecond: number | undefined): Thr
     },
     waitMs() {
       refill();
-      return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) / perSecond) * 1_000);
+      return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) / rate) * 1_000);
     },
   };
+}
+
+/** A second's worth, but a whole token where there is a rate at all. */
+function capacityOf(rate: number): number {
+  return rate > 0 ? Math.max(1, rate) : 0;
 }
 
 const UNLIMITED: Throttle = {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { ChannelStatus } from "../../channel.ts";
+import type { ChannelStatus, Share } from "../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import type { BindRole, Session, SessionEvents } from "./session.ts";
 
@@ -17,53 +17,83 @@ export interface Binds {
 
 export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly roles: readonly BindRole[];
+  /** Whose slots are so many roles each; absent: all binds are this process's. */
+  readonly share?: Share;
   readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
   /** Called when the state changes, or how many are up, and when one could not be bound. */
   readonly onStatus: (isNewState: boolean) => void;
 }
 
 interface Bind {
+  readonly index: number;
   readonly role: BindRole;
   readonly link: BoundLink;
 }
 
-export function createBinds({ roles, open, onStatus, ...deps }: BindsDeps): Binds {
+export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps): Binds {
   let phase: "new" | "running" | "stopped" = "new";
   const view = createView(deps.clock, onStatus);
-  const binds: readonly Bind[] = roles.map((role, index) => ({
+  /** In order of their numbers. */
+  let binds: readonly Bind[] = [];
+  const isHeld = (index: number) =>
+    share === undefined || share.held().has(Math.floor((index * share.of) / roles.length));
+
+  const make = (role: BindRole, index: number): Bind => ({
+    index,
     role,
     link: keepBound({
       ...deps,
       open: (events) => open(role, events),
-      onStatus({ state }) {
+      onStatus() {
         // While stopping, the first to be gone must not look as if the connector had lost a bind.
         if (phase !== "running") return;
-        // The first goes ahead: with a wrong password one refusal is enough.
-        if (index === 0 && state !== "connecting") for (const { link } of binds) link.start();
+        if (binds[0]?.index === index) startOthers(binds);
         view.look(binds);
       },
     }),
-  }));
+  });
+  /** Opens the binds that are this process's now, and leaves those that are no longer. */
+  const reconcile = async (limitMs?: number) => {
+    if (phase !== "running") return;
+    const left = binds.filter(({ index }) => !isHeld(index));
+    const known = new Map(binds.map((bind) => [bind.index, bind]));
+    binds = roles.flatMap((role, index) => (isHeld(index) ? [known.get(index) ?? make(role, index)] : []));
+    binds[0]?.link.start();
+    startOthers(binds);
+    view.look(binds);
+    await Promise.all(left.map(({ link }) => link.stop(limitMs)));
+  };
+  share?.onChange(reconcile);
   return {
     start() {
       if (phase !== "new") return;
       phase = "running";
-      binds[0]?.link.start();
+      void reconcile();
     },
-    sessions: () => binds.flatMap((bind) => (carries(bind) ? (bind.link.session() ?? []) : [])),
+    sessions: () => sessionsOf(share ? binds.filter(({ index }) => isHeld(index)) : binds),
     replace: (session, reason) => binds.find(({ link }) => link.session() === session)?.link.replace(reason),
     async stop() {
       phase = "stopped";
       await Promise.all(binds.map(({ link }) => link.stop()));
       view.look(binds);
     },
-    status() {
-      const { state, since } = view;
-      const reason = reasonOf(binds, state);
-      const reach = { up: count(binds, "up"), of: binds.length };
-      return { state, since, ...(reason !== undefined && { reason }), binds: reach };
-    },
+    status: () => statusOf(binds, view),
   };
+}
+
+/** The first goes ahead: with a wrong password one refusal is enough. */
+function startOthers([first, ...others]: readonly Bind[]): void {
+  if (!first || !["up", "down"].includes(first.link.status().state)) return;
+  for (const { link } of others) link.start();
+}
+
+function statusOf(
+  binds: readonly Bind[],
+  { state, since }: Pick<LinkStatus, "state" | "since">,
+): ReturnType<Binds["status"]> {
+  const reason = reasonOf(binds, state);
+  const reach = { up: count(binds, "up"), of: binds.length };
+  return { state, since, ...(reason !== undefined && { reason }), binds: reach };
 }
 
 /** What was last seen of the binds together. */
@@ -88,6 +118,15 @@ function createView(clock: Clock, onStatus: BindsDeps["onStatus"]) {
 
 function count(binds: readonly Bind[], state: LinkStatus["state"]): number {
   return binds.filter(({ link }) => link.status().state === state).length;
+}
+
+function sessionsOf(binds: readonly Bind[]): readonly Session[] {
+  const sessions: Session[] = [];
+  for (const bind of binds) {
+    const session = carries(bind) ? bind.link.session() : undefined;
+    if (session) sessions.push(session);
+  }
+  return sessions;
 }
 
 function carries({ role }: Bind): boolean {

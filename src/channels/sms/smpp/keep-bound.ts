@@ -11,8 +11,8 @@ export interface BoundLink {
   session(): Session | undefined;
   /** Lets go of the session once what is under way has been answered, or after a while; then the next is opened. */
   replace(reason: string): void;
-  /** Lets go of the session likewise, for good. */
-  stop(): Promise<void>;
+  /** Lets go of the session likewise, for good; after `limitMs` whatever is under way. */
+  stop(limitMs?: number): Promise<void>;
   status(): LinkStatus;
 }
 
@@ -81,8 +81,9 @@ export function keepBound(deps: LinkDeps): BoundLink {
     replace(reason) {
       if (state.phase === "running" && state.usable) void leaveSession(state, reason);
     },
-    stop() {
+    stop(limitMs) {
       state.stopped ??= stop(state);
+      if (limitMs !== undefined) cutAfter(state, limitMs);
       return state.stopped;
     },
     status: () => state.status,
@@ -158,6 +159,14 @@ async function stop(state: State): Promise<void> {
     await state.ended.promise;
   }
   setStatus(state, "stopped", undefined);
+}
+
+/** The session may end before; then there is nothing to cut. */
+function cutAfter(state: State, limitMs: number): void {
+  const cancel = state.deps.clock.after(limitMs, () =>
+    state.opened?.destroy("its place went to another process"),
+  );
+  void state.ended.promise.then(cancel);
 }
 
 function setStatus(state: State, to: LinkStatus["state"], reason: string | undefined): void {

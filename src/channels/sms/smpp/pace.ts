@@ -19,6 +19,8 @@ export interface Pace {
    * What was sent before the last slowing down says nothing about the new rate.
    */
   slowDown(refusal: { readonly sentAtMs: number; readonly pauseMs: number }): void;
+  /** What of the configured rate is this process's from now on: more than 0, and 1 at the most. */
+  setPart(part: number): void;
   /** `undefined` without a rate. */
   rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
 }
@@ -38,7 +40,7 @@ const LEAST_RATE = 1;
 
 interface State {
   readonly clock: Clock;
-  readonly ceiling: number;
+  ceiling: number;
   readonly counted: ReturnType<typeof countBySecond>;
   rate: number;
   tokens: number;
@@ -82,6 +84,10 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
     },
     accepted: state.counted.add,
     slowDown: (refusal) => slowDown(state, refusal),
+    setPart(part) {
+      if (Number.isFinite(perSecond) && perSecond * part !== state.ceiling)
+        setCeiling(state, perSecond * part);
+    },
     rate() {
       if (isFree(state)) return undefined;
       refill(state);
@@ -116,6 +122,15 @@ function endReduction(state: State): void {
   state.reduced = undefined;
   state.rate = state.ceiling;
   state.tokens = Math.max(state.tokens, Number.isFinite(state.rate) ? 0 : burst(state.rate));
+}
+
+/** Others may have sent what this process's part has grown by: it begins to fill from now on. */
+function setCeiling(state: State, ceiling: number): void {
+  refill(state);
+  state.ceiling = ceiling;
+  state.rate = state.reduced ? Math.min(state.rate, ceiling) : ceiling;
+  if (state.reduced) state.reduced = { ...state.reduced, endsAt: ceiling };
+  state.tokens = Math.min(state.tokens, 1);
 }
 
 function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown"]>[0]): void {

@@ -4,7 +4,7 @@ import { createSenderPace } from "./sender-pace.ts";
 
 function open(perSecond: number | undefined) {
   const clock = createHeldClock();
-  const pace = createSenderPace(clock, () => 0.5, perSecond);
+  const pace = createSenderPace(clock, () => 0.5, { perSecond });
   const ask = (sender: string, messageId: string, segments = 1) =>
     pace.waitMs({ sender, messageId, segments });
   return { clock, ask };

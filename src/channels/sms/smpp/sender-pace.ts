@@ -21,13 +21,22 @@ const MAX_PLACES = 10_000;
 /** A place nobody came for is given up so long after its time. */
 const LAPSE_MS = 60_000;
 
+/** Where nothing is this process's nothing leaves it; what is booked meanwhile must still end some day. */
+const LEAST_PART = 0.01;
+
 const NO_WAIT: SenderPace = { waitMs: () => 0 };
 
-/** @param perSecond absent: senders have no rate of their own */
+export interface SenderRate {
+  /** Absent: senders have no rate of their own. */
+  readonly perSecond: number | undefined;
+  /** What of it is this process's now, up to 1; absent: all. */
+  readonly part?: () => number;
+}
+
 export function createSenderPace(
   clock: Clock,
   random: () => number,
-  perSecond: number | undefined,
+  { perSecond, part = () => 1 }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
   /** When each sender's next segment may go, as far as that lies ahead; in the order last used. */
@@ -39,7 +48,7 @@ export function createSenderPace(
     const now = clock.monotonicMs();
     const at = Math.max(nextAt.get(sender) ?? Number.NEGATIVE_INFINITY, now - BURST_MS);
     nextAt.delete(sender);
-    nextAt.set(sender, at + (segments / perSecond) * 1000);
+    nextAt.set(sender, at + (segments / (perSecond * Math.max(part(), LEAST_PART))) * 1000);
     forgetPassed(nextAt, now - BURST_MS);
     return at;
   };

@@ -1,13 +1,20 @@
 /** The way out through one SMSC: messages become submit_sm, deliver_sm become receipts. */
 import type { Connector } from "../../../core/accounts.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage, QueriedPart } from "../../channel.ts";
+import type {
+  Channel,
+  ChannelDeps,
+  ChannelStatus,
+  OutgoingMessage,
+  QueriedPart,
+  Share,
+} from "../../channel.ts";
 import { addressOf, senderOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
 import { createCutOffs } from "./cut-offs.ts";
 import { createHandsetInbox } from "./handset-inbox.ts";
-import { createPace } from "./pace.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
 import { isReceipt } from "./receipt.ts";
 import { createReceiptInbox } from "./receipt-inbox.ts";
@@ -39,11 +46,13 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const sends = createTally();
   const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second);
+  const part = createPart(deps.share, pace);
   const inbox = createInbox(connector, config, deps);
   const binds = createBinds({
     clock,
     random,
     roles: bindRoles(config),
+    ...(deps.share && { share: deps.share }),
     gate: createCredentialGate(clock, alarm.set),
     open: (role, events) =>
       openSession({ ...sessionOptions(config, connector.secrets), role }, clock, {
@@ -63,7 +72,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const channel = {
     config,
     submitter: createSubmitter({ connector, config, binds, line, pace }, deps),
-    senderPace: createSenderPace(clock, random, config.max_per_second_per_sender),
+    senderPace: createSenderPace(clock, random, { perSecond: config.max_per_second_per_sender, part }),
   };
   return {
     connectorId: connector.id,
@@ -77,6 +86,16 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     stop: binds.stop,
     status,
   };
+}
+
+/** What of the connector's rate is this process's: as much as of its binds. The pace is kept in step with it. */
+function createPart(share: Share | undefined, pace: Pace): () => number {
+  if (!share) return () => 1;
+  const part = () => share.held().size / share.of;
+  share.onChange(async () => {
+    if (part() > 0) pace.setPart(part());
+  });
+  return part;
 }
 
 /** What the SMSC delivers: receipts, and what handsets write. */

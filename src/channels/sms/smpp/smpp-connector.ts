@@ -15,8 +15,15 @@ export const smppConnectorKind: ConnectorKind = {
   config: smppConfigSchema,
   secrets: ["password"],
   open: openSmppChannel,
+  slots,
   check,
 };
+
+/** A slot is a bind, or a pair of them. */
+function slots(connector: Connector): number {
+  const config = readSmppConfig(connector);
+  return config instanceof Error ? 1 : config.binds;
+}
 
 /** Binds and unbinds; in `detail`, in words, how that went. */
 async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean; detail: string }> {

@@ -1,0 +1,87 @@
+import type { Share } from "../channels/channel.ts";
+import { fairShare } from "../core/share-out.ts";
+import type { KeptLease, LeaseBoard, Slot } from "../store/store.ts";
+
+export interface HoldingOptions {
+  readonly connector: string;
+  readonly slots: number;
+  readonly process: string;
+  /** Leases of this process are sure now. */
+  readonly isSure: () => boolean;
+  /** Slots that the process has already. */
+  readonly has: readonly number[];
+}
+
+/** What this process has of one connector, and is about to have. */
+export interface Holding {
+  readonly share: Share & { tellUp(isUp: () => boolean): void };
+  /** Slots in use, those that are being left included. */
+  slots(): readonly number[];
+  kept(): readonly KeptLease[];
+  /** Free slots that are this process's due. */
+  wanted(): readonly Slot[];
+  /** Takes up what the board says, and leaves what is more than its due. */
+  look(board: LeaseBoard): void;
+  /** Leaves everything; after so many milliseconds nothing is to go on. */
+  letGo(limitMs: number): void;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+type Listener = (limitMs?: number) => Promise<void>;
+
+/** A slot is held, then being left, then gone. While it is being left it is still leased. */
+export function createHolding({ connector: name, slots: of, process, isSure, has }: HoldingOptions): Holding {
+  const held = new Set(has.filter((slot) => slot < of));
+  const leaving = new Set<number>(has.filter((slot) => slot >= of));
+  const listeners: Listener[] = [];
+  let isUp = () => false;
+  let wanted: readonly Slot[] = [];
+
+  const change = async (left: readonly number[], limitMs?: number) => {
+    for (const slot of left) {
+      held.delete(slot);
+      leaving.add(slot);
+    }
+    await Promise.all(listeners.map((listener) => listener(limitMs)));
+    for (const slot of left) leaving.delete(slot);
+  };
+  const lose = (lost: readonly number[]) => {
+    wanted = [];
+    void change(lost, 0);
+  };
+  return {
+    share: {
+      of,
+      held: () => (isSure() ? held : NONE),
+      onChange: (listener) => void listeners.push(listener),
+      tellUp(probe) {
+        isUp = probe;
+      },
+    },
+    slots: () => [...held, ...leaving],
+    kept: () => [...held, ...leaving].map((slot) => ({ name, slot, isUp: held.has(slot) && isUp() })),
+    wanted: () => wanted,
+    look({ processes, leases }) {
+      const taken = leases.filter((lease) => lease.name === name);
+      const own = new Set(taken.filter((lease) => lease.process === process).map(({ slot }) => slot));
+      const lost = [...held].filter((slot) => !own.has(slot));
+      if (lost.length > 0) lose(lost);
+      const gained = [...own].filter((slot) => slot < of && !held.has(slot) && !leaving.has(slot));
+      for (const slot of gained) held.add(slot);
+      const due = fairShare({ name, slots: of, process, processes: processes.map((one) => one.process) });
+      const surplus = [...held].toSorted((a, b) => a - b).slice(due);
+      if (gained.length > 0 || surplus.length > 0) void change(surplus);
+      const free = numbersBelow(of).filter((slot) => !taken.some((lease) => lease.slot === slot));
+      wanted = free.slice(0, Math.max(0, due - held.size)).map((slot) => ({ name, slot }));
+    },
+    letGo(limitMs) {
+      wanted = [];
+      if (held.size > 0) void change([...held], limitMs);
+    },
+  };
+}
+
+function numbersBelow(limit: number): readonly number[] {
+  return Array.from({ length: limit }, (_, index) => index);
+}

@@ -1,0 +1,177 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { createLeases } from "../store/sqlite/leases.ts";
+import type { LeaseStore } from "../store/store.ts";
+import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, TURN_MS } from "./shares.ts";
+import { createThrottle } from "./throttle.ts";
+
+const log = { warn() {} };
+
+/** One process on leases that others use too; its way to them can be cut. */
+function startProcess(leases: LeaseStore, process: string) {
+  const clock = createHeldClock();
+  let isCut = false;
+  const reached: LeaseStore = {
+    turn: (turn) => (isCut ? Promise.reject(new Error("away")) : leases.turn(turn)),
+    leave: (name) => (isCut ? Promise.reject(new Error("away")) : leases.leave(name)),
+  };
+  const shares = createShares({ leases: reached, clock, log, process });
+  shares.start();
+  return {
+    clock,
+    shares,
+    cut(to: boolean) {
+      isCut = to;
+    },
+  };
+}
+
+function joined(shares: Shares, slots: number) {
+  const share = shares.join("smsc", slots);
+  const limits: (number | undefined)[] = [];
+  share.onChange(async (limitMs) => void limits.push(limitMs));
+  return { share, limits };
+}
+
+const slotsOf = (share: OwnShare) => [...share.held()].toSorted();
+
+async function pass(ms: number, ...clocks: readonly { advance(ms: number): Promise<void> }[]): Promise<void> {
+  for (let past = 0; past < ms; past += 100) for (const clock of clocks) await clock.advance(100);
+}
+
+test("slots are shared out equally, each is one process's, and a process that goes leaves its own to the others", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  const { share: ofA } = joined(a.shares, 5);
+  await pass(300, a.clock);
+  expect(slotsOf(ofA)).toEqual([0, 1, 2, 3, 4]);
+  const b = startProcess(leases, "b");
+  const { share: ofB } = joined(b.shares, 5);
+  await pass(3_000, a.clock, b.clock);
+  expect([ofA.held().size, ofB.held().size].toSorted()).toEqual([2, 3]);
+  expect([...slotsOf(ofA), ...slotsOf(ofB)].toSorted()).toEqual([0, 1, 2, 3, 4]);
+  await a.shares.stop();
+  await pass(2 * TURN_MS, b.clock);
+  expect(ofB.held().size).toBe(5);
+  await b.shares.stop();
+});
+
+test("a slot that is left goes to another only when nothing is sent on it any more", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  const share = a.shares.join("smsc", 2);
+  const closed = Promise.withResolvers<void>();
+  share.onChange(() => (share.held().size === 1 ? closed.promise : Promise.resolve()));
+  await pass(300, a.clock);
+  const b = startProcess(leases, "b");
+  const { share: ofB } = joined(b.shares, 2);
+  await pass(5_000, a.clock, b.clock);
+  expect([share.held().size, ofB.held().size]).toEqual([1, 0]);
+  closed.resolve();
+  await pass(3_000, a.clock, b.clock);
+  expect([share.held().size, ofB.held().size]).toEqual([1, 1]);
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("what a process that died had is taken over within 15 s", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  joined(a.shares, 4);
+  const { share: ofB } = joined(b.shares, 4);
+  await pass(3_000, a.clock, b.clock);
+  expect(ofB.held().size).toBe(2);
+  await pass(DEAD_MS - 2 * TURN_MS, b.clock);
+  expect(ofB.held().size).toBe(2);
+  await pass(15_000 - (DEAD_MS - 2 * TURN_MS), b.clock);
+  expect(ofB.held().size).toBe(4);
+  await b.shares.stop();
+});
+
+test("a holder that cannot renew stops using its slots, and has closed them, before another may take them", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  const { share: ofA, limits } = joined(a.shares, 2);
+  const { share: ofB } = joined(b.shares, 2);
+  await pass(3_000, a.clock, b.clock);
+  a.cut(true);
+  await pass(SURE_MS, a.clock, b.clock);
+  expect(ofA.held().size).toBe(0);
+  expect(ofB.held().size).toBe(1);
+  await pass(TURN_MS, a.clock, b.clock);
+  expect(limits.at(-1)).toBe(CLOSE_MS);
+  expect(SURE_MS + CLOSE_MS + TURN_MS).toBeLessThan(DEAD_MS);
+  await pass(15_000 - SURE_MS - TURN_MS, a.clock, b.clock);
+  expect(ofB.held().size).toBe(2);
+  a.cut(false);
+  await pass(4_000, a.clock, b.clock);
+  expect([ofA.held().size, ofB.held().size]).toEqual([1, 1]);
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("one that was taken for dead while it slept closes at once what it had", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  const { share: ofA, limits } = joined(a.shares, 1);
+  await pass(300, a.clock);
+  expect(ofA.held().size).toBe(1);
+  const b = startProcess(leases, "b");
+  joined(b.shares, 1);
+  await leases.leave("a");
+  await pass(2_000, b.clock);
+  await pass(2_000, a.clock);
+  expect(ofA.held().size).toBe(0);
+  expect(limits).toContain(0);
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("a rate is divided with the slots, and what a part grows by begins to fill then", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  const { share: ofA } = joined(a.shares, 24);
+  const { share: ofB } = joined(b.shares, 24);
+  const rates = [
+    createThrottle(a.clock, 10, () => ofA.held().size / ofA.of),
+    createThrottle(b.clock, 10, () => ofB.held().size / ofB.of),
+  ];
+  let sent = 0;
+  const sendAll = () => {
+    for (const rate of rates) {
+      for (; rate.available() > 0; sent++) rate.take(1);
+    }
+  };
+  for (let step = 0; step < 100; step++) {
+    await pass(100, a.clock, b.clock);
+    sendAll();
+  }
+  expect(sent).toBeGreaterThan(85);
+  expect(sent).toBeLessThanOrEqual(100);
+  sent = 0;
+  await a.shares.stop();
+  rates.shift();
+  for (let step = 0; step < 100; step++) {
+    await pass(100, b.clock);
+    sendAll();
+  }
+  expect(sent).toBeGreaterThan(85);
+  expect(sent).toBeLessThanOrEqual(100);
+  await b.shares.stop();
+});
+
+test("where messages of a connector can leave elsewhere is known within two turns", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  const { share } = joined(a.shares, 1);
+  joined(b.shares, 1);
+  let isUp = true;
+  share.tellUp(() => isUp);
+  await pass(2 * TURN_MS, a.clock, b.clock);
+  const holder = share.held().size === 1 ? b : a;
+  if (holder === b) {
+    expect(b.shares.isUpElsewhere("smsc")).toBeTrue();
+    isUp = false;
+    await pass(2 * TURN_MS, a.clock, b.clock);
+  }
+  expect(holder.shares.isUpElsewhere("smsc")).toBeFalse();
+  expect(a.shares.isUpElsewhere("other")).toBeFalse();
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
+});

@@ -1,0 +1,137 @@
+/**
+ * Shares connectors out over the processes that deliver. A slot is used only while its lease is sure: until a while
+ * after the beginning of the last turn that went well, by this process's own clock, and others wait for longer than
+ * that before they take it (ADR 20).
+ */
+import type { Share } from "../channels/channel.ts";
+import { type Clock, sleep } from "../core/clock.ts";
+import type { LeaseBoard, LeaseStore } from "../store/store.ts";
+import type { DeliveryLog } from "./engine.ts";
+import { createHolding, type Holding } from "./holding.ts";
+import { createRegister } from "./process-register.ts";
+
+/** So often leases are renewed, and the others looked at. */
+export const TURN_MS = 1_000;
+
+/** After so long without a turn that went well nothing more is handed to the slots, */
+export const SURE_MS = 7_000;
+
+/** and so much later they are closed, whatever is under way on them. */
+export const CLOSE_MS = 3_000;
+
+/** A process that others have seen stand still for so long has lost what it had. More than the two together. */
+export const DEAD_MS = 12_000;
+
+/** How long a stop waits for the database: without its word others wait until this process counts as dead. */
+const STOP_MS = 2_000;
+
+export interface SharesDeps {
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly log: Pick<DeliveryLog, "warn">;
+  /** A name that no process has or had. */
+  readonly process: string;
+}
+
+/** A part of a connector, until it is closed. */
+export interface OwnShare extends Share {
+  /** What others are told: messages can leave by this process's slots. */
+  tellUp(isUp: () => boolean): void;
+  /** To be called when nothing is sent any more. */
+  close(): void;
+}
+
+export interface Shares {
+  start(): void;
+  /** Takes part in a connector of so many slots. A second part of the same one goes on with what the first had. */
+  join(connector: string, slots: number): OwnShare;
+  /** Messages of the connector can leave by another process. */
+  isUpElsewhere(connector: string): boolean;
+  /** Gives up everything. */
+  stop(): Promise<void>;
+}
+
+export function createShares(deps: SharesDeps): Shares {
+  const { leases, clock, process } = deps;
+  const holdings = new Map<string, Holding>();
+  const stopping = new AbortController();
+  const turns = createTurns(deps, { holdings, signal: stopping.signal });
+  let running: Promise<unknown> | undefined;
+  return {
+    start() {
+      running ??= Promise.all([turns.run(), turns.guard()]);
+    },
+    join(connector, slots) {
+      const has = holdings.get(connector)?.slots() ?? [];
+      const holding = createHolding({ connector, slots, process, isSure: turns.isSure, has });
+      holdings.set(connector, holding);
+      turns.wake();
+      return {
+        ...holding.share,
+        close() {
+          if (holdings.get(connector) === holding) holdings.delete(connector);
+          turns.wake();
+        },
+      };
+    },
+    isUpElsewhere: (connector) =>
+      turns.board().leases.some((each) => each.name === connector && each.process !== process && each.isUp),
+    async stop() {
+      stopping.abort();
+      if (!running) return;
+      const left = running.then(() => leases.leave(process)).catch(() => undefined);
+      await Promise.race([left, sleep(clock, STOP_MS, new AbortController().signal)]);
+    },
+  };
+}
+
+interface TurnsParts {
+  readonly holdings: ReadonlyMap<string, Holding>;
+  readonly signal: AbortSignal;
+}
+
+function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, signal }: TurnsParts) {
+  const register = createRegister(clock, DEAD_MS);
+  let board: LeaseBoard = { processes: [], leases: [] };
+  let sureUntilMs = Number.NEGATIVE_INFINITY;
+  let woken = new AbortController();
+
+  const isSure = () => clock.monotonicMs() < sureUntilMs;
+  const letGoUnlessSure = () => {
+    if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
+  };
+  const turn = async () => {
+    const startedMs = clock.monotonicMs();
+    const open = [...holdings.values()];
+    board = await leases.turn({
+      process,
+      keep: open.flatMap((holding) => holding.kept()),
+      take: open.flatMap((holding) => holding.wanted()),
+      dead: register.dead(process),
+    });
+    sureUntilMs = startedMs + SURE_MS;
+    register.note(board.processes);
+    for (const holding of open) holding.look(board);
+  };
+  return {
+    isSure,
+    board: () => board,
+    wake: () => woken.abort(),
+    async run() {
+      while (!signal.aborted) {
+        woken = new AbortController();
+        await turn().catch((error) => log.warn({ err: error }, "leases could not be renewed"));
+        letGoUnlessSure();
+        const wantsMore = [...holdings.values()].some((holding) => holding.wanted().length > 0);
+        await sleep(clock, isSure() && wantsMore ? 0 : TURN_MS, AbortSignal.any([woken.signal, signal]));
+      }
+    },
+    /** A turn may take longer than leases are sure for. */
+    async guard() {
+      while (!signal.aborted) {
+        await sleep(clock, TURN_MS / 4, signal);
+        letGoUnlessSure();
+      }
+    },
+  };
+}
