@@ -42,6 +42,22 @@ onEveryStore((start) => {
     expect((await send(api, A)).status).toBe(202);
   });
 
+  test("who has opted out is refused after their erasure too, and others are not", async () => {
+    await using api = await start();
+    await optOut(api, A, { sender: "ACME" });
+    expect((await send(api, A, { from: "ACME" })).status).toBe(400);
+    const { store, clock } = api;
+    const id = "019bc180-0000-7000-8000-000000000002";
+    await store.erasures.create({ id, recipient: A, salt: "s", digest: "d", createdAt: clock.now() });
+    while ((await store.upkeep.erase(clock.now(), 100)) > 0);
+    for (let seconds = 0; seconds < 2; seconds++) {
+      expect((await send(api, A, { from: "ACME" })).status).toBe(400);
+      expect((await send(api, B, { from: "ACME" })).status).toBe(202);
+      expect((await send(api, A, { from: "OTHER" })).status).toBe(202);
+      await api.clock.advance(1_000);
+    }
+  });
+
   test("a long list is honoured like a short one", async () => {
     await using api = await start();
     for (let count = 0; count < 210; count++) await optOut(api, `+9198000${10_000 + count}`, { sender: "X" });

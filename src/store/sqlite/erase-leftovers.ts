@@ -94,7 +94,7 @@ function createCounts(db: Database): Walk {
 /** Parts of long messages from handsets, which wait for one another: few. Whose they are, the number they went to tells. */
 function createPartErasure(db: Database): Walk {
   const find = db.prepare<{ connector_id: string; recipient: string }>(
-    "SELECT DISTINCT connector_id, recipient FROM inbound_parts WHERE sender = ?",
+    "SELECT connector_id, recipient FROM inbound_parts WHERE sender = ?",
   );
   const remove = db.prepare(
     "DELETE FROM inbound_parts WHERE connector_id = ? AND sender = ? AND recipient = ?",

@@ -1,11 +1,9 @@
+import { ERASED_NUMBER } from "../../core/erasure.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { ErasureTask, Walk } from "./erasures.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "./idempotency-keys.ts";
-
-/** What stands where a number was. */
-const ERASED = "erased";
 
 /**
  * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
@@ -30,7 +28,7 @@ export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
     for (const { number, body } of found) {
       const text = toSavedText(body);
       if (!isMeant(task, text)) continue;
-      const scrubbed = text.replaceAll(`"to":"${task.recipient}"`, `"to":"${ERASED}"`);
+      const scrubbed = text.replaceAll(`"to":"${task.recipient}"`, `"to":"${ERASED_NUMBER}"`);
       update.run(toSavedBody(scrubbed), number);
     }
     return found.length < looks ? {} : { next: String(found.at(-1)?.number) };
