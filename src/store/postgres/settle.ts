@@ -1,7 +1,7 @@
 import type { Settlement } from "../../core/claimed-job.ts";
 import type { Part } from "../../core/message.ts";
-import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
-import { toIndexes } from "../message-rows.ts";
+import { applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
+import { toAttempt } from "../settlement-attempt.ts";
 import type { Queue } from "../store.ts";
 import type { Session } from "./driver.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -95,22 +95,10 @@ function record(log: MessageLog, { settlement, job }: Verdict): Brought[] {
   const message = log.find(settlement.messageId);
   if (!message) return [];
   const { progress } = message;
-  const attempt = toAttempt(settlement, job);
+  const attempt = toAttempt(settlement, job?.parts ?? null);
   const step = job ? applyAttempt(progress, attempt) : noteLostSettle(progress, attempt);
   log.save(message, step);
   return [{ settlement, message, before: progress.parts, after: step.progress.parts }];
-}
-
-function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {
-  const { parts: only } = toIndexes(job?.parts ?? null);
-  return {
-    at: settlement.at,
-    ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
-    outcomes: settlement.outcomes,
-    ...(settlement.detail && { detail: settlement.detail }),
-    next: settlement.next,
-    ...(only && { only }),
-  };
 }
 
 /** After all that was brought home: a receipt may have told of what the attempt left open, and no retry is needed. */

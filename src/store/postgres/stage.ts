@@ -28,10 +28,7 @@ export function createStage(
       queues.ring(staged.map(({ name }) => name));
       return staged.length;
     },
-    async nextDueAt() {
-      const [row] = await session.query<{ due_at: number | null }>(NEXT);
-      return row?.due_at ?? undefined;
-    },
+    nextDueAt: async () => (await session.query<{ due_at: number | null }>(NEXT))[0]?.due_at ?? undefined,
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Settlement } from "../../core/claimed-job.ts";
-import { type Attempt, applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
-import { type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
+import { applyAttempt, isSettled, noteLostSettle } from "../../core/progress.ts";
 import type { ProviderIds } from "../provider-ids.ts";
+import { toAttempt } from "../settlement-attempt.ts";
 import type { Queue } from "../store.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
-import type { MessageLog } from "./message-log.ts";
+import type { MessageLog, ReadMessage } from "./message-log.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface SettleParts {
@@ -38,7 +38,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
 
   const settleOne = (settlement: Settlement): boolean => {
     const job = take(settlement);
-    const message = parts.messages.find(settlement.messageId);
+    const message = parts.messages.read(settlement.messageId);
     const isOver = message !== undefined && record(parts, message, { settlement, job });
     if (!job || job === ENDED) return job === ENDED;
     if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
@@ -46,7 +46,9 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
     return true;
   };
 
-  return (settlements) => db.write(() => settlements.map(settleOne), settlements.length * WEIGHT);
+  const settle = (settlements: readonly Settlement[]) => settlements.map(settleOne);
+  // Late: what it puts off is written with what the receipts of the same turn make of it.
+  return (settlements) => db.write(() => settle(settlements), settlements.length * WEIGHT, "late");
 }
 
 const ENDED = { parts: null } as const;
@@ -64,11 +66,10 @@ interface Verdict {
 /** True if there is nothing left to do for the message. */
 function record(
   { messages, contents, providerIds, suppressions }: SettleParts,
-  row: MessageRow,
+  { row, progress: before }: ReadMessage,
   { settlement, job }: Verdict,
 ): boolean {
-  const before = toProgress(row);
-  const attempt = toAttempt(settlement, job);
+  const attempt = toAttempt(settlement, job?.parts ?? null);
   const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
@@ -82,18 +83,6 @@ function record(
 
 /** A retry is not needed where a receipt, or a late answer, has told of what the attempt left open. */
 function isNowSettled(messages: MessageLog, messageId: string): boolean {
-  const row = messages.find(messageId);
-  return row !== undefined && isSettled(toProgress(row));
-}
-
-function toAttempt(settlement: Settlement, job: Verdict["job"]): Attempt {
-  const { parts: only } = toIndexes(job?.parts ?? null);
-  return {
-    at: settlement.at,
-    ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
-    outcomes: settlement.outcomes,
-    ...(settlement.detail && { detail: settlement.detail }),
-    next: settlement.next,
-    ...(only && { only }),
-  };
+  const message = messages.read(messageId);
+  return message !== undefined && isSettled(message.progress);
 }

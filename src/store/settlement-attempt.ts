@@ -1,0 +1,16 @@
+import type { Settlement } from "../core/claimed-job.ts";
+import type { Attempt } from "../core/progress.ts";
+import { toIndexes } from "./message-rows.ts";
+
+/** A settlement as an attempt at the parts its job covers, as the job's row says them; `null`: all. */
+export function toAttempt(settlement: Settlement, parts: string | null): Attempt {
+  const { parts: only } = toIndexes(parts);
+  return {
+    at: settlement.at,
+    ...(settlement.connectorId !== undefined && { connectorId: settlement.connectorId }),
+    outcomes: settlement.outcomes,
+    ...(settlement.detail && { detail: settlement.detail }),
+    next: settlement.next,
+    ...(only && { only }),
+  };
+}
