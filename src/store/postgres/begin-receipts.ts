@@ -48,7 +48,8 @@ const MATCHING = 7_031_011;
 /**
  * The first thing in its transaction. A receipt and a settlement that concern one id come one after the other, since
  * both lock its name, and the second sees what the first has written: a receipt locks its own key, a settlement every key
- * under which a receipt about its ids may be parked. Names go before jobs, and jobs before messages.
+ * under which a receipt about its ids may be parked. Settlements hold up no settlements. Names go before jobs, and jobs
+ * before messages.
  */
 export async function beginReceipts(
   session: Session,
@@ -59,7 +60,8 @@ export async function beginReceipts(
   const keys = (questions.ids ?? []).flatMap(({ connectorId, ids }) =>
     keysOfIds(ids).map((key) => ({ connectorId, key })),
   );
-  await lockNames(session, MATCHING, namesOf({ receipts, references, keys }));
+  const names = namesOf({ receipts, references, keys });
+  await lockNames(session, { family: MATCHING, names, isShared: receipts.length === 0 });
   const parked = await loadParked(session, { keys, references });
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));

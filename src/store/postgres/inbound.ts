@@ -34,7 +34,7 @@ export function createInbound(doors: Doors, { bell, schedule }: InboundStorePart
   const { database: db, within } = doors;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
-      await lockNames(session, TAKING, namesOf(questions));
+      await lockNames(session, { family: TAKING, names: namesOf(questions) });
       const loaded = await loadBooks(session, questions);
       const value = work(loaded.books);
       return { value, lanes: await loaded.write() };

@@ -31,7 +31,8 @@ export async function loadParked(
   { keys, references }: ParkedQuestions,
 ): Promise<LoadedParked> {
   const isAsked = keys.length + references.length > 0;
-  const rows = isAsked ? await session.query<ParkedRow>(FIND, columnsOf(keys, references)) : [];
+  const found = isAsked ? await session.query<ParkedRow>(FIND, columnsOf(keys, references)) : [];
+  const rows = await lockThose(session, found);
   const { book, parked, taken } = createBook(rows);
   return {
     book,
@@ -66,6 +67,16 @@ const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[
     WHERE p.reference = t.reference AND p.connector_id = coalesce(t.connector_id, p.connector_id)
     ORDER BY p.id LIMIT ${MAX_PER_REFERENCE}
   ) AS p ORDER BY id`;
+
+/** Those that no other settlement is taking: it may have had the same id. */
+async function lockThose(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
+  if (found.length === 0) return found;
+  const locked = await session.query<{ id: number }>(LOCK, [found.map(({ id }) => id)]);
+  const ours = new Set(locked.map(({ id }) => id));
+  return found.filter(({ id }) => ours.has(id));
+}
+
+const LOCK = "SELECT id FROM parked_receipts WHERE id = ANY($1) ORDER BY id FOR UPDATE";
 
 function columnsOf(keys: ParkedQuestions["keys"], references: ParkedQuestions["references"]) {
   return [

@@ -1,6 +1,7 @@
 /** Receipts and settlements at two processes at once, each held in the middle of its transaction. */
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
+import type { ClaimedJob } from "../../core/claimed-job.ts";
 import { partReference } from "../../core/short-reference.ts";
 import { CONNECTOR, createWorld, SECOND, sent, unconfirmed, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
@@ -48,6 +49,15 @@ async function waiting(session: Session, calls: number): Promise<void> {
 function receipt({ clock }: Ground, providerMessageId: string, over = {}) {
   const about = { connectorId: CONNECTOR, providerMessageId, receivedAt: clock.now };
   return { ...about, status: "delivered" as const, ...over };
+}
+
+function settlement({ clock }: Ground, { jobId, claim, messageId }: ClaimedJob, ids: readonly string[]) {
+  return {
+    ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR, countsAsAttempt: true },
+    outcomes: ids.map((id) => sent(id)),
+    next: { kind: "done" } as const,
+    keepsContent: false,
+  };
 }
 
 /** However the one writes the id that the other has. */
@@ -129,17 +139,32 @@ test("of one receipt that two processes record at the same time one moves the me
     expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered", "late_receipt:delivered"]);
   }));
 
+test("of two settlements that bring home one id at the same time one takes the receipt that was parked under it", () =>
+  race(async (world) => {
+    const { other, claim, sms, status, store } = world;
+    const ids = await sms({ to: ["+919812345678", "+919812345679"] });
+    const jobs = await claim(2);
+    await store.queue.recordReceipts([receipt(world, "same")]);
+    const calls: Promise<readonly boolean[]>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      for (const [at, job] of jobs.entries()) {
+        calls.push((at === 0 ? store : other).queue.settle([settlement(world, job, ["same"])]));
+      }
+      await isWaiting(2);
+    });
+    expect((await Promise.all(calls)).flat()).toEqual([true, true]);
+    const statuses = await Promise.all(ids.map((id) => status(id)));
+    expect(statuses.sort()).toEqual(["delivered", "sent"]);
+  }));
+
 test("receipts and settlements of many messages, each at its own process, in opposite order, all find each other", () =>
   race(async (world) => {
-    const { other, claim, clock, sms, status, store } = world;
+    const { other, claim, sms, status, store } = world;
     const ids = await sms({ to: Array.from({ length: 60 }, (_, at) => `+9198123456${10 + at}`) });
     const jobs = await claim(60);
-    const settlements = jobs.map(({ jobId, claim, messageId }) => ({
-      ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR, countsAsAttempt: true },
-      outcomes: [sent(`a-${messageId}`), sent(`b-${messageId}`)],
-      next: { kind: "done" } as const,
-      keepsContent: false,
-    }));
+    const settlements = jobs.map((job) =>
+      settlement(world, job, [`a-${job.messageId}`, `b-${job.messageId}`]),
+    );
     const receipts = ids.toReversed().flatMap((id) => [receipt(world, `b-${id}`), receipt(world, `a-${id}`)]);
     await Promise.all([
       ...inThrees(settlements).map((some) => store.queue.settle(some)),
