@@ -80,8 +80,8 @@ async function runUntilAlone<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> 
 }
 
 async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
-  const backend = await beginKnown(connection);
   try {
+    const backend = await beginKnown(connection);
     const value = await work(connection);
     const cause = await commit(connection);
     return cause === undefined ? { value } : { value, lost: { backend, cause } };
