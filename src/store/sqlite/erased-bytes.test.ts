@@ -65,6 +65,7 @@ async function live(world: Ground, driver: Driver): Promise<void> {
   await write(world, { text: "STOP" });
   await write(world, { text: "half", part: { reference: 1, total: 2, number: 1 } });
   for (const to of [[ADDRESS], ["Asha.Rao@mail.test", "ravi@mail.test"]]) await mail(world, to);
+  await longMail(world);
   const entry = { accountId: account.id, email: ADDRESS, reason: "manual", createdAt: clock.now } as const;
   await store.suppressions.add([{ ...entry, id: id(), source: `${ADDRESS} wrote` }]);
   const play = { accountId: account.id, messageId: id(), receivedAt: clock.now } as const;
@@ -91,6 +92,26 @@ async function mail(world: Ground, addresses: readonly string[]): Promise<void> 
   const error = { code: "4.2.2", message: `<${ADDRESS}>: mailbox full` };
   const outcomes = parts.map(() => ({ kind: "rejected", bounced: true, error }) as const);
   await world.settle(job!, { outcomes });
+}
+
+/** A body that fills pages of its own, and is wiped when the mail has been sent. */
+async function longMail({ store, account, id, clock, claim, settle }: Ground): Promise<void> {
+  const parts = [{ status: "pending", address: ADDRESS }] as const;
+  const message = { id: id(), recipient: "", status: "queued", parts, jobs: [{ queue: "mail" }] } as const;
+  const bodyText = `Dear ${ADDRESS}, `.repeat(2_000);
+  await store.intake.accept({
+    accountId: account.id,
+    flow: "single",
+    content: {
+      channel: "email",
+      from: { email: "a@acme.test" },
+      to: [{ email: ADDRESS }],
+      subject: "hi",
+      bodyText,
+    },
+    messages: [{ ...message, expiresAt: clock.now + DAY }],
+  });
+  for (const job of await claim(1, "mail")) await settle(job);
 }
 
 /** Receivers say things back. */

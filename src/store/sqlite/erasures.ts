@@ -1,31 +1,13 @@
-import type { Erasure } from "../../core/erasure.ts";
+import { type ErasureRow, type ErasureTask, type Stretch, toErasure, toTask } from "../erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { emptyLog } from "./empty-log.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
 import { createParkedErasure } from "./erase-parked.ts";
+import { createRoomErasure } from "./erase-room.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
 import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
-
-/** One erasure at work. */
-export interface ErasureTask {
-  /** E.164 number, or address in lower case. */
-  readonly recipient: string;
-  /** `undefined`: in all. */
-  readonly accountId: string | undefined;
-  readonly createdAt: number;
-}
-
-/** One bounded stretch of a walk, inside a transaction. */
-export interface Stretch {
-  /** Where to go on; absent: the walk is over. */
-  readonly next?: string;
-  /** It stands before something that has to end first: to be tried again in a while. */
-  readonly isBlocked?: boolean;
-  readonly erased?: number;
-  readonly redacted?: number;
-}
 
 /** Goes through one table, or a few, from `position`, which is "" at the start, over about `looks` rows. */
 export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
@@ -62,6 +44,7 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
     createParkedErasure(db),
     ...createSweeps(db),
     ...createWishErasure(db, parts),
+    createRoomErasure(db),
   ];
   const underWay = db.prepare<ErasureRow>(
     "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",
@@ -74,13 +57,9 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
   const erase = (now: number, looks: number): number => {
     const row = underWay.get();
     if (!row) return 0;
-    const walk = row.recipient === null ? undefined : walks[row.walk];
-    if (!walk || row.recipient === null) return complete.run(now, row.id);
-    const task = {
-      recipient: row.recipient,
-      accountId: row.account_id ?? undefined,
-      createdAt: row.created_at,
-    };
+    const task = toTask(row);
+    const walk = walks[row.walk];
+    if (!walk || !task) return complete.run(now, row.id);
     const { next, isBlocked, erased = 0, redacted = 0 } = walk(task, row.position, looks);
     const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
     advance.run(number, position, erased, redacted, row.id);
@@ -97,32 +76,5 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
     }
     isLogFull = true;
     return db.write(() => erase(now, limit), limit);
-  };
-}
-
-interface ErasureRow {
-  readonly id: string;
-  readonly account_id: string | null;
-  readonly recipient: string | null;
-  readonly salt: string;
-  readonly digest: string;
-  readonly created_at: number;
-  readonly completed_at: number | null;
-  readonly walk: number;
-  readonly position: string;
-  readonly erased: number;
-  readonly redacted: number;
-}
-
-function toErasure(row: ErasureRow): Erasure {
-  return {
-    id: row.id,
-    ...(row.account_id !== null && { accountId: row.account_id }),
-    salt: row.salt,
-    digest: row.digest,
-    createdAt: row.created_at,
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
-    erased: row.erased,
-    redacted: row.redacted,
   };
 }

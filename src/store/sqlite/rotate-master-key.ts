@@ -31,6 +31,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   const { beforeCommit } = rotation;
   try {
     configure(driver);
+    driver.exec("PRAGMA secure_delete = ON");
     migrate(driver);
     const db = createDatabase({ driver, schedule: setImmediate, ...(beforeCommit && { beforeCommit }) });
     await db.write(() => sealAnew(db, rotation));
