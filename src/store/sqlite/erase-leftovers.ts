@@ -1,6 +1,7 @@
 import { firstUuidAt } from "../../core/uuid.ts";
+import type { ErasureTask } from "../erasure-work.ts";
 import type { Database } from "./database.ts";
-import type { ErasureTask, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 import { createOwners } from "./inbound.ts";
 
 /** A table whose rows go where they name the recipient. */

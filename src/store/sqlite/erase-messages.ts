@@ -2,10 +2,11 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../core/er
 import type { EmailContent } from "../../core/message.ts";
 import { isOpen } from "../../core/part.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE } from "../erasure-work.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import type { ErasureTask, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 import { createMessageRemoval } from "./message-removal.ts";
 
 export interface EraseMessageParts {
@@ -80,9 +81,6 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
     return { ...counts, ...(end !== undefined && end <= upTo && { last: end }) };
   };
 }
-
-/** Forgetting one takes some ten statements, looking at one a step in the index. */
-const LOOKS_PER_MESSAGE = 10;
 
 /** Ids are lower-case hexadecimal: this is above every id below `id`. */
 function before(id: string): string {

@@ -1,7 +1,6 @@
-import type { Receipt } from "../../core/outcome.ts";
-import { isSameNumber } from "../../core/same-number.ts";
+import { type ErasureTask, isAbout, type Stretch } from "../erasure-work.ts";
 import type { Database } from "./database.ts";
-import type { ErasureTask, Stretch, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 
 /**
  * Receipts that matched nothing belong to no account. Those about the recipient go, unless the erasure is in one account
@@ -52,10 +51,4 @@ function createReceiptSweep(db: Database): Step {
     }
     return found.length < looks ? {} : { next: `${RECEIPTS} ${found.at(-1)?.id}` };
   };
-}
-
-/** Wherever it stands in the provider's words; providers write numbers without the plus, or without the country. */
-function isAbout(stored: string, recipient: string): boolean {
-  if (stored.toLowerCase().includes(recipient.replace(/^\+/, ""))) return true;
-  return isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
 }

@@ -1,8 +1,8 @@
-import { ERASED_NUMBER } from "../../core/erasure.ts";
 import { uuidTime } from "../../core/uuid.ts";
+import { type ErasureTask, messageTo, scrubAnswer } from "../erasure-work.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import type { ErasureTask, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "./idempotency-keys.ts";
 
 /**
@@ -28,17 +28,8 @@ export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
     for (const { number, body } of found) {
       const text = toSavedText(body);
       if (!isMeant(task, text)) continue;
-      const scrubbed = text.replaceAll(`"to":"${task.recipient}"`, `"to":"${ERASED_NUMBER}"`);
-      update.run(toSavedBody(scrubbed), number);
+      update.run(toSavedBody(scrubAnswer(text, task.recipient)), number);
     }
     return found.length < looks ? {} : { next: String(found.at(-1)?.number) };
   };
-}
-
-/** The message that an answer says went to the number. */
-function messageTo(text: string, recipient: string): string | undefined {
-  const at = text.indexOf(`"to":"${recipient}"`);
-  if (at === -1) return undefined;
-  const before = text.lastIndexOf('"message_id":"', at);
-  return before === -1 ? undefined : text.slice(before + 14, before + 50);
 }

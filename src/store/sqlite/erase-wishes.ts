@@ -1,8 +1,9 @@
 import type { Suppression } from "../../core/accounts.ts";
 import { createWordScrubber } from "../../core/erasure.ts";
+import type { ErasureTask } from "../erasure-work.ts";
 import type { Database } from "./database.ts";
 import type { ErasedNames } from "./erased-names.ts";
-import type { ErasureTask, Walk } from "./erasures.ts";
+import type { Walk } from "./erasures.ts";
 import type { SuppressionBook } from "./suppression-book.ts";
 
 export interface EraseWishParts {
