@@ -1,16 +1,21 @@
 import { StoreUnavailable } from "../store.ts";
 import { type Driver, isOutage, type Statement } from "./driver.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit, type Place } from "./group-commit.ts";
 import type { WriteLock } from "./write-lock.ts";
 
 /** What every use case is built on: statements, reads, and writes that share commits. */
 export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
-  write<T>(work: () => T, weight?: number, place?: "last"): Promise<T>;
+  write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
   read<T>(work: () => T): Promise<T>;
   /** `forget` runs after every rollback: what was remembered from within may not be so. */
   onRollback(forget: () => void): void;
+  /**
+   * `write` runs at the end of every transaction, as part of it: several changes of a row are put off till then. But
+   * for those that are `late` or `last` it runs after each call as well: calls are free to look at the rows themselves.
+   */
+  beforeEnd(write: () => void): void;
   /** `run` runs after every commit, when its calls have been answered. */
   onCommit(run: () => void): void;
   close(): Promise<void>;
@@ -26,13 +31,18 @@ export interface DatabaseOptions {
 export function createDatabase({ driver, schedule, beforeCommit, lock }: DatabaseOptions): Database {
   const forgetters: (() => void)[] = [];
   const listeners: (() => void)[] = [];
+  const writers: (() => void)[] = [];
   let isClosed = false;
+  const writeAll = () => {
+    for (const write of writers) write();
+  };
   const commits = createGroupCommit({
     driver,
     schedule,
     onCommit: () => {
       for (const listener of listeners) listener();
     },
+    beforeEnd: writeAll,
     onRollback: () => {
       for (const forget of forgetters) forget();
     },
@@ -42,7 +52,8 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
 
   return {
     prepare: (sql) => driver.prepare(sql),
-    write: commits.write,
+    write: (work, weight, place) =>
+      commits.write(place === undefined ? () => andThen(work, writeAll) : work, weight, place),
     async read(work) {
       if (isClosed) throw new StoreUnavailable("the store is closed");
       try {
@@ -52,6 +63,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
       }
     },
     onRollback: (forget) => void forgetters.push(forget),
+    beforeEnd: (write) => void writers.push(write),
     onCommit: (run) => void listeners.push(run),
     async close() {
       if (isClosed) return;
@@ -60,4 +72,10 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
       driver.close();
     },
   };
+}
+
+function andThen<T>(work: () => T, then: () => void): T {
+  const value = work();
+  then();
+  return value;
 }

@@ -12,13 +12,17 @@ export interface GroupCommit {
   /**
    * Runs `work` in a transaction shared with the other calls of this turn of the event loop, and resolves when
    * that is on disk. `work` may run twice, the second time on its own: it must leave no trace outside the
-   * database that `onRollback` does not undo. `weight`: roughly its number of rows. `last`: after all that came in
-   * the same turn and does not say so.
+   * database that `onRollback` does not undo. `weight`: roughly its number of rows.
    */
-  write<T>(work: () => T, weight?: number, place?: "last"): Promise<T>;
+  write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
   /** Takes no more; resolves when all that waits is committed. */
   close(): Promise<void>;
 }
+
+/** Within its group, whenever it came: the first in line run first. Absent: `first`. */
+export type Place = "first" | "late" | "last";
+
+const PLACES: readonly Place[] = ["first", "late", "last"];
 
 export interface GroupCommitOptions extends TransactionOptions {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
@@ -45,13 +49,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isClosed = false;
 
   return {
-    write<T>(work: () => T, weight = 1, place?: "last") {
+    write<T>(work: () => T, weight = 1, place: Place = "first") {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
       return new Promise<T>((resolve, reject) => {
         line.join({
           work,
           weight,
-          isLast: place === "last",
+          place,
           resolve: (value) => resolve(value as T),
           reject,
         });
@@ -72,7 +76,7 @@ function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "sche
 interface Call {
   readonly work: () => unknown;
   readonly weight: number;
-  readonly isLast: boolean;
+  readonly place: Place;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -126,7 +130,7 @@ function takeGroup(waiting: Call[]): Call[] {
     count++;
   }
   const group = waiting.splice(0, count);
-  return [...group.filter(({ isLast }) => !isLast), ...group.filter(({ isLast }) => isLast)];
+  return PLACES.flatMap((wanted) => group.filter(({ place }) => place === wanted));
 }
 
 function answer(call: Call, result: Result): void {

@@ -1,11 +1,9 @@
-import { byMessageAndPart, type KnownIds, MAX_SHARED_IDS, toIdRows } from "../receipt-books.ts";
+import type { PartRef } from "../../core/outcome.ts";
+import { byMessageAndPart, type KnownId, type KnownIds, MAX_SHARED_IDS, toIdRows } from "../receipt-books.ts";
 import type { Database } from "./database.ts";
 
+/** What is noted is written at the end of the transaction: by then its receipt may have come. */
 export function createKnownIds(db: Database): KnownIds {
-  const insert = db.prepare(
-    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
   const find = db.prepare<IdRow>(
     `SELECT message_id, part, provider_id FROM provider_ids
      WHERE connector_id = +? AND id_key = +? ORDER BY message_id DESC, part DESC LIMIT ${MAX_SHARED_IDS}`,
@@ -15,26 +13,79 @@ export function createKnownIds(db: Database): KnownIds {
      WHERE message_id = ? AND part = ? AND awaited_since IS NOT NULL`,
   );
   const notOverdue = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
+  const noted = createNoted(db);
 
   return {
-    note(ids) {
-      for (const { connectorId, key, messageId, part, providerId, awaitedSince } of toIdRows(ids))
-        insert.run(connectorId, key, messageId, part, providerId, awaitedSince);
+    note: (ids) => toIdRows(ids).forEach(noted.add),
+    find(connectorId, key) {
+      const rows = find.all(connectorId, key).map((row) => toKnownId(row, key));
+      const isNew = ({ messageId, part }: PartRef) =>
+        !rows.some((row) => row.messageId === messageId && row.part === part);
+      // The index, read from its end, gives the parts of a message from the last on.
+      return [...rows, ...noted.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
     },
-    find: (connectorId, key) =>
-      find
-        .all(connectorId, key)
-        .map((row) => ({
-          messageId: row.message_id,
-          part: row.part,
-          providerId: row.provider_id ?? key,
-        }))
-        // The index, read from its end, gives the parts of a message from the last on.
-        .sort(byMessageAndPart),
-    received({ messageId, part }) {
-      if (received.run(messageId, part) === 0) notOverdue.run(messageId, part);
+    received(part) {
+      if (noted.received(part)) return;
+      if (received.run(part.messageId, part.part) === 0) notOverdue.run(part.messageId, part.part);
     },
   };
+}
+
+type Noted = ReturnType<typeof toIdRows>[number];
+
+/** The ids that the transaction has noted and not written yet. */
+function createNoted(db: Database) {
+  const insert = db.prepare(
+    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const insertReceived = db.prepare(
+    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET awaited_since = NULL`,
+  );
+  const byKey = new Map<string, Noted[]>();
+  /** Those whose receipts are awaited. */
+  const awaited = new Map<string, Noted>();
+  const arrived = new Set<Noted>();
+
+  const writeOne = (row: Noted) => {
+    const { connectorId, key, messageId, part, providerId, awaitedSince } = row;
+    if (arrived.has(row)) insertReceived.run(connectorId, key, messageId, part, providerId);
+    else insert.run(connectorId, key, messageId, part, providerId, awaitedSince);
+  };
+  const forget = () => {
+    byKey.clear();
+    awaited.clear();
+    arrived.clear();
+  };
+  db.beforeEnd(() => {
+    if (byKey.size === 0) return;
+    for (const rows of byKey.values()) rows.forEach(writeOne);
+    forget();
+  });
+  db.onRollback(forget);
+  return {
+    add(row: Noted): void {
+      const name = `${row.connectorId} ${row.key}`;
+      byKey.set(name, [...(byKey.get(name) ?? []), row]);
+      if (row.awaitedSince !== null) awaited.set(`${row.messageId} ${row.part}`, row);
+    },
+    find: (connectorId: string, key: string): readonly KnownId[] =>
+      (byKey.get(`${connectorId} ${key}`) ?? []).map((row) => ({
+        ...row,
+        providerId: row.providerId ?? key,
+      })),
+    /** True where it was awaited by one of these. */
+    received({ messageId, part }: PartRef): boolean {
+      const row = awaited.get(`${messageId} ${part}`);
+      if (row) arrived.add(row);
+      return row !== undefined;
+    },
+  };
+}
+
+function toKnownId(row: IdRow, key: string): KnownId {
+  return { messageId: row.message_id, part: row.part, providerId: row.provider_id ?? key };
 }
 
 interface IdRow {

@@ -1,35 +1,43 @@
-import type { TimelineEntry } from "../../core/message.ts";
+import type { Progress, TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
 import { isPublic } from "../../core/webhook-event.ts";
-import { fromParts, MESSAGE_COLUMNS, type MessageRow } from "../message-rows.ts";
+import { fromParts, MESSAGE_COLUMNS, type MessageRow, toProgress } from "../message-rows.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
-/** Messages read and moved inside a transaction, with the entries of their timeline. */
+/**
+ * Messages read and moved inside a transaction, with the entries of their timeline. What is saved of a message itself is
+ * written at the end of the transaction: an answer and the receipt right behind it are one change then.
+ */
 export interface MessageLog {
+  /** As it was last saved. */
   find(id: string): MessageRow | undefined;
-  /** Writes what a step of `core/progress.ts` came to. */
-  save(message: SavedMessage, step: Step): void;
+  /** The same, with how far it has come. */
+  read(id: string): ReadMessage | undefined;
+  /** Keeps what a step of `core/progress.ts` came to. */
+  save(message: MessageRow, step: Step): void;
   /** Moves `from` to `to`; another status stays. No entry. */
   turn(id: string, from: string, to: string): void;
 }
 
-/** What of a message never changes, and has to be known to save it. */
-export type SavedMessage = Pick<MessageRow, "id" | "account" | "callback_host">;
+export interface ReadMessage {
+  /** Of what moves, `progress` knows better. */
+  readonly row: MessageRow;
+  readonly progress: Progress;
+}
 
 export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
-  const update = db.prepare(
-    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
-  );
   const insert = db.prepare(
     `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail, event)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
-  const append = ({ id: messageId, account }: SavedMessage, entry: TimelineEntry) =>
+  const putOff = createPutOff(db);
+
+  const append = ({ id: messageId, account }: MessageRow, entry: TimelineEntry) =>
     insert.run(
       messageId,
       entry.position,
@@ -45,15 +53,54 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
     );
 
   return {
-    find: (id) => find.get(id),
-    save(message, { progress, entries }) {
-      const { status, parts, sequence, position, error } = progress;
-      const { id: messageId, account, callback_host: host } = message;
-      update.run(status, fromParts(parts), sequence, position, toJson(error), messageId);
-      for (const entry of entries) append(message, entry);
+    find(id) {
+      putOff.write(id);
+      return find.get(id);
+    },
+    read(id) {
+      const saved = putOff.get(id);
+      if (saved) return saved;
+      const row = find.get(id);
+      return row && { row, progress: toProgress(row) };
+    },
+    save(row, { progress, entries }) {
+      const { id: messageId, account, callback_host: host } = row;
+      putOff.add({ row, progress });
+      for (const entry of entries) append(row, entry);
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
-    turn: (id, from, to) => void turn.run(id, from, to),
+    turn(id, from, to) {
+      putOff.write(id);
+      turn.run(id, from, to);
+    },
+  };
+}
+
+/** The messages that the transaction has saved and not written yet. */
+function createPutOff(db: Database) {
+  const update = db.prepare(
+    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
+  );
+  const saved = new Map<string, ReadMessage>();
+  const writeOne = ({ row, progress }: ReadMessage) => {
+    const { status, parts, sequence, position, error } = progress;
+    update.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
+  };
+  db.beforeEnd(() => {
+    for (const message of saved.values()) writeOne(message);
+    saved.clear();
+  });
+  db.onRollback(() => saved.clear());
+  return {
+    get: (id: string) => saved.get(id),
+    add: (message: ReadMessage) => void saved.set(message.row.id, message),
+    /** Writes this one now. */
+    write(id: string): void {
+      const message = saved.get(id);
+      if (!message) return;
+      saved.delete(id);
+      writeOne(message);
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type MessageRow, toProgress } from "../message-rows.ts";
+import type { MessageRow } from "../message-rows.ts";
 import { createProviderIds as createRules, type ProviderIds } from "../provider-ids.ts";
 import type { KnownMessage } from "../receipt-books.ts";
 import type { Database } from "./database.ts";
@@ -18,8 +18,8 @@ export interface ProviderIdsParts extends EndingParts {
 export function createProviderIds(db: Database, books: ProviderIdsParts): ProviderIds {
   const { messages, suppressions } = books;
   const find = (id: string): FoundMessage | undefined => {
-    const row = messages.find(id);
-    return row && { id, recipient: row.recipient, progress: toProgress(row), row };
+    const found = messages.read(id);
+    return found && { id, recipient: found.row.recipient, ...found };
   };
   return createRules<FoundMessage>({
     messages: { find, save: ({ row }, step) => messages.save(row, step) },

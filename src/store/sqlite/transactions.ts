@@ -4,6 +4,8 @@ import { type Driver, isOutage } from "./driver.ts";
 export interface TransactionOptions {
   readonly driver: Driver;
   readonly onRollback: () => void;
+  /** Runs at the end of each transaction, as part of it. */
+  readonly beforeEnd?: () => void;
   /** Runs before each COMMIT; a throw makes the commit fail. */
   readonly beforeCommit?: () => void;
 }
@@ -18,7 +20,7 @@ export interface Transactions {
 type Work = () => unknown;
 
 export function createTransactions(options: TransactionOptions): Transactions {
-  const { driver, onRollback } = options;
+  const { beforeEnd } = options;
   const { begin, commit, rollback } = createBrackets(options);
 
   /** All in one, or a throw with nothing stored. */
@@ -26,6 +28,7 @@ export function createTransactions(options: TransactionOptions): Transactions {
     try {
       begin();
       const results = works.map(run);
+      beforeEnd?.();
       commit();
       return results;
     } catch (error) {
@@ -42,7 +45,7 @@ export function createTransactions(options: TransactionOptions): Transactions {
         if (isUnavailable(error) || works.length === 1) return works.map(() => ({ error: toError(error) }));
       }
       try {
-        return runTogether(works, (work) => runApart(driver, work, onRollback));
+        return runTogether(works, (work) => runApart(options, work));
       } catch (error) {
         return works.map(() => ({ error: toError(error) }));
       }
@@ -76,10 +79,11 @@ function createBrackets({ driver, onRollback, beforeCommit }: TransactionOptions
 }
 
 /** The group again after one of it has failed: each within a savepoint, so that one commit still serves them all. */
-function runApart(driver: Driver, work: Work, onRollback: () => void): Result {
+function runApart({ driver, onRollback, beforeEnd }: TransactionOptions, work: Work): Result {
   driver.exec("SAVEPOINT call");
   try {
     const value = work();
+    beforeEnd?.();
     driver.exec("RELEASE call");
     return { value };
   } catch (error) {
