@@ -21,6 +21,8 @@ export interface Channel {
   readonly sendTimeoutMs: number;
   /** It keeps `max_per_second` itself, segment by segment; otherwise the engine does, message by message. */
   readonly keepsRate?: true;
+  /** So many of the messages under way may be large (`core/large-body.ts`); absent: four. */
+  readonly largeAtATime?: number;
   /** It speaks to many hosts, each message to others: what one of them answers says nothing of the connector. */
   readonly reachesMany?: true;
   /** Begins to connect, and keeps connected; returns at once and never throws. */

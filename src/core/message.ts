@@ -142,6 +142,8 @@ export interface EmailContent {
   /** Wiped once no attempt can need them. */
   readonly bodyHtml?: string;
   readonly bodyText?: string;
+  /** They are so large that a claim gives the content without them: see `Queue.largeBody`. */
+  readonly isBodyApart?: true;
 }
 
 export type Content = SmsContent | EmailContent;

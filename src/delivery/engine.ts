@@ -6,6 +6,7 @@ import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
 import { present } from "../core/present.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import { withLargeBody } from "./large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./offer-unsubscribe.ts";
 import type { Outlet } from "./outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets.ts";
@@ -172,7 +173,8 @@ interface WorkersParts {
 function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
-    toOutgoing: async (job, remainingMs) => {
+    toOutgoing: async (claimed, remainingMs) => {
+      const job = await withLargeBody(claimed, deps.queue);
       const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
       const { find } = deps.suppressions;
       const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });

@@ -3,12 +3,15 @@ import type { ConnectorHealth } from "../core/connector-health.ts";
 import type { SendOutcome } from "../core/outcome.ts";
 import { segmentSms } from "../core/sms-segments.ts";
 import type { Attempted, Health } from "./health.ts";
+import type { Lane } from "./lane.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** A channel as the workers share it: its free slots less what they have claimed jobs for, within its rate. */
 export interface Outlet {
   readonly channel: Channel;
+  /** Of its large messages. */
+  readonly lane: Lane;
   isUp(): boolean;
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
@@ -27,6 +30,7 @@ export interface Outlet {
 export interface OutletParts {
   readonly throttle: Throttle;
   readonly health: Health;
+  readonly lane: Lane;
   /** Called when a reservation was given back. */
   readonly onLeftOver: () => void;
   /** Messages can leave by another process: then what does not leave here is waited for, not sent another way. */
@@ -35,7 +39,7 @@ export interface OutletParts {
 
 export function createOutlet(
   channel: Channel,
-  { throttle, health, onLeftOver, isUpElsewhere }: OutletParts,
+  { throttle, health, lane, onLeftOver, isUpElsewhere }: OutletParts,
 ): Outlet {
   let reserved = 0;
   const status = (): ChannelStatus => {
@@ -44,6 +48,7 @@ export function createOutlet(
   };
   return {
     channel,
+    lane,
     isUp: () => status().state === "up",
     health: () => health.score(status()),
     noteAttempt: health.attempt,

@@ -3,6 +3,7 @@ import type { Connector } from "../core/accounts.ts";
 import type { Clock } from "../core/clock.ts";
 import type { DeliveryLog } from "./engine.ts";
 import { createHealth } from "./health.ts";
+import { createLane } from "./lane.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
 import type { OwnShare, Shares } from "./shares.ts";
 import { createThrottle } from "./throttle.ts";
@@ -122,8 +123,11 @@ function outletOf(
   const throttle = createThrottle(clock, keepsRate ? undefined : rateOf(connector), part);
   const isUpElsewhere = () => share !== undefined && shares?.isUpElsewhere(connector.id) === true;
   const health = createHealth(clock, { keepsRate, reachesMany: channel.reachesMany === true });
-  return createOutlet(channel, { throttle, health, onLeftOver, isUpElsewhere });
+  const lane = createLane(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);
+  return createOutlet(channel, { throttle, health, lane, onLeftOver, isUpElsewhere });
 }
+
+const LARGE_AT_A_TIME = 4;
 
 function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {
   const fields = {

@@ -21,6 +21,7 @@ import {
   judgeSettled,
   ownerOf,
 } from "./judge.ts";
+import { enterLane } from "./large-mail.ts";
 import { createNextConnector, type NextConnector } from "./next-connector.ts";
 import type { Outlet } from "./outlet.ts";
 import { type Skipped, withSkipped } from "./skip-suppressed.ts";
@@ -87,6 +88,7 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
   const { clock } = deps;
   let { outlet } = lease;
   let handedOver = false;
+  let leave = () => {};
   try {
     if (isSettled(job.progress)) return judgeSettled(job, clock.now());
     const leftMs = job.expiresAt - clock.now();
@@ -99,6 +101,10 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     const right = rightOutlet(deps, job, lease);
     if ("waitMs" in right) return judgeElsewhere(job, { now: clock.now(), ...right });
     ({ outlet } = right);
+    const place = enterLane(outlet.lane, job);
+    if ("waitMs" in place)
+      return judgeElsewhere(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
+    ({ leave } = place);
     if (deps.signal.aborted || !outlasts(clock, { ...lease, outlet })) return undefined;
     const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
@@ -108,6 +114,7 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     handedOver = true;
     return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
   } finally {
+    leave();
     if (!handedOver) outlet.unreserve(1);
   }
 }

@@ -85,8 +85,9 @@ export function splitContent(content: Content): { envelope: string; body: string
     const { text, ...envelope } = content;
     return { envelope: JSON.stringify(envelope), body: toBody({ text }) };
   }
-  const { bodyHtml, bodyText, headers, replyTo, ...envelope } = content;
-  return { envelope: JSON.stringify(envelope), body: toBody({ bodyHtml, bodyText, headers, replyTo }) };
+  const { bodyHtml, bodyText, isBodyApart, headers, replyTo, ...envelope } = content;
+  const body = toBody({ bodyHtml, bodyText, isBodyApart, headers, replyTo });
+  return { envelope: JSON.stringify(envelope), body };
 }
 
 /** `JSON.stringify` leaves out what is undefined. */

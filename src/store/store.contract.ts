@@ -12,6 +12,7 @@ import { erasureContract } from "./contract/erasure.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { idempotencyContract } from "./contract/idempotency.contract.ts";
 import { inboundContract } from "./contract/inbound.contract.ts";
+import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
@@ -43,6 +44,7 @@ const SECTIONS = {
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
   receiptOrder: receiptOrderContract,
+  largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,
   overdue: overdueContract,
   stage: stageContract,

@@ -15,7 +15,7 @@ import type {
 } from "../core/accept-request.ts";
 import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/accounts.ts";
 import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/claimed-job.ts";
-import type { ChannelName, TimelineEntry } from "../core/message.ts";
+import type { ChannelName, EmailContent, TimelineEntry } from "../core/message.ts";
 import type { Receipt } from "../core/outcome.ts";
 import type {
   DeviceRegistration,
@@ -133,6 +133,11 @@ export interface Queue {
   release(jobs: readonly { readonly jobId: number; readonly claim: number }[], now: number): Promise<void>;
   /** Stores receipts; resolves when they are durable. Those that match move their message, the others are parked. */
   recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
+  /**
+   * The texts of an email whose content `isBodyApart`, read so that nobody waits for it; `undefined` where they have
+   * been wiped since. Absent where claims hand out all texts.
+   */
+  largeBody?(messageId: string): Promise<Pick<EmailContent, "bodyText" | "bodyHtml"> | undefined>;
   /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns the unsubscriber. */
   onReady(listener: (queue: string) => void): () => void;
 }

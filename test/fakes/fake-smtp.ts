@@ -35,8 +35,9 @@ export interface SmtpDial {
   message?: SmtpReply;
   /** `during`: the connection drops at the first octets of a message; `after`: once the final dot is in. */
   drop?: "during" | "after";
-  /** The answer to the whole message does not come before the promise resolves. */
+  /** The answer to a whole message (of at least `holdFrom` characters) does not come before the promise resolves. */
   holdMessage?: Promise<void>;
+  holdFrom?: number;
 }
 
 export interface FakeSmtpOptions {
@@ -112,10 +113,10 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
       chunks.push(chunk as Buffer);
     }
     if (dial.drop === "after") return hangUp();
-    await dial.holdMessage;
+    const raw = Buffer.concat(chunks).toString("utf8");
+    if (raw.length >= (dial.holdFrom ?? 0)) await dial.holdMessage;
     const refusal = failure(dial.message);
     if (refusal) return refusal;
-    const raw = Buffer.concat(chunks).toString("utf8");
     const mail = {
       from: session.envelope.mailFrom ? session.envelope.mailFrom.address : "",
       to: session.envelope.rcptTo.map(({ address }) => address),
@@ -139,7 +140,6 @@ export async function startFakeSmtp(options: FakeSmtpOptions = {}): Promise<Fake
     socket.on("close", () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
-
   return {
     host: "127.0.0.1",
     port: portOf(server.server.address()),
@@ -231,7 +231,7 @@ export async function startRawSmtp(script: RawScript, port = 0): Promise<RawSmtp
   };
 }
 
-const USUAL: Readonly<Record<string, string>> = {
+const USUAL: Record<string, string> = {
   GREETING: "220 raw.test ESMTP",
   EHLO: "250 raw.test",
   DATA: "354 go on",

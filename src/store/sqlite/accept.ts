@@ -2,6 +2,7 @@ import type { AcceptResult } from "../../core/accept-request.ts";
 import type { LimitedRequest } from "../../core/sending-limits.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { AccountBook } from "./account-book.ts";
+import type { BodyTexts, ContentPieces } from "./content-pieces.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
@@ -15,14 +16,16 @@ export interface AcceptParts {
   readonly keys: IdempotencyKeys;
   readonly usage: SmsUsage;
   readonly numbers: RowNumbers;
+  readonly pieces: ContentPieces;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
 export function createAccept(
   db: Database,
-  { accounts, queues, keys, usage, numbers }: AcceptParts,
+  { accounts, queues, keys, usage, numbers, pieces }: AcceptParts,
 ): (request: PackedAccept) => Promise<AcceptResult> {
-  const insertContent = createContentInsert(db, numbers);
+  const nextContent = numbers("contents");
+  const insertContent = createContentInsert(db);
   const insertMessage = createMessageInsert(db, { queues, numbers });
   const limit = createLimit(keys, usage);
 
@@ -32,7 +35,7 @@ export function createAccept(
     return answer && { kind: "replay", answer };
   };
 
-  const acceptNow = (request: PackedAccept): AcceptResult => {
+  const acceptNow = (request: PackedAccept, apart?: Apart): AcceptResult => {
     const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
     const entry = accounts.byId(accountId);
     if (!entry) throw new Error("messages need an account that exists");
@@ -44,13 +47,45 @@ export function createAccept(
     if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
     accounts.markUsed(entry);
     const account = entry.number;
-    const content = insertContent(envelope, body, messages);
+    const content = apart?.content ?? nextContent();
+    insertContent(content, [envelope, body, apart?.count ?? 0], messages);
     const frame = { account, content, channel, callbackHost, flow: account * 2 + (flow === "batch" ? 1 : 0) };
     for (const message of messages) insertMessage(message, frame);
     return ACCEPTED;
   };
 
-  return (request) => db.write(() => acceptNow(request), request[6].length);
+  const accept = (request: PackedAccept, apart?: Apart) =>
+    db.write(() => acceptNow(request, apart), request[6].length);
+
+  return (request) => {
+    const texts = request[9];
+    return texts
+      ? withPieces(pieces, { content: nextContent(), texts }, (apart) => accept(request, apart))
+      : accept(request);
+  };
+}
+
+/** The content's number, and the number of pieces that its texts are kept in already. */
+interface Apart {
+  readonly content: number;
+  readonly count: number;
+}
+
+/** The pieces come first: once there is a content, all of it is there. Where none comes of it they go again. */
+async function withPieces(
+  pieces: ContentPieces,
+  { content, texts }: { readonly content: number; readonly texts: BodyTexts },
+  accept: (apart: Apart) => Promise<AcceptResult>,
+): Promise<AcceptResult> {
+  let result: AcceptResult | undefined;
+  try {
+    const count = await pieces.write(content, texts);
+    result = await accept({ content, count });
+    return result;
+  } finally {
+    // What cannot be taken back now is taken away at the next start.
+    if (result?.kind !== "accepted") await pieces.drop(content).catch(() => {});
+  }
 }
 
 /** The answer to a request of an account with limits, where it repeats one that was taken or would break a limit. */
@@ -112,19 +147,20 @@ function createDeferralNote(db: Database): (id: string, status: string, detail: 
   return (id, status, detail) => void note.run(id, uuidTime(id) ?? 0, status, detail);
 }
 
-type ContentInsert = (envelope: string, body: string | null, messages: readonly PackedMessage[]) => number;
+type ContentInsert = (
+  id: number,
+  kept: readonly [envelope: string, body: string | null, pieces: number],
+  messages: readonly PackedMessage[],
+) => void;
 
-function createContentInsert(db: Database, numbers: RowNumbers): ContentInsert {
+function createContentInsert(db: Database): ContentInsert {
   const insert = db.prepare(
-    "INSERT INTO contents (id, envelope, body, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO contents (id, envelope, body, pieces, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const nextId = numbers("contents");
-  return (envelope, body, messages) => {
+  return (id, [envelope, body, pieces], messages) => {
     const first = messages[0];
     const last = messages.at(-1);
     if (!first || !last) throw new Error("a request has at least one message");
-    const id = nextId();
-    insert.run(id, envelope, body, messages.length, first[0], last[0]);
-    return id;
+    insert.run(id, envelope, body, pieces, messages.length, first[0], last[0]);
   };
 }

@@ -9,6 +9,7 @@ import { createBell } from "./bell.ts";
 import { createBootstrap } from "./bootstrap.ts";
 import { createCancel } from "./cancel.ts";
 import { createClaim } from "./claim.ts";
+import { createContentPieces } from "./content-pieces.ts";
 import { createContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import { readEarlierKeys } from "./earlier-keys.ts";
@@ -20,6 +21,7 @@ import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
+import { createLargeBody } from "./large-body.ts";
 import { createLeases } from "./leases.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
@@ -81,6 +83,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
       ...createClaim(db, { accounts, contents, messages, optOuts, queues }),
       settle: createSettle(db, { messages, contents, providerIds, suppressions }),
       recordReceipts: createRecordReceipts(db, providerIds),
+      largeBody: createLargeBody(db, books.pieces),
       onReady: queues.onReady,
     },
     outbox: createOutbox(db, { accounts, bell, log: webhooks }),
@@ -130,6 +133,7 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
     providerIds: createProviderIds(db, { accounts, contents, messages, suppressions }),
     usage: createSmsUsage(db),
     numbers: createRowNumbers(db, share),
+    pieces: createContentPieces(db),
     records: {
       vault,
       accounts,

@@ -9,6 +9,7 @@ import routes from "./migrations/0006_routes.sql" with { type: "text" };
 import inbound from "./migrations/0007_inbound.sql" with { type: "text" };
 import mail from "./migrations/0008_mail.sql" with { type: "text" };
 import domains from "./migrations/0009_domains.sql" with { type: "text" };
+import largeMail from "./migrations/0010_large_mail.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 7, name: "0007_inbound", sql: inbound },
   { number: 8, name: "0008_mail", sql: mail },
   { number: 9, name: "0009_domains", sql: domains },
+  { number: 10, name: "0010_large_mail", sql: largeMail },
 ];
 
 /**

@@ -1,7 +1,11 @@
 import type { AcceptRequest, NewMessage } from "../../core/accept-request.ts";
+import { isLargeContent } from "../../core/large-body.ts";
+import type { Content } from "../../core/message.ts";
+import { present } from "../../core/present.ts";
 import type { LimitedRequest } from "../../core/sending-limits.ts";
 import { hostOf } from "../../core/webhook-outbox.ts";
 import { fromParts, splitContent } from "../message-rows.ts";
+import type { BodyTexts } from "./content-pieces.ts";
 
 /**
  * An `AcceptRequest` as its rows take it: flat, so that it crosses to another thread cheaply, and with everything
@@ -18,6 +22,8 @@ export type PackedAccept = readonly [
   limited: LimitedRequest | null,
   /** Where webhooks of its messages go. */
   callbackHost: string | null,
+  /** Those that are kept in pieces, and are not in `body`. */
+  texts: BodyTexts | null,
 ];
 
 export type PackedMessage = readonly [
@@ -43,19 +49,27 @@ export type PackedKey = readonly [
 ];
 
 export function packAccept(request: AcceptRequest): PackedAccept {
-  const { envelope, body } = splitContent(request.content);
-  const { callbackUrl } = request.content;
+  const { content, texts } = takeApart(request.content);
+  const { envelope, body } = splitContent(content);
+  const { callbackUrl } = content;
   return [
     request.accountId,
     request.flow,
-    request.content.channel,
+    content.channel,
     envelope,
     body,
     packKey(request.idempotency),
     request.messages.map(packMessage),
     request.limited ?? null,
     callbackUrl === undefined ? null : hostOf(callbackUrl),
+    texts,
   ];
+}
+
+function takeApart(content: Content): { readonly content: Content; readonly texts: BodyTexts | null } {
+  if (content.channel !== "email" || !isLargeContent(content)) return { content, texts: null };
+  const { bodyText, bodyHtml, ...rest } = content;
+  return { content: { ...rest, isBodyApart: true }, texts: present({ bodyText, bodyHtml }) };
 }
 
 function packMessage(message: NewMessage): PackedMessage {

@@ -45,7 +45,7 @@ const READ_WHOLE =
 
 /** Walks along an index, as far as its LIMIT. */
 const WALKS =
-  /^SCAN (idempotency_keys|erasures USING INDEX erasures_under_way|parked_receipts|settings USING INDEX settings_of_instance|sandbox_messages USING (COVERING )?INDEX|\(subquery|CONSTANT ROW)/;
+  /^SCAN (p USING COVERING INDEX content_pieces_in_order|idempotency_keys|erasures USING INDEX erasures_under_way|parked_receipts|settings USING INDEX settings_of_instance|sandbox_messages USING (COVERING )?INDEX|\(subquery|CONSTANT ROW)/;
 
 test("no statement of the store walks through a table that grows, and none sorts one", async () => {
   const ears = createListeningDriver();

@@ -41,6 +41,25 @@ CREATE UNIQUE INDEX contacts_by_external_id ON contacts (account_id, external_id
 
 CREATE INDEX contacts_of_account ON contacts (account_id, id);
 
+CREATE TABLE content_pieces (
+  content INTEGER NOT NULL,
+  field TEXT NOT NULL, -- bodyText, bodyHtml
+  place INTEGER NOT NULL, -- from 0
+  text TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX content_pieces_in_order ON content_pieces (content, field, place);
+
+CREATE TRIGGER contents_deleted AFTER DELETE ON contents WHEN OLD.pieces > 0
+BEGIN
+  DELETE FROM content_pieces WHERE content = OLD.id;
+END;
+
+CREATE TRIGGER contents_wiped AFTER UPDATE OF body ON contents WHEN OLD.pieces > 0 AND NEW.body IS NULL
+BEGIN
+  DELETE FROM content_pieces WHERE content = OLD.id;
+END;
+
 CREATE TABLE contents (
   id INTEGER PRIMARY KEY,
   envelope TEXT NOT NULL,
@@ -50,7 +69,7 @@ CREATE TABLE contents (
   last_message_id TEXT NOT NULL,
   -- 1: the account keeps bodies.
   is_kept INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, pieces INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE INDEX contents_to_wipe ON contents (id) WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0;
 
@@ -227,6 +246,17 @@ CREATE TABLE migrations (
   name TEXT NOT NULL,
   checksum TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE mta_sts_policies (
+  domain TEXT PRIMARY KEY,
+  policy_id TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  mx TEXT NOT NULL, -- JSON, a list of patterns
+  max_age_ms INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX mta_sts_policies_expired ON mta_sts_policies (expires_at);
 
 CREATE TABLE opt_outs (
   id TEXT PRIMARY KEY,

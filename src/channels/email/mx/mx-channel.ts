@@ -6,6 +6,7 @@ import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../smtp/compose-large.ts";
 import { openCut } from "../smtp/cut.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
+import { largeAtATime } from "../smtp/large-at-a-time.ts";
 import { asciiDomainOf } from "../smtp/mail-address.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
 import { createSlots } from "../smtp/slots.ts";
@@ -36,6 +37,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
   return {
     connectorId: connector.id,
     sendTimeoutMs: settings.sendTimeoutMs,
+    largeAtATime: largeAtATime(settings.maxConnections),
     reachesMany: true,
     start() {
       enter("up");

@@ -6,6 +6,7 @@ import { tagMail } from "../providers/tag-mail.ts";
 import { composeWhereFit } from "./compose-large.ts";
 import { openCut } from "./cut.ts";
 import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
+import { largeAtATime } from "./large-at-a-time.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "./recipients.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
 import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
@@ -19,6 +20,7 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
   return {
     connectorId: connector.id,
     sendTimeoutMs: settings.sendTimeoutMs,
+    largeAtATime: largeAtATime(settings.maxConnections),
     start: pool.start,
     freeSlots: pool.freeSlots,
     status: pool.status,
