@@ -6,6 +6,8 @@ import { joinContent, type MessageRow, toIndexes, toProgress } from "../message-
 import type { Queue } from "../store.ts";
 import { readSettings, type Settings } from "./account-settings.ts";
 import type { Session } from "./driver.ts";
+import type { ErasedNames } from "./erased-names.ts";
+import { findOptedOut } from "./opt-outs.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 import type { Database } from "./transactions.ts";
 
@@ -13,12 +15,12 @@ import type { Database } from "./transactions.ts";
 const MAX_QUEUES = 10_000;
 
 /** `Queue.claim`. */
-export function createClaim(db: Database): Queue["claim"] {
+export function createClaim(db: Database, erasedNames: ErasedNames): Queue["claim"] {
   const lastFlow = new Map<string, number>();
   return async (request: ClaimRequest) => {
     const { queue } = request;
     const { claimed, last } = await db.transaction(
-      (session) => claimNow(session, request, lastFlow.get(queue) ?? -1),
+      (session) => claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 }),
       isLeased,
     );
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
@@ -40,7 +42,11 @@ async function isLeased(session: Session, { claimed: [job] }: Claimed): Promise<
   return (await session.query(sql, [job.jobId, job.claim])).length > 0;
 }
 
-async function claimNow(session: Session, request: ClaimRequest, after: number): Promise<Claimed> {
+async function claimNow(
+  session: Session,
+  erasedNames: ErasedNames,
+  { request, after }: { readonly request: ClaimRequest; readonly after: number },
+): Promise<Claimed> {
   const { jobs, last } = await takeJobs(session, request, after);
   if (jobs.length === 0) return { claimed: [], last };
   const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
@@ -48,7 +54,7 @@ async function claimNow(session: Session, request: ClaimRequest, after: number):
   const found = await session.query<FoundRow>(FIND, [ids]);
   const messages = new Map(found.map((row) => [row.id, row]));
   await removeOrphans(session, jobs, messages);
-  const optedOut = await findOptedOut(session, found);
+  const optedOut = await optedOutOf(session, erasedNames, found);
   const settingsOf = await readSettings(
     session,
     found.map((row) => row.account_id),
@@ -92,25 +98,25 @@ async function removeOrphans(
 }
 
 /** Ids of the messages whose recipient has opted out of their sender, or of their account. */
-async function findOptedOut(session: Session, found: readonly FoundRow[]): Promise<ReadonlySet<string>> {
+async function optedOutOf(
+  session: Session,
+  erasedNames: ErasedNames,
+  found: readonly FoundRow[],
+): Promise<ReadonlySet<string>> {
   const sms = found.filter(({ channel }) => channel === "sms");
-  const rows = await session.query<{ index: number }>(OPTED_OUT, [
-    sms.map((row) => row.account_id),
-    sms.map((row) => row.recipient),
-    sms.map(senderOf),
-  ]);
-  return new Set(rows.map(({ index }) => sms[index - 1]?.id ?? ""));
+  const targets = sms.map((row) => ({
+    accountId: row.account_id,
+    sender: senderOf(row),
+    recipient: row.recipient,
+  }));
+  const indexes = await findOptedOut(session, erasedNames, targets);
+  return new Set(sms.flatMap(({ id }, index) => (indexes.has(index) ? [id] : [])));
 }
 
-const OPTED_OUT = `SELECT t.index FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-    AS t (account_id, recipient, sender, index)
-  WHERE EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.recipient = t.recipient
-    AND (o.sender IS NULL OR o.sender = t.sender))`;
-
-function senderOf({ envelope }: FoundRow): string | null {
+function senderOf({ envelope }: FoundRow): string | undefined {
   const content = joinContent(envelope, null);
   const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
-  return from === undefined ? null : senderKey(from);
+  return from === undefined ? undefined : senderKey(from);
 }
 
 function toClaimed(

@@ -6,6 +6,8 @@ import type { Session } from "./driver.ts";
 export interface ErasedNames {
   /** `undefined` as long as there is none. */
   form(session: Session): Promise<ErasedForm | undefined>;
+  /** The same from memory. */
+  known(): ErasedForm | undefined;
   /** The same, for the first of them. Inside a transaction. */
   needForm(session: Session): Promise<ErasedForm>;
 }
@@ -20,6 +22,7 @@ export function createErasedNames(vault: Vault): ErasedNames {
     return row && createErasedForm(vault.open(row.value, PEPPER.place));
   };
   return {
+    known: () => kept,
     form: async (session) => (kept ??= await read(session)),
     async needForm(session) {
       const known = kept ?? (await read(session));

@@ -6,10 +6,11 @@ import { INBOUND_COLUMNS, toInboundRow } from "../inbound-rows.ts";
 import type { InboundAccount, InboundBooks } from "../take-inbound.ts";
 import { readSettings } from "./account-settings.ts";
 import type { Session } from "./driver.ts";
+import type { ErasedNames } from "./erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "./number-events.ts";
-import { collectWishes } from "./opt-outs.ts";
 import { loadParts } from "./part-shelf.ts";
 import { addWebhooks, type NewWebhook } from "./webhook-log.ts";
+import { collectWishes } from "./wishes.ts";
 
 /** What a transaction is to know: all that the rules may ask about. */
 export interface InboundQuestions {
@@ -29,13 +30,17 @@ export interface LoadedBooks {
 }
 
 /** Reads by a handful of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
-export async function loadBooks(session: Session, questions: InboundQuestions): Promise<LoadedBooks> {
+export async function loadBooks(
+  session: Session,
+  questions: InboundQuestions,
+  erasedNames: ErasedNames,
+): Promise<LoadedBooks> {
   const { shelf, write: writeParts } = await loadParts(session, questions.groups);
   const isKnown = await findRepeats(session, questions.pieces);
   const ownerOf = await findOwners(session, questions.places);
   const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
   const accounts = await findAccounts(session, ids);
-  const { wishes, write: writeWishes } = collectWishes();
+  const { wishes, write: writeWishes } = collectWishes(erasedNames);
   const messages: NewMessage[] = [];
   const events: NewOtherEvent[] = [];
   const webhooks: NewWebhook[] = [];
@@ -140,9 +145,10 @@ const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) 
     AND m.provider_key = t.provider_key AND m.received_at >= t.since)`;
 
 /** Whose numbers and short codes they are. */
-async function findOwners(
+/** Whose a message from a handset is, by the connector it came through and the number it went to. */
+export async function findOwners(
   session: Session,
-  places: readonly Place[],
+  places: readonly Pick<Place, "connectorId" | "to">[],
 ): Promise<(place: Pick<WholeMessage, "connectorId" | "to">) => string | undefined> {
   const nameOf = ({ connectorId, to }: Pick<Place, "connectorId" | "to">) => `${connectorId} ${to}`;
   const wanted = [...new Map(places.map((place) => [nameOf(place), place])).values()];

@@ -7,16 +7,18 @@ import type { InboundStore, UpkeepStore } from "../store.ts";
 import { keepInbound, takeInbound } from "../take-inbound.ts";
 import type { Bell } from "./bell.ts";
 import type { Session, SqlValue } from "./driver.ts";
+import type { ErasedNames } from "./erased-names.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { type InboundQuestions, type LoadedBooks, loadBooks } from "./inbound-books.ts";
 import { lockNames } from "./name-locks.ts";
-import { findOptOuts } from "./opt-outs.ts";
+import { findOptedOut } from "./opt-outs.ts";
 import { nameOfGroup } from "./part-shelf.ts";
 import type { Database, Doors } from "./transactions.ts";
 
 export interface InboundStoreParts {
   /** Lanes that have webhooks ready. */
   readonly bell: Bell<Lane>;
+  readonly erasedNames: ErasedNames;
   readonly schedule: (run: () => void) => void;
 }
 
@@ -30,12 +32,12 @@ const MAX_COUNTED = 100_000;
 /** Names the locks under which one process at a time takes what may be the same message, or parts of one. */
 const TAKING = 7_031_010;
 
-export function createInbound(doors: Doors, { bell, schedule }: InboundStoreParts): Inbound {
+export function createInbound(doors: Doors, { bell, erasedNames, schedule }: InboundStoreParts): Inbound {
   const { database: db, within } = doors;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
       await lockNames(session, { family: TAKING, names: namesOf(questions) });
-      const loaded = await loadBooks(session, questions);
+      const loaded = await loadBooks(session, questions, erasedNames);
       const value = work(loaded.books);
       return { value, lanes: await loaded.write() };
     });
@@ -49,7 +51,11 @@ export function createInbound(doors: Doors, { bell, schedule }: InboundStorePart
       receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : doors.admit(() => receive(pieces))),
       list: async (query) => (await select(db, query)).map(toInboundMessage),
       unassigned: async () => (await db.query<{ count: number }>(NOBODYS))[0]?.count ?? 0,
-      optedOut: (query) => findOptOuts(db, query),
+      async optedOut({ accountId, sender, to }) {
+        const targets = to.map((recipient) => ({ accountId, sender, recipient }));
+        const indexes = await findOptedOut(db, erasedNames, targets);
+        return to.filter((_, index) => indexes.has(index));
+      },
     },
     completeInbound: (before, limit) => doors.admit(() => complete(before, limit)),
   };

@@ -95,7 +95,11 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
   const accept = createAccept(within, { days, queues, schedule });
-  const { inbound, completeInbound } = createInbound(doors, { bell: bells.webhooks, schedule });
+  const { inbound, completeInbound } = createInbound(doors, {
+    bell: bells.webhooks,
+    erasedNames,
+    schedule,
+  });
   return {
     intake: {
       accept: (request) => doors.admit(() => accept(request)),
@@ -108,7 +112,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     queue: createQueue(doors, books, schedule),
     outbox: createOutbox(doors, { bell: bells.webhooks, schedule }),
     push: createPush(db),
-    records: createRecords(db, vault),
+    records: createRecords(db, vault, erasedNames),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, books),
     suppressions: createSuppressions(db, erasedNames),
@@ -146,7 +150,7 @@ function createQueue(
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
   const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   return {
-    claim: createClaim(doors.database),
+    claim: createClaim(doors.database, erasedNames),
     release: createRelease(changes, queues),
     settle: (settlements) => doors.admit(() => settle(settlements)),
     recordReceipts: (receipts) => doors.admit(() => recordReceipts(receipts)),

@@ -1,98 +1,52 @@
-import type { OptOutQuery } from "../inbound.ts";
-import type { OptOutWishes } from "../take-inbound.ts";
+import type { ErasedForm } from "../erased-recipient.ts";
 import type { Session } from "./driver.ts";
+import type { ErasedNames } from "./erased-names.ts";
 
-/** Those of `to` who have opted out. */
-export async function findOptOuts(
-  session: Session,
-  { accountId, sender, to }: OptOutQuery,
-): Promise<readonly string[]> {
-  if (to.length === 0) return [];
-  const rows = await session.query<{ recipient: string }>(AMONG, [accountId, sender ?? null, [...to]]);
-  return rows.map(({ recipient }) => recipient);
-}
-
-const AMONG = `SELECT recipient FROM unnest($3::text[]) WITH ORDINALITY AS t (recipient, place)
-  WHERE EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = $1 AND o.recipient = t.recipient
-    AND (o.sender IS NULL OR o.sender = $2)) ORDER BY place`;
-
-/** What handsets have asked for within a transaction, one after the other, and what it comes to. */
-export interface CollectedWishes {
-  readonly wishes: OptOutWishes;
-  write(session: Session): Promise<void>;
-}
-
-type OptOut = Parameters<OptOutWishes["add"]>[0];
-
-/** One sender's, or all of an account's, messages to one recipient. */
-interface Wish {
+/** Somebody who may have opted out. */
+export interface OptOutTarget {
   readonly accountId: string;
+  /** As `senderKey` writes it; absent: only who wants nothing of the account at all. */
   readonly sender: string | undefined;
   readonly recipient: string;
-  /** What there was before is taken back. */
-  isCleared: boolean;
-  optOut?: OptOut | undefined;
 }
 
-export function collectWishes(): CollectedWishes {
-  const targets = new Map<string, Wish>();
-  const targetOf = ({ accountId, sender, recipient }: Omit<Wish, "isCleared" | "optOut">) => {
-    const name = JSON.stringify([accountId, sender ?? null, recipient]);
-    const target = targets.get(name) ?? { accountId, sender, recipient, isCleared: false };
-    targets.set(name, target);
-    return target;
-  };
-  return {
-    wishes: {
-      add(optOut) {
-        targetOf(optOut).optOut ??= optOut;
-      },
-      remove(who) {
-        const ofAll = { ...who, sender: undefined };
-        for (const each of [targetOf(who), targetOf(ofAll)]) {
-          each.isCleared = true;
-          each.optOut = undefined;
-        }
-      },
-    },
-    async write(session) {
-      const all = [...targets.values()];
-      await clear(
-        session,
-        all.filter(({ isCleared }) => isCleared),
-      );
-      await insert(
-        session,
-        all.flatMap(({ optOut }) => optOut ?? []),
-      );
-    },
-  };
+/** Indexes of those who have, of one sender or of all. */
+export async function findOptedOut(
+  session: Session,
+  erasedNames: ErasedNames,
+  targets: readonly OptOutTarget[],
+): Promise<ReadonlySet<number>> {
+  if (targets.length === 0) return new Set();
+  const known = erasedNames.known();
+  const answer = await ask(session, targets, known);
+  if (known || !answer.hasErased) return answer.indexes;
+  // The first time that somebody has been erased.
+  return (await ask(session, targets, await erasedNames.form(session))).indexes;
 }
 
-async function clear(session: Session, targets: readonly Wish[]): Promise<void> {
-  if (targets.length === 0) return;
-  await session.query(CLEAR, [
+async function ask(session: Session, targets: readonly OptOutTarget[], toErased: ErasedForm | undefined) {
+  const [row] = await session.query<AnswerRow>(OPTED_OUT, [
     targets.map(({ accountId }) => accountId),
     targets.map(({ sender }) => sender ?? null),
     targets.map(({ recipient }) => recipient),
+    targets.map(({ recipient }) => toErased?.(recipient) ?? null),
   ]);
+  const places = JSON.parse(row?.places ?? "[]") as number[];
+  return { indexes: new Set(places.map((place) => place - 1)), hasErased: row?.has_erased === true };
 }
 
-const CLEAR = `DELETE FROM opt_outs o USING unnest($1::text[], $2::text[], $3::text[]) AS t (account_id, sender, recipient)
-  WHERE o.account_id = t.account_id AND o.recipient = t.recipient AND o.sender IS NOT DISTINCT FROM t.sender`;
-
-async function insert(session: Session, optOuts: readonly OptOut[]): Promise<void> {
-  if (optOuts.length === 0) return;
-  await session.query(INSERT, [
-    optOuts.map(({ id }) => id),
-    optOuts.map(({ accountId }) => accountId),
-    optOuts.map(({ sender }) => sender ?? null),
-    optOuts.map(({ recipient }) => recipient),
-    optOuts.map(({ reason }) => reason),
-    optOuts.map(({ at }) => at),
-  ]);
+interface AnswerRow {
+  /** JSON; `null`: none. */
+  readonly places: string | null;
+  readonly has_erased: boolean;
 }
 
-const INSERT = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
-  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
-  ON CONFLICT DO NOTHING`;
+/** Apart, so that each of the two looks into its own index. */
+const OPTED_OUT = `SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'erasure_pepper') AS has_erased,
+    json_agg(t.place)::text AS places
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
+    AS t (account_id, sender, recipient, erased, place)
+  WHERE EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.sender IS NULL
+      AND o.recipient = ANY(ARRAY[t.recipient, t.erased]))
+    OR EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.sender = t.sender
+      AND o.recipient = ANY(ARRAY[t.recipient, t.erased]))`;

@@ -4,14 +4,17 @@ import { createRecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import type { Session } from "./driver.ts";
+import type { ErasedNames } from "./erased-names.ts";
+import { withErased } from "./erased-records.ts";
 import { raiseRecordsVersion, readMeta } from "./meta.ts";
 import { createRecordRows, toConflict } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import type { Database } from "./transactions.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
-export function createRecords(db: Database, vault: Vault): Records {
+export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNames): Records {
   const rows = createRecordRows(createRecordValues(vault));
+  const all = withErased(rows, erasedNames);
   const settings = createSettings(vault);
   const secrets = createWebhookSecrets(vault);
   const change = <T>(kind: RecordKind, work: (session: Session) => Promise<T>): Promise<T> =>
@@ -25,9 +28,9 @@ export function createRecords(db: Database, vault: Vault): Records {
 
   return {
     create: (kind, record) =>
-      change(kind, (session) => rows.insert(session, kind, record)).catch(orConflict(kind)),
-    find: async (kind, where) => (await rows.select(db, kind, { where, limit: 1 }))[0],
-    list: async (kind, where, { after, limit }) => rows.select(db, kind, { where, after, limit }),
+      change(kind, (session) => all.insert(session, kind, record)).catch(orConflict(kind)),
+    find: async (kind, where) => (await all.select(db, kind, { where, limit: 1 }))[0],
+    list: async (kind, where, { after, limit }) => all.select(db, kind, { where, after, limit }),
     update: (kind, id, changes) =>
       change(kind, async (session) => {
         const done = await rows.update(session, kind, { id, changes });
