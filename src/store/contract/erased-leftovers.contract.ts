@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Account } from "../../core/accounts.ts";
 import type { InboundPiece } from "../../core/inbound.ts";
-import { DAY, HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, numberAll, type OpenStore, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";
 const OTHER = "+919800000002";
@@ -90,6 +90,7 @@ function inbound(open: OpenStore): void {
       expect(await world.inside.countRows(theirs)).toBe(0);
       const left = await store.inbound.list({ accountId: account.id, limit: 10 });
       expect(left.map(({ id }) => id)).toEqual([others]);
+      await numberAll(world);
       const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
       expect(events).toHaveLength(1);
     }),

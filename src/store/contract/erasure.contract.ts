@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ERASED_ADDRESS, type NewErasure } from "../../core/erasure.ts";
-import { deferred, HOUR, inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
+import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
 
 const THEIRS = "+919800000001";
 const OTHERS = "+919800000002";
@@ -20,6 +20,7 @@ export function erasureContract(open: OpenStore): void {
       expect(await inside.countRows(queued)).toBe(0);
       expect(await claim()).toEqual([]);
       expect(await world.status(others)).toBe("sent");
+      await numberAll(world);
       const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
       expect(events.flatMap((event) => (event.kind === "message" ? [event.message.id] : []))).toEqual([
         others,
@@ -64,6 +65,7 @@ export function erasureContract(open: OpenStore): void {
       });
       expect(message.content).toMatchObject({ to: [{ email: ERASED_ADDRESS }, { email: "ravi@x.test" }] });
       expect(JSON.stringify(message).toLowerCase()).not.toContain(ADDRESS);
+      await numberAll(world);
       const { events } = await store.feed.read({ accountId: account.id, after: 0, limit: 10 });
       expect(events).toHaveLength(1);
       expect((await store.erasures.list({ limit: 1 }))[0]).toMatchObject({ erased: 0, redacted: 1 });

@@ -5,7 +5,7 @@ storeContract("postgres", openFresh, [
   ...(["accept", "deferral", "idempotency", "claim", "settle", "stage"] as const),
   ...(["push", "records", "recordsInUse", "settings", "limits"] as const),
   ...(["outbox", "outboxReplay", "eventFeed", "sandbox", "cancel", "messageList"] as const),
-  ...(["prune", "limitsPrune"] as const),
+  ...(["prune", "limitsPrune", "erasure", "erasedLeftover", "erasedWish"] as const),
   "leases",
   ...(["receipt", "receiptMatch", "receiptOrder", "lateAnswer", "overdue"] as const),
   ...(["inbound", "optOut", "suppression"] as const),

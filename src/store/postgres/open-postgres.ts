@@ -11,6 +11,7 @@ import { createClaim } from "./claim.ts";
 import { createDays, createPrepareDays } from "./days.ts";
 import { type DriverOptions, openDriver } from "./driver.ts";
 import { createErasedNames } from "./erased-names.ts";
+import { createErase, createErasures } from "./erasures.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
@@ -118,6 +119,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     suppressions: createSuppressions(db, erasedNames),
     inbound,
     feed: createEventFeed(db, bells.events),
+    erasures: createErasures(db),
     upkeep: {
       ...createStage(db, books),
       expire: createExpire({ ...books, recorders: [createRecordEnded(erasedNames)] }),
@@ -127,6 +129,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
       parkedReceipts: () => countParked(db),
       pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
       pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+      erase: createErase(db, books),
       prepareDays: createPrepareDays(days),
       pruneMessages: createPruneMessages(db, { days }),
       pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),

@@ -7,10 +7,12 @@ export async function pruneInbound(session: Session, before: number, limit: numb
   return row?.count ?? 0;
 }
 
-const PRUNE = `WITH old AS (
-    DELETE FROM inbound_messages WHERE id IN (
-      SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
-    ) RETURNING id
+/** Deletes messages from handsets, by the query that gives their ids, with their events and webhooks; gives their count. */
+export function removeInbound(ids: string): string {
+  return `WITH old AS (
+    DELETE FROM inbound_messages WHERE id IN (${ids}) RETURNING id
+  ), new_told AS (
+    DELETE FROM new_events e USING old WHERE e.subject_id = old.id
   ), told AS (
     DELETE FROM events e USING old WHERE e.subject_id = old.id
   ), hooks AS (
@@ -19,3 +21,8 @@ const PRUNE = `WITH old AS (
     DELETE FROM webhook_attempts a USING hooks WHERE a.webhook = hooks.id
   )
   SELECT count(*) AS count FROM old`;
+}
+
+const PRUNE = removeInbound(
+  "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED",
+);
