@@ -5,6 +5,7 @@ import { addAdminCommands, PROCESS_TERMINAL } from "./admin/admin-commands.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
 import { ROLES, readAdminTarget, readDataTarget, type ServeOptions } from "./config.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
+import { addMigrateToCommand } from "./migrate-to-command.ts";
 import { addRotateKeyCommand } from "./rotate-key-command.ts";
 import { createSystemClock } from "./system-clock.ts";
 
@@ -40,6 +41,7 @@ addRotateKeyCommand(program, {
   terminal: PROCESS_TERMINAL,
   randomBytes,
 });
+addMigrateToCommand(program, { target: readDataTarget(process.env), terminal: PROCESS_TERMINAL, clock });
 addListenCommand(program, {
   target: readAdminTarget(process.env),
   terminal: PROCESS_TERMINAL,

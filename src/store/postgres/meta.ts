@@ -1,3 +1,4 @@
+import { MOVING } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import type { Session } from "./driver.ts";
 import type { Database } from "./transactions.ts";
@@ -32,4 +33,13 @@ export async function checkMasterKey(db: Database, vault: Vault): Promise<void> 
   ]);
   if ((await readMeta(db, "master_key_check")) === vault.checkValue) return;
   throw new Error("this database was written under another master key (POSTRIDER_SECRET)");
+}
+
+/** Throws while a service is being copied into the database: half of it is not there yet. */
+export async function refuseHalfMoved(session: Session): Promise<void> {
+  const rows = await session.query("SELECT 1 FROM meta WHERE name = $1", [MOVING]);
+  if (rows.length === 0) return;
+  throw new Error(
+    "a move from SQLite into this database is not over: run migrate-to again, it goes on where it was cut off",
+  );
 }

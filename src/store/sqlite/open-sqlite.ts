@@ -1,3 +1,4 @@
+import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import { createAccountBook } from "./account-book.ts";
 import { removeLoosePieces } from "./content-pieces.ts";
@@ -39,6 +40,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
 export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path">): Promise<SqliteStore> {
   configure(driver);
   migrate(driver);
+  refuseWhatMoved(driver);
   const beforeCommit = options.faults?.beforeCommit;
   const db = createDatabase({
     driver,

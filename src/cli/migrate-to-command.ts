@@ -1,0 +1,86 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Clock } from "../core/clock.ts";
+import type { Counted } from "../store/move/count-both.ts";
+import type { Terminal } from "./admin/command-line.ts";
+import { AdminFailure } from "./admin-client.ts";
+import type { DataTarget } from "./config.ts";
+import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
+import { orRefusal } from "./or-refusal.ts";
+
+interface MoveOptions {
+  readonly data?: string;
+  readonly cancel: boolean;
+}
+
+export interface MoveCommand {
+  readonly target: DataTarget;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+}
+
+export function addMigrateToCommand(program: Command, { target, terminal, clock }: MoveCommand): void {
+  program
+    .command("migrate-to")
+    .argument("[url]", "postgres://user:password@host/database, empty; it must not be in use")
+    .description(
+      "copy a service that is stopped from its data folder into PostgreSQL; goes on where it was cut off",
+    )
+    .option("--cancel", "go back to the data folder after all; what the copy has done since is lost", false)
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .action((url: string | undefined, { data, cancel }: MoveOptions) =>
+      orRefusal(terminal, async () => {
+        const dataFolder = data === undefined ? target.dataFolder : resolve(data);
+        if (cancel) return void terminal.stdout(await goBack(dataFolder));
+        if (url === undefined) throw new AdminFailure("where to? postrider migrate-to postgres://…");
+        const onProgress = createProgress(terminal, clock);
+        const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress });
+        terminal.stdout(
+          `${describe(counted)}\nall of ${dataFolder} is in PostgreSQL now: start the service with DATABASE_URL\n`,
+        );
+        terminal.stderr(KEEP_KEY);
+      }),
+    );
+}
+
+async function goBack(dataFolder: string): Promise<string> {
+  return (await stayWithSqlite(dataFolder))
+    ? `the service may start on ${dataFolder} again; drop the PostgreSQL database\n`
+    : `${dataFolder} had not moved\n`;
+}
+
+const KEEP_KEY = `The master key stays what it was: keep master.key, or set POSTRIDER_SECRET to it, for every process.
+`;
+
+/** At most a line a second, and one at each table's end. */
+const TELL_EVERY_MS = 1_000;
+
+function createProgress(terminal: Terminal, clock: Clock) {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return ({ table, rows, of }: { table: string; rows: number; of: number }) => {
+    const now = clock.monotonicMs();
+    if (rows < of && now - toldAt < TELL_EVERY_MS) return;
+    toldAt = now;
+    terminal.stderr(`${table}: ${whole(rows)} of ${whole(of)}\n`);
+  };
+}
+
+/** Both sides of every count that is not nothing. */
+function describe(counted: readonly Counted[]): string {
+  const shown = counted.filter(({ sqlite, postgres }) => sqlite + postgres > 0);
+  const rows = [
+    ["rows", "SQLite", "PostgreSQL"],
+    ...shown.map(({ what, sqlite, postgres }) => [what, whole(sqlite), whole(postgres)]),
+  ];
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows
+    .map(
+      ([what = "", here = "", there = ""]) =>
+        `${what.padEnd(width(0))}  ${here.padStart(width(1))}  ${there.padStart(width(2))}`,
+    )
+    .join("\n");
+}
+
+function whole(count: number): string {
+  return count.toLocaleString("en");
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../core/clock.ts";
+import type { Counted } from "../store/move/count-both.ts";
+import { cancelMove, type MoveUp, moveUp } from "../store/move/move-up.ts";
+import { readKeyCheckValue } from "../store/sqlite/backup.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { createVault } from "../store/vault.ts";
+import { AdminFailure } from "./admin-client.ts";
+import { DATABASE_FILE } from "./data-folder.ts";
+import { findMasterKey } from "./find-master-key.ts";
+import { takeDataFolder } from "./take-data-folder.ts";
+
+export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
+  readonly dataFolder: string;
+  /** `POSTRIDER_SECRET`. */
+  readonly secret?: string;
+  readonly clock: Clock;
+}
+
+/** Moves the service of a data folder, which is stopped, into a PostgreSQL database; see `moveUp`. */
+export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
+  const path = databaseOf(order.dataFolder);
+  return alone(order.dataFolder, () => {
+    const { dataFolder, secret } = order;
+    const masterKey = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
+    if (masterKey === undefined) {
+      throw new AdminFailure(
+        "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+      );
+    }
+    return moveUp({ ...order, path, vault: createVault({ masterKey, randomBytes }) });
+  });
+}
+
+/** Lets the service start on the data folder again. False if it had not moved. */
+export async function stayWithSqlite(dataFolder: string): Promise<boolean> {
+  const path = databaseOf(dataFolder);
+  return alone(dataFolder, async () => cancelMove(path));
+}
+
+function databaseOf(dataFolder: string): string {
+  const path = join(dataFolder, DATABASE_FILE);
+  if (!existsSync(path)) throw new AdminFailure(`there is no ${path}`);
+  return path;
+}
+
+async function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {
+  const lock = takeDataFolder(dataFolder);
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreUnavailable)
+      throw new AdminFailure(`${error.message}; run the same command again to go on`);
+    throw error instanceof Error ? new AdminFailure(error.message) : error;
+  } finally {
+    lock.release();
+  }
+}

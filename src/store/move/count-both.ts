@@ -1,0 +1,54 @@
+import type { Session } from "../postgres/driver.ts";
+import type { Driver as Source } from "../sqlite/driver.ts";
+import { MOVING } from "./move-marks.ts";
+import { movedTables } from "./moved-tables.ts";
+
+/** Rows of one kind on both sides. */
+export interface Counted {
+  /** A table, or rows of it: `messages, status delivered`. */
+  readonly what: string;
+  readonly sqlite: number;
+  readonly postgres: number;
+}
+
+/** Counts what moves, each side by itself. */
+export async function countBoth(source: Source, target: Session): Promise<readonly Counted[]> {
+  const counted: Counted[] = [];
+  const walks = Map.groupBy(movedTables(), ({ table }) => table);
+  for (const [table, [{ countBy } = {}]] of walks) {
+    counted.push(...(await compare(source, target, { table, countBy })));
+  }
+  return counted;
+}
+
+interface Group {
+  readonly value: string | null;
+  readonly rows: number;
+}
+
+async function compare(
+  source: Source,
+  target: Session,
+  { table, countBy }: { readonly table: string; readonly countBy: string | undefined },
+): Promise<readonly Counted[]> {
+  const of = countBy === undefined ? "NULL" : countBy;
+  const sql = `SELECT ${of} AS value, count(*) AS rows FROM ${table} ${own(table)} GROUP BY 1`;
+  const here = byValue(source.prepare<Group>(sql).all());
+  const there = byValue(await target.query<Group>(sql));
+  const values = [...new Set([...here.keys(), ...there.keys()])].toSorted();
+  const groups = values.map((value) => ({
+    what: countBy === undefined ? table : `${table}, ${countBy} ${value}`,
+    sqlite: here.get(value) ?? 0,
+    postgres: there.get(value) ?? 0,
+  }));
+  return groups.length > 0 ? groups : [{ what: table, sqlite: 0, postgres: 0 }];
+}
+
+/** The marks of the move itself are on one side only. */
+function own(table: string): string {
+  return table === "meta" ? `WHERE name NOT LIKE '${MOVING}%'` : "";
+}
+
+function byValue(groups: readonly Group[]): ReadonlyMap<string, number> {
+  return new Map(groups.map(({ value, rows }) => [value ?? "", rows]));
+}

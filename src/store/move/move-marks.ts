@@ -1,0 +1,31 @@
+import type { Driver as Source } from "../sqlite/driver.ts";
+
+/** In `meta` of PostgreSQL while it is being filled: whose copy it is. With a point and a number: how far a walk has come. */
+export const MOVING = "moving_from";
+
+/** In `meta` of SQLite once all of it lives in PostgreSQL: since when. */
+const MOVED = "moved_away_at";
+
+/** On disk before the copy may be started on. */
+export function leaveBehind(source: Source, now: number): void {
+  source
+    .prepare(
+      "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    )
+    .run(MOVED, String(now));
+}
+
+/** Throws where all of this database lives elsewhere. */
+export function refuseWhatMoved(source: Source): void {
+  const row = source.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?").get(MOVED);
+  if (!row) return;
+  const at = new Date(Number(row.value)).toISOString();
+  throw new Error(
+    `this database was moved to PostgreSQL at ${at}, and what it holds would be sent twice: set DATABASE_URL, or go back with migrate-to --cancel`,
+  );
+}
+
+/** True if it had moved. */
+export function comeBack(source: Source): boolean {
+  return source.prepare("DELETE FROM meta WHERE name = ?").run(MOVED) > 0;
+}

@@ -1,0 +1,154 @@
+import type { Clock } from "../../core/clock.ts";
+import { createDays } from "../postgres/days.ts";
+import { openDriver as openTarget, type Session } from "../postgres/driver.ts";
+import { checkMasterKey } from "../postgres/meta.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { type Database, openDoors } from "../postgres/transactions.ts";
+import { openDriver as openSource, type Driver as Source } from "../sqlite/driver.ts";
+import { migrate as migrateSource } from "../sqlite/migrate.ts";
+import { configure } from "../sqlite/open-sqlite.ts";
+import type { Vault } from "../vault.ts";
+import { copyTable, type Moving, type Place } from "./copy-table.ts";
+import { type Counted, countBoth } from "./count-both.ts";
+import { comeBack, leaveBehind, MOVING, refuseWhatMoved } from "./move-marks.ts";
+import { type MovedTable, movedTables } from "./moved-tables.ts";
+
+export interface MoveUp {
+  /** The SQLite database, which nobody else has open. It is brought to this version's schema. */
+  readonly path: string;
+  /** Of the PostgreSQL database: an empty one, or one that a move of this database was cut off in. */
+  readonly url: string;
+  /** Of both. */
+  readonly vault: Vault;
+  /** Rows that are there, of so many. */
+  readonly onProgress: (progress: { table: string; rows: number; of: number }) => void;
+  readonly clock: Clock;
+}
+
+/** Counting a long history takes its time. */
+const STATEMENT_MS = 3_600_000;
+
+/** A count that is not the same on both sides. Nothing was switched over. */
+export class CountsDiffer extends Error {
+  constructor(readonly counted: readonly Counted[]) {
+    super("the counts of the two databases differ");
+  }
+}
+
+/**
+ * Copies an SQLite database into PostgreSQL, from where it was cut off last, and proves the counts. Until it is over
+ * no service starts on the copy, and afterwards none on the original: nothing is sent from both.
+ */
+export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): Promise<readonly Counted[]> {
+  const source = openSource(path);
+  const driver = openTarget({ url, connections: 2, statementMs: STATEMENT_MS });
+  const doors = openDoors(driver, clock);
+  try {
+    configure(source);
+    migrateSource(source);
+    refuseWhatMoved(source);
+    await migrate(driver);
+    await takeTarget(doors.database, sourceName(source));
+    await checkMasterKey(doors.database, vault);
+    const moving = { source, target: doors.database, days: createDays(doors.database) };
+    for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
+    await setCounters(doors.database, source);
+    const counted = await countBoth(source, doors.database);
+    if (counted.some(({ sqlite, postgres }) => sqlite !== postgres)) throw new CountsDiffer(counted);
+    await doors.database.query("ANALYZE");
+    leaveBehind(source, clock.now());
+    await doors.database.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [MOVING, `${MOVING}.%`]);
+    return counted;
+  } finally {
+    await doors.close();
+    source.close();
+  }
+}
+
+/** Lets a service start on a database that was moved. False if it was not. */
+export function cancelMove(path: string): boolean {
+  const source = openSource(path);
+  try {
+    configure(source);
+    return comeBack(source);
+  } finally {
+    source.close();
+  }
+}
+
+/** What this database is known by, whatever its path. */
+function sourceName(source: Source): string {
+  const select = source.prepare<{ value: string }>(
+    "SELECT value FROM meta WHERE name = 'admin_token_digest'",
+  );
+  const name = select.get()?.value;
+  if (name === undefined)
+    throw new Error("there is no service in this database yet: there is nothing to move");
+  return name;
+}
+
+/** The first time it has to be empty, later it has to be the copy of the same database. */
+async function takeTarget(target: Database, name: string): Promise<void> {
+  await target.transaction(async (session) => {
+    const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
+    if (row?.value === name) return;
+    if (row)
+      throw new Error("a move of another database into this one was cut off: finish it, or drop this one");
+    const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
+    if (account) throw new Error("there is a service in the PostgreSQL database: move into an empty one");
+    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
+  });
+}
+
+interface Step {
+  /** Names how far it has come. */
+  readonly walk: number;
+  readonly table: MovedTable;
+  readonly onProgress: MoveUp["onProgress"];
+}
+
+async function move(moving: Moving, { walk, table, onProgress }: Step): Promise<void> {
+  const name = `${MOVING}.${walk}`;
+  const of = countRows(moving.source, table);
+  const place = await findPlace(moving.target, name);
+  const tell = (rows: number) => onProgress({ table: table.table, rows, of });
+  await copyTable(moving, table, {
+    place,
+    keep: (session, at) => keepPlace(session, name, at),
+    onRows: tell,
+  });
+  if (of > 0) tell(of);
+}
+
+function countRows(source: Source, { table, where = "true" }: MovedTable): number {
+  const sql = `SELECT count(*) AS rows FROM ${table} WHERE ${where}`;
+  return source.prepare<{ rows: number }>(sql).get()?.rows ?? 0;
+}
+
+async function findPlace(session: Session, name: string): Promise<Place> {
+  const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
+  return row ? (JSON.parse(row.value) as Place) : { after: null, rows: 0 };
+}
+
+async function keepPlace(session: Session, name: string, place: Place): Promise<void> {
+  await session.query(
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    [name, JSON.stringify(place)],
+  );
+}
+
+/** New rows go on behind those that came along, and events behind the last number that was given. */
+async function setCounters(target: Database, source: Source): Promise<void> {
+  for (const { table, column } of await target.query<{ table: string; column: string }>(COUNTED)) {
+    await target.query(
+      `SELECT setval(pg_get_serial_sequence($1, $2), (SELECT max(${column}) FROM ${table}))`,
+      [table, column],
+    );
+  }
+  const last = source.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
+  await target.query("UPDATE event_numbers SET last = $1", [last?.seq ?? 0]);
+}
+
+const COUNTED = `SELECT c.relname::text AS table, a.attname::text AS column
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+  WHERE a.attidentity <> '' AND c.relnamespace = current_schema::regnamespace`;
