@@ -20,7 +20,7 @@ import { createInbound } from "./inbound.ts";
 import { createLeases } from "./leases.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageChanges } from "./message-log.ts";
-import { checkMasterKey, readMeta } from "./meta.ts";
+import { checkMasterKey, readMeta, refuseHalfMoved } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { createNumberEvents } from "./number-events.ts";
 import { createOutbox } from "./outbox.ts";
@@ -67,6 +67,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   try {
     await migrate(driver);
     const doors = openDoors(driver, options.clock);
+    await refuseHalfMoved(doors.database);
     await checkMasterKey(doors.database, options.vault);
     return createStore(doors, options);
   } catch (error) {
