@@ -3,48 +3,10 @@ import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import type { ClaimedJob } from "../../core/claimed-job.ts";
 import { partReference } from "../../core/short-reference.ts";
-import { CONNECTOR, createWorld, SECOND, sent, unconfirmed, type World } from "../contract/world.contract.ts";
+import { CONNECTOR, SECOND, sent, unconfirmed } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
-import { openDriver, type Session } from "./driver.ts";
-import { openFresh, openOther } from "./postgres-world.contract.ts";
-
-type Ground = Omit<World, "inside">;
-
-interface Race extends Ground {
-  readonly url: string;
-  /** Another process. */
-  readonly other: Store;
-  /** Runs what is given while nobody can write to the table; it may go on as soon as the promise has resolved. */
-  whileHeld(
-    table: string,
-    run: (isWaiting: (calls: number) => Promise<void>) => Promise<void>,
-  ): Promise<void>;
-}
-
-async function race(run: (race: Race) => Promise<void>): Promise<void> {
-  const { store, url } = await openFresh();
-  const other = (await openOther(url)) as unknown as Store;
-  const driver = openDriver({ url });
-  const whileHeld: Race["whileHeld"] = (table, work) =>
-    driver.hold(async (stranger) => {
-      await stranger.exec(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
-      await work((calls) => waiting(driver, calls));
-      await stranger.exec("COMMIT");
-    });
-  try {
-    await run({ ...(await createWorld(store)), url, other, whileHeld });
-  } finally {
-    await driver.close();
-    await other.close();
-    await store.close();
-  }
-}
-
-/** Resolves when so many transactions wait for a lock. */
-async function waiting(session: Session, calls: number): Promise<void> {
-  const sql = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()";
-  while ((await session.query(sql)).length < calls);
-}
+import { openOther } from "./postgres-world.contract.ts";
+import { type Ground, race } from "./race.contract.ts";
 
 function receipt({ clock }: Ground, providerMessageId: string, over = {}) {
   const about = { connectorId: CONNECTOR, providerMessageId, receivedAt: clock.now };
