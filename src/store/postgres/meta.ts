@@ -9,7 +9,7 @@ export async function readMeta(session: Session, name: MetaName): Promise<string
   return row?.value;
 }
 
-type MetaName = "admin_token_digest" | "records_version" | "master_key_check";
+type MetaName = "admin_token_digest" | "records_version" | "master_key_check" | "earlier_keys";
 
 export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
   await session.query(

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
+import { EARLIER_KEYS, openEarlierKeys } from "../earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
@@ -138,6 +139,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     },
     leases: createLeases(db),
     bootstrap: createBootstrap(db, vault),
+    earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),
     close: doors.close,
