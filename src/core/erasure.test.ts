@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test";
-import { closeParts, createScrubber, dropName, ERASED_ADDRESS } from "./erasure.ts";
+import {
+  closeParts,
+  createScrubber,
+  createWordScrubber,
+  dropName,
+  ERASED_ADDRESS,
+  isErased,
+} from "./erasure.ts";
 import type { EmailContent, Progress } from "./message.ts";
 
 test("an address is scrubbed wherever it stands, in any case, and others that hold it are not", () => {
@@ -52,4 +59,18 @@ test("the name that belonged to the address goes with it", () => {
   };
   const { to, cc } = dropName(content, "asha@x.test");
   expect([to, cc]).toEqual([[{ email: "ASHA@x.test" }], content.cc!]);
+});
+
+test("a number is scrubbed with and without its plus, and longer ones that hold it are not", () => {
+  const scrub = createWordScrubber("+919812345678");
+  expect(scrub("+919812345678 rang; call 919812345678.")).toBe("erased rang; call erased.");
+  for (const text of ["+9198123456789", "5919812345678"]) expect(scrub(text)).toBe(text);
+  expect(createWordScrubber("asha@x.test")("by Asha@x.test")).toBe(`by ${ERASED_ADDRESS}`);
+});
+
+test("what stands for an erased recipient is no number, no address, and nothing else that somebody wrote", () => {
+  expect(isErased(`erased:${"0a".repeat(32)}`)).toBe(true);
+  for (const text of ["erased", "erased:0a", `erased:${"0A".repeat(32)}`, "+919812345678", "a@x.test"]) {
+    expect(isErased(text)).toBe(false);
+  }
 });

@@ -26,6 +26,11 @@ test("a sealed secret that was changed does not open", () => {
   }
 });
 
+test("a new secret is 32 octets, and never the same", () => {
+  expect(vault.newSecret()).toMatch(/^[0-9a-f]{64}$/);
+  expect(vault.newSecret()).not.toBe(vault.newSecret());
+});
+
 test("the same secret is sealed differently each time", () => {
   expect(vault.seal("a", "p")).not.toBe(vault.seal("a", "p"));
 });
