@@ -13,7 +13,7 @@ import type { EmailContent, Part, SmsContent } from "../core/message.ts";
 import type { Receipt, SendOutcome } from "../core/outcome.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { ComposeAside } from "./email/smtp/compose-large.ts";
-import type { Network } from "./network.ts";
+import type { MailPolicies, Network } from "./network.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -141,6 +141,8 @@ export interface ChannelDeps {
   readonly onLateAnswer?: (answer: LateAnswer) => void;
   /** For channels that find the hosts to talk to by themselves. */
   readonly network?: Network;
+  /** Absent: what domains publish is forgotten when the process ends. */
+  readonly mailPolicies?: MailPolicies;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
   /** Makes large mail on another thread; absent: it is made here, and the others wait meanwhile. */

@@ -1,10 +1,17 @@
 import type { Dns } from "../core/dns.ts";
+import type { KeptMailPolicy } from "../core/mail-policy.ts";
 
 /** How channels get to hosts that strangers name. */
 export interface Network {
   readonly dns: Dns;
   /** `allowed`: addresses and ranges that may be connected to although they are private or reserved. */
   readonly addressRules: (allowed: readonly string[]) => AddressRules;
+}
+
+/** Where the policies that domains publish are kept. Rejects where that cannot be reached. */
+export interface MailPolicies {
+  find(domain: string): Promise<KeptMailPolicy | undefined>;
+  keep(domain: string, policy: KeptMailPolicy, now: number): Promise<void>;
 }
 
 export interface AddressRules {

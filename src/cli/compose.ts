@@ -217,6 +217,7 @@ function createDelivery({ config, clock, log, store, metrics, ids, dns, mailKeys
           onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
           publicUrl: createPublicUrl(store.records, clock),
           network,
+          mailPolicies: store.mailPolicies,
           returnPaths: mailKeys.returnPaths,
           composeAside: aside.compose,
         },

@@ -16,6 +16,7 @@ import { largeBodyContract } from "./contract/large-body.contract.ts";
 import { lateAnswerContract } from "./contract/late-answer.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
+import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
 import { optOutContract } from "./contract/opt-out.contract.ts";
 import { outboxContract } from "./contract/outbox.contract.ts";
@@ -61,6 +62,7 @@ const SECTIONS = {
   limitsPrune: limitsPruneContract,
   sandbox: sandboxContract,
   suppression: suppressionContract,
+  mailPolicy: mailPolicyContract,
   eventFeed: eventFeedContract,
   cancel: cancelContract,
   messageList: messageListContract,

@@ -8,5 +8,5 @@ storeContract("postgres", openFresh, [
   ...(["prune", "limitsPrune", "erasure", "erasedLeftover", "erasedWish"] as const),
   "leases",
   ...(["receipt", "receiptMatch", "receiptOrder", "lateAnswer", "overdue"] as const),
-  ...(["inbound", "optOut", "suppression"] as const),
+  ...(["inbound", "optOut", "suppression", "mailPolicy", "largeBody"] as const),
 ]);

@@ -19,6 +19,7 @@ import { createKeyLookup, createMessageLookup } from "./find-message.ts";
 import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
 import { createLeases } from "./leases.ts";
+import { createMailPolicies } from "./mail-policies.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./meta.ts";
@@ -119,6 +120,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, books),
     suppressions: createSuppressions(db, erasedNames),
+    mailPolicies: createMailPolicies(db),
     inbound,
     feed: createEventFeed(db, bells.events),
     erasures: createErasures(db),

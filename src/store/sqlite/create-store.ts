@@ -23,6 +23,7 @@ import { createIdempotencyKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
 import { createLargeBody } from "./large-body.ts";
 import { createLeases } from "./leases.ts";
+import { createMailPolicies } from "./mail-policies.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createMeta } from "./meta.ts";
@@ -92,6 +93,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, { providerIds, messages, contents }),
     suppressions: createSuppressions(db, books),
+    mailPolicies: createMailPolicies(db),
     inbound,
     feed: createEventFeed(db, { accounts, events }),
     leases: createLeases(),

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../../../core/clock.ts";
+import type { MailPolicy } from "../../../core/mail-policy.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome } from "../../../core/outcome.ts";
 import type { ChannelLog } from "../../channel.ts";
@@ -9,7 +10,7 @@ import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import type { Gates } from "./gates.ts";
 import type { HostAddress, HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
-import { allowsHost, type StsPolicy } from "./mta-sts-policy.ts";
+import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
 
 /** What the deliveries of one connector share. */
@@ -74,7 +75,7 @@ const NOT_IN_POLICY: MessageError = {
 interface Choice {
   readonly domain: string;
   readonly hosts: readonly MailHost[];
-  readonly policy: StsPolicy | undefined;
+  readonly policy: MailPolicy | undefined;
 }
 
 /** By preference, those of one preference in random order (RFC 5321 §5.1); what did not answer lately comes last. */

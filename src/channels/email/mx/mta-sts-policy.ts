@@ -1,18 +1,12 @@
-/** What a domain says of its mail hosts and TLS (RFC 8461 §3). Pure. */
-export interface StsPolicy {
-  readonly mode: "enforce" | "testing" | "none";
-  /** `mail.example.com` or `*.example.com`; lower case. */
-  readonly mx: readonly string[];
-  /** How long it holds, milliseconds. */
-  readonly maxAgeMs: number;
-}
+/** Reads what a domain says of its mail hosts and TLS (RFC 8461 §3). Pure. */
+import type { MailPolicy } from "../../../core/mail-policy.ts";
 
 /** A year: RFC 8461 §3.2. */
 const LONGEST_AGE_S = 31_557_600;
 const MAX_PATTERNS = 100;
 
 /** `undefined` for a file that is no policy; unknown fields are passed over. */
-export function parseStsPolicy(text: string): StsPolicy | undefined {
+export function parseStsPolicy(text: string): MailPolicy | undefined {
   const fields = new Map<string, string[]>();
   for (const line of text.split(/\r?\n/)) {
     const [, name, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
@@ -30,7 +24,7 @@ export function parseStsPolicy(text: string): StsPolicy | undefined {
 const MODES = ["enforce", "testing", "none"] as const;
 
 /** `*.` stands for exactly one label (§4.1). */
-export function allowsHost({ mx }: StsPolicy, host: string): boolean {
+export function allowsHost({ mx }: MailPolicy, host: string): boolean {
   const parent = host.slice(host.indexOf(".") + 1);
   return mx.some((pattern) => pattern === host || (pattern.startsWith("*.") && pattern.slice(2) === parent));
 }

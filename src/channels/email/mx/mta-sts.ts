@@ -1,13 +1,14 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { Network } from "../../network.ts";
+import type { KeptMailPolicy, MailPolicy } from "../../../core/mail-policy.ts";
+import type { MailPolicies, Network } from "../../network.ts";
 import { fetchPolicy } from "./fetch-policy.ts";
 import { findMailHosts } from "./find-mail-hosts.ts";
-import { parseStsPolicy, type StsPolicy, stsIdOf } from "./mta-sts-policy.ts";
+import { parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
 
-/** The policies of the domains that mail goes to, kept for as long as they hold. */
+/** The policies of the domains that mail goes to, kept for as long as they hold, over restarts too. */
 export interface MtaSts {
   /** `undefined`: the domain has none, or it could not be had. Never rejects. */
-  readonly policyOf: (domain: string, signal: AbortSignal) => Promise<StsPolicy | undefined>;
+  readonly policyOf: (domain: string, signal: AbortSignal) => Promise<MailPolicy | undefined>;
 }
 
 export interface MtaStsDeps {
@@ -16,6 +17,8 @@ export interface MtaStsDeps {
   readonly clock: Clock;
   readonly port: number;
   readonly ca?: string;
+  /** Absent: they are forgotten when the process ends. */
+  readonly kept?: MailPolicies;
 }
 
 /** How often the DNS is asked whether the policy is a new one. */
@@ -25,7 +28,7 @@ const MAX_DOMAINS = 10_000;
 interface Kept {
   readonly askedAt: number;
   readonly id?: string;
-  readonly policy?: StsPolicy;
+  readonly policy?: MailPolicy;
   readonly expiresAt: number;
 }
 
@@ -35,7 +38,9 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
   const asking = new Map<string, Promise<Kept>>();
 
   const renew = async (domain: string, signal: AbortSignal): Promise<Kept> => {
-    const renewed = await ask(deps, { domain, known: kept.get(domain), signal });
+    const known = kept.get(domain) ?? (await recall(deps, domain));
+    const renewed = await ask(deps, { domain, known, signal });
+    if (renewed.policy !== known?.policy) await keep(deps, domain, renewed);
     kept.delete(domain);
     kept.set(domain, renewed);
     const oldest = kept.size > MAX_DOMAINS ? kept.keys().next().value : undefined;
@@ -54,7 +59,23 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
   };
 }
 
-function inForce({ policy, expiresAt }: Kept, clock: Clock): StsPolicy | undefined {
+/** A database that is away now is no reason to keep a message waiting: the policy is asked for as if it were new. */
+async function recall({ kept }: MtaStsDeps, domain: string): Promise<Kept | undefined> {
+  const found = await kept?.find(domain).catch(() => undefined);
+  return found && { askedAt: 0, id: found.policyId, policy: found, expiresAt: found.expiresAt };
+}
+
+async function keep(
+  { kept, clock }: MtaStsDeps,
+  domain: string,
+  { id, policy, expiresAt }: Kept,
+): Promise<void> {
+  if (!policy || id === undefined) return;
+  const found: KeptMailPolicy = { ...policy, policyId: id, expiresAt };
+  await kept?.keep(domain, found, clock.now()).catch(() => {});
+}
+
+function inForce({ policy, expiresAt }: Kept, clock: Clock): MailPolicy | undefined {
   return clock.now() < expiresAt ? policy : undefined;
 }
 
@@ -85,11 +106,15 @@ async function publishedId({ network }: MtaStsDeps, domain: string): Promise<str
   }
 }
 
-async function read(deps: MtaStsDeps, domain: string, signal: AbortSignal): Promise<StsPolicy | undefined> {
+async function read(deps: MtaStsDeps, domain: string, signal: AbortSignal): Promise<MailPolicy | undefined> {
   const { network, port, ca, clock } = deps;
   const host = `mta-sts.${domain}`;
   const rules = network.addressRules(deps.allowedRanges);
-  const dns = { ...network.dns, resolveMx: async () => [] };
+  const dns = {
+    resolveMx: async () => [],
+    resolve4: (name: string) => network.dns.resolve4(name),
+    resolve6: (name: string) => network.dns.resolve6(name),
+  };
   const found = await findMailHosts(host, { dns, rules, family: "any" });
   const address = found.kind === "hosts" ? found.hosts[0]?.addresses[0] : undefined;
   if (address === undefined) return undefined;

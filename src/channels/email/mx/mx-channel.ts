@@ -1,6 +1,7 @@
 import type { Connector } from "../../../core/accounts.ts";
 import type { MessageError } from "../../../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import { present } from "../../../core/present.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
 import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../smtp/compose-large.ts";
@@ -79,7 +80,7 @@ function createParts(settings: MxSettings, deps: ChannelDeps & { readonly networ
   const { clock, random, log, network } = deps;
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
-  const stsDeps = { network, allowedRanges, clock, port, ...(ca !== undefined && { ca }) };
+  const stsDeps = { network, allowedRanges, clock, port, ...present({ ca, kept: deps.mailPolicies }) };
   return {
     settings,
     dns: network.dns,

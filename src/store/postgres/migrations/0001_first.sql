@@ -344,6 +344,19 @@ CREATE INDEX suppressions_ending ON suppressions (expires_at) WHERE expires_at I
 
 CREATE INDEX suppressions_of_account ON suppressions (account_id, id);
 
+-- Policies that domains publish for mail to them (RFC 8461), for as long as they hold.
+CREATE TABLE mta_sts_policies (
+  domain text COLLATE "C" PRIMARY KEY,
+  policy_id text NOT NULL,
+  mode text NOT NULL,
+  -- JSON, a list of patterns.
+  mx text NOT NULL,
+  max_age_ms bigint NOT NULL,
+  expires_at bigint NOT NULL
+);
+
+CREATE INDEX mta_sts_policies_ending ON mta_sts_policies (expires_at);
+
 CREATE TABLE soft_bounces (
   account_id text COLLATE "C" NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
   email text NOT NULL,

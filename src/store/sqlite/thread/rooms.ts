@@ -37,6 +37,10 @@ export function createRooms(
     records: { ...store.records, ...recordWrites(call, forget) },
     inbound: { ...store.inbound, receive: (pieces) => call("inbound.receive", pieces) },
     receipts: { ...store.receipts, ...receiptWrites(call) },
+    mailPolicies: {
+      ...store.mailPolicies,
+      keep: (domain, policy, now) => call("mailPolicies.keep", domain, policy, now),
+    },
     suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
     feed: { ...store.feed, onEvents },

@@ -1,0 +1,90 @@
+/** What domains have published outlives the process, and messages keep to a host's pace, over real sockets. */
+import { afterEach, expect, test } from "bun:test";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { type FakeSmtp, startFakeSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { mailTls } from "../../../../test/fakes/mail-tls.ts";
+import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
+import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
+import { openInMemory } from "../../../store/sqlite/sqlite-world.contract.ts";
+
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const SIGNAL = new AbortController().signal;
+
+async function openHost(options: Parameters<typeof startFakeSmtp>[0] = {}): Promise<FakeSmtp> {
+  const smtp = await startFakeSmtp(options);
+  closing.push(smtp.close);
+  return smtp;
+}
+
+async function open(options: Parameters<typeof openMxRig>[0]): Promise<MxRig> {
+  const rig = await openMxRig(options);
+  closing.push(rig.close);
+  rig.host("example.net", "mx.example.net");
+  return rig;
+}
+
+async function openPolicyHost(): Promise<number> {
+  const text = "version: STSv1\r\nmode: enforce\r\nmx: *.example.net\r\nmax_age: 86400\r\n";
+  const web: Server = createServer({ key: mailTls.key, cert: mailTls.cert }, (_, response) =>
+    response.end(text),
+  );
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  closing.push(() => web.close());
+  return (web.address() as AddressInfo).port;
+}
+
+function send({ channel }: MxRig, ...names: string[]) {
+  const to = names.map((name) => ({ email: `${name}@example.net` }));
+  return channel.send(outgoingEmail({ to }), SIGNAL);
+}
+
+test("a policy that was had before a restart holds after it, though its record and its file are gone", async () => {
+  const { store } = await openInMemory();
+  closing.push(() => store.close());
+  const smtp = await openHost({ tls: "starttls" });
+  const policyPort = await openPolicyHost();
+  const options = {
+    port: smtp.port,
+    config: { mta_sts_port: policyPort, ca: mailTls.ca },
+    deps: { mailPolicies: store.mailPolicies },
+  };
+  const before = await open(options);
+  before.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
+  before.dns.a.set("mta-sts.example.net", ["127.0.0.1"]);
+  // The host's certificate does not prove its name.
+  expect((await send(before, "ann")).parts).toMatchObject([{ kind: "deferred", error: { code: "4.7.5" } }]);
+  const after = await open(options);
+  expect((await send(after, "ann")).parts).toMatchObject([{ kind: "deferred", error: { code: "4.7.5" } }]);
+  const withoutIt = await open({ port: smtp.port, config: options.config });
+  expect((await send(withoutIt, "ann")).parts).toMatchObject([{ kind: "sent", delivered: true }]);
+});
+
+test("a database that is away keeps no message waiting", async () => {
+  const smtp = await openHost();
+  const away = () => Promise.reject(new Error("away"));
+  const rig = await open({ port: smtp.port, deps: { mailPolicies: { find: away, keep: away } } });
+  expect((await send(rig, "ann")).parts).toMatchObject([{ kind: "sent", delivered: true }]);
+});
+
+test.each([
+  ["domain", "max_per_second_per_domain"],
+  ["mail host", "max_per_second_per_host"],
+])("messages to one %s keep to its rate a second", async (_, setting) => {
+  const smtp = await openHost();
+  const rig = await open({ port: smtp.port, config: { [setting]: 2, mta_sts: false } });
+  const sent = Promise.all(["a", "b", "c", "d"].map((name) => send(rig, name)));
+  await smtp.mail(0);
+  // The first went at once; the others have a timer each, and come half a second apart.
+  for (const arrived of [1, 2, 3]) {
+    expect(smtp.received).toHaveLength(arrived);
+    await rig.clock.advance(500);
+    await smtp.mail(arrived);
+  }
+  for (const { parts } of await sent) expect(parts).toMatchObject([{ kind: "sent" }]);
+});
