@@ -112,9 +112,13 @@ export function eventFeedContract(open: OpenStore): void {
           await world.settle(job);
         }),
       );
-      await numberAll(world);
+      let all: string[] = [];
+      // A follower that is just numbering leaves nothing to do for others.
+      while (all.length < to.length) {
+        await numberAll(world);
+        all = (await readAll(world)).events.map(idOf);
+      }
       isOver = true;
-      const all = (await readAll(world)).events.map(idOf);
       expect(all.toSorted()).toEqual(jobs.map((job) => job.messageId).toSorted());
       for (const follower of followers) expect(await follower).toEqual(all);
     }),

@@ -1,6 +1,7 @@
 /** Statements by way of `pg`; its connections are those of `connections.ts`. */
 import { DatabaseError, type PoolClient, types } from "pg";
 import { StoreUnavailable } from "../store.ts";
+import { toArrayText } from "./array-text.ts";
 import { openConnections } from "./connections.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
@@ -122,9 +123,10 @@ function createNames(): (sql: string) => string {
   };
 }
 
-function toStored(value: SqlValue): SqlValue {
+function toStored(value: SqlValue): string | number | boolean | null {
   if (typeof value === "string") return toStoredText(value);
-  return isList(value) ? value.map((each) => (typeof each === "string" ? toStoredText(each) : each)) : value;
+  if (!isList(value)) return value;
+  return toArrayText(value.map((each) => (typeof each === "string" ? toStoredText(each) : each)));
 }
 
 function isList(value: SqlValue): value is Extract<SqlValue, readonly unknown[]> {

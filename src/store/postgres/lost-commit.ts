@@ -18,7 +18,7 @@ const PATIENCE_MS = 10_000;
 const PAUSE_MS = 250;
 
 /** Names the lock that a transaction's server process holds until it is over. */
-const RUNNING = 7_031_004;
+const RUNNING = 7_031_020;
 
 /** Begins a transaction which others can wait for: the number to wait with. */
 export async function beginKnown(connection: Connection): Promise<number> {
