@@ -1,7 +1,7 @@
 import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
 import { senderKey } from "../../core/opt-out.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import { type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
@@ -27,11 +27,13 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
   const claimNow = (request: ClaimRequest): readonly ClaimedJob[] => {
     const queue = parts.queues.numberOf(request.queue);
     if (queue === undefined) return [];
-    return take(queue, request).flatMap((job) => {
-      const claimed = hand(request.queue, job);
-      if (!claimed) remove.run(job.id);
-      return claimed ?? [];
-    });
+    const claimed: ClaimedJob[] = [];
+    for (const row of take(queue, request)) {
+      const job = hand(request.queue, row);
+      if (job) claimed.push(job);
+      else remove.run(row.job_id);
+    }
+    return claimed;
   };
 
   return {
@@ -57,10 +59,11 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     }, jobs.length);
 }
 
-interface ReadyRow {
-  readonly id: number;
-  readonly message_id: string;
-  readonly parts: string | null;
+interface ReadyRow extends Omit<MessageRow, "id"> {
+  readonly job_id: number;
+  /** `null`, and nothing of the message there: it has been pruned. */
+  readonly id: string | null;
+  readonly job_parts: string | null;
   readonly claim: number;
   readonly attempt: number;
   readonly was_interrupted: number;
@@ -75,9 +78,11 @@ type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leas
 function createTaker(db: Database): Taker {
   const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
+  const ofMessage = MESSAGE_COLUMNS.split(", ").map((column) => `messages.${column}`);
   const earliest = db.prepare<ReadyRow>(
-    `SELECT id, message_id, parts, claim, attempt, was_interrupted FROM jobs
-     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, id LIMIT ?`,
+    `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted, ${ofMessage}
+     FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
+     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );
   const lease = db.prepare("UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id = ?");
 
@@ -90,7 +95,7 @@ function createTaker(db: Database): Taker {
         const wanted = Math.min(share, limit - taken.length);
         if (wanted === 0) return false;
         const jobs = earliest.all(queue, flow, wanted);
-        for (const job of jobs) lease.run(now + leaseMs, job.id);
+        for (const job of jobs) lease.run(now + leaseMs, job.job_id);
         taken.push(...jobs);
         lastFlow.set(queue, flow);
         return jobs.length === wanted;
@@ -124,14 +129,14 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
 /** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
 function createHandOver({ accounts, contents, messages, optOuts }: ClaimParts) {
   return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
-    const message = messages.find(job.message_id);
-    const entry = message && accounts.byNumber(message.account);
-    const content = message && contents.find(message.content);
-    if (!message || !entry || !content) return undefined;
-    messages.turn(message.id, "queued", "sending");
-    const status = message.status === "queued" ? "sending" : message.status;
+    if (!isWhole(job)) return undefined;
+    const entry = accounts.byNumber(job.account);
+    const content = contents.find(job.content);
+    if (!entry || !content) return undefined;
+    const isQueued = job.status === "queued";
+    if (isQueued) messages.turn(job.id, "queued", "sending");
     return {
-      jobId: job.id,
+      jobId: job.job_id,
       queue,
       claim: job.claim + 1,
       attempt: job.attempt,
@@ -139,14 +144,20 @@ function createHandOver({ accounts, contents, messages, optOuts }: ClaimParts) {
       accountId: entry.account.id,
       accountMode: entry.account.mode,
       settings: entry.settings,
-      ...toIndexes(job.parts),
-      ...toJobMessage(message),
-      progress: { ...toProgress(message), status },
+      ...toIndexes(job.job_parts),
+      ...toJobMessage(job),
+      progress: { ...toProgress(job), ...(isQueued && SENDING) },
       content,
-      ...(hasOptedOut(optOuts, entry.account.id, { content, recipient: message.recipient }) && OPTED_OUT),
+      ...(hasOptedOut(optOuts, entry.account.id, { content, recipient: job.recipient }) && OPTED_OUT),
     };
   };
 }
+
+function isWhole(job: ReadyRow): job is ReadyRow & MessageRow {
+  return job.id !== null;
+}
+
+const SENDING = { status: "sending" } as const;
 
 const OPTED_OUT = { isOptedOut: true } as const;
 

@@ -88,7 +88,8 @@ test("claiming steps over the jobs of a flow through the index, without a look a
   const onJobs = ears.statements().filter((sql) => /FROM jobs/.test(sql));
   const plans = onJobs.map((sql) => ears.plan(sql).join("; "));
   expect(plans).toContain("SEARCH jobs USING INDEX jobs_ready (queue=? AND flow>?)");
-  expect(plans).toContain("SEARCH jobs USING INDEX jobs_ready (queue=? AND flow=?)");
+  const withMessages = "SEARCH messages USING PRIMARY KEY (id=?) LEFT-JOIN";
+  expect(plans).toContain(`SEARCH jobs USING INDEX jobs_ready (queue=? AND flow=?); ${withMessages}`);
   await store.close();
 });
 
