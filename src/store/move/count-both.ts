@@ -1,5 +1,6 @@
 import type { Session } from "../postgres/driver.ts";
 import type { Driver as Source } from "../sqlite/driver.ts";
+import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { MOVING } from "./move-marks.ts";
 import { movedTables } from "./moved-tables.ts";
 
@@ -44,9 +45,9 @@ async function compare(
   return groups.length > 0 ? groups : [{ what: table, sqlite: 0, postgres: 0 }];
 }
 
-/** The marks of the move itself are on one side only. */
+/** The marks of the move itself, and what an erasure takes up for the moment, are on one side only. */
 function own(table: string): string {
-  return table === "meta" ? `WHERE name NOT LIKE '${MOVING}%'` : "";
+  return table === "meta" ? `WHERE name NOT LIKE '${MOVING}%' AND NOT ${ROOM_ROWS}` : "";
 }
 
 function byValue(groups: readonly Group[]): ReadonlyMap<string, number> {

@@ -1,3 +1,4 @@
+import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { type SavedBody, toSavedText } from "../sqlite/idempotency-keys.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
@@ -36,7 +37,9 @@ export function movedTables(): readonly MovedTable[] {
   const contentId = { id: "first_message_id" } as const;
   return [
     { table: "accounts" },
-    { table: "meta", replaces: "name" },
+    { table: "meta", replaces: "name", where: `NOT ${ROOM_ROWS}` },
+    // Each engine walks through its own tables: one that is under way begins again.
+    { table: "erasures", read: { walk: "0", position: "''" } },
     ...PLAIN.map((table) => ({ table })),
     { ...contents, read: contentId, where: "pieces = 0" },
     { ...contents, read: { ...contentId, body: WHOLE_BODY }, where: "pieces > 0", rows: 1 },
@@ -90,7 +93,6 @@ const PLAIN = [
   "overdue_receipts",
   "parked_receipts",
   "sandbox_messages",
-  "erasures",
 ] as const;
 
 /** Tables of SQLite that stay behind, and why. */
