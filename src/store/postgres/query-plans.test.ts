@@ -3,8 +3,9 @@ import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import type { ClaimedJob } from "../../core/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
-import { openDriver, type Session } from "./driver.ts";
+import { openDriver } from "./driver.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
+import { scansOf } from "./table-scans.contract.ts";
 
 const DAYS = 3;
 const PER_DAY = 160;
@@ -53,30 +54,6 @@ async function fill({ sms, clock }: Ground): Promise<void> {
     clock.now += DAY;
   }
 }
-
-interface Scans {
-  readonly name: string;
-  readonly whole: number;
-  readonly indexed: number;
-}
-
-/** Of each table that is read while `run` has the database to itself. */
-async function scansOf(session: Session, url: string, run: (store: Store) => Promise<void>) {
-  await session.query("SELECT pg_stat_reset()");
-  const [start] = await session.query<{ now: string }>("SELECT now()::text AS now");
-  const store = (await openOther(url)) as unknown as Store;
-  await run(store);
-  // What a connection has read is counted when it is gone.
-  await store.close();
-  while ((await session.query(LATER, [start?.now ?? ""])).length > 0);
-  return session.query<Scans>(SCANS);
-}
-
-const LATER = `SELECT 1 FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_start > $1::text::timestamptz`;
-
-const SCANS = `SELECT relname::text AS name, seq_scan AS whole, coalesce(idx_scan, 0) AS indexed
-  FROM pg_stat_user_tables WHERE seq_scan > 0 OR idx_scan > 0 ORDER BY relname`;
 
 for (const isAnalyzed of [false, true]) {
   const planner = isAnalyzed ? "knows its tables" : "has never looked at its tables";
