@@ -1,6 +1,6 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
 import type { Connector, RecordTypes, Route } from "../core/accounts.ts";
-import type { ReceiptResult } from "../core/claimed-job.ts";
+import type { ClaimedJob, ReceiptResult } from "../core/claimed-job.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
 import type { PartOutcome, Receipt } from "../core/outcome.ts";
@@ -15,7 +15,7 @@ import { createSender } from "./send-message.ts";
 import type { Shares } from "./shares.ts";
 import { skipSuppressed } from "./skip-suppressed.ts";
 import { createSlotLine, type SlotLine } from "./slot-line.ts";
-import { type FindSenderDomain, toOutgoing } from "./to-outgoing.ts";
+import { type FindSenderDomain, type Outgoing, toOutgoing } from "./to-outgoing.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
@@ -173,13 +173,10 @@ interface WorkersParts {
 function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
   const send = createSender({
     ...deps,
-    toOutgoing: async (claimed, remainingMs) => {
-      const job = await withLargeBody(claimed, deps.queue);
-      const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
-      const { find } = deps.suppressions;
-      const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });
-      return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
-    },
+    toOutgoing: (job, remainingMs) =>
+      job.content.channel === "email"
+        ? toEmail(deps, job, remainingMs)
+        : toOutgoing(job, remainingMs, deps.findSenderDomain),
     outletOf: outlets.get,
     signal,
   });
@@ -192,6 +189,14 @@ function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersPar
       outletOf: outlets.get,
     }),
   );
+}
+
+async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {
+  const job = await withLargeBody(claimed, deps.queue);
+  const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
+  const { find } = deps.suppressions;
+  const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });
+  return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
 }
 
 type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => Promise<void>;

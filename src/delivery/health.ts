@@ -2,7 +2,7 @@ import type { ChannelStatus } from "../channels/channel.ts";
 import type { ClaimedJob } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
 import type { ConnectorHealth, HealthProblem } from "../core/connector-health.ts";
-import type { SendOutcome } from "../core/outcome.ts";
+import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
 import { createMark } from "./mark.ts";
 import { createReceiptWatch, type SeenReceipt } from "./receipt-watch.ts";
 
@@ -65,11 +65,11 @@ function judgeAttempt(
   { parts, countsAsAttempt }: SendOutcome,
   { keepsRate, reachesMany }: HealthTraits,
 ): boolean | undefined {
-  const kinds = new Set(parts.map((part) => part?.kind));
-  if (reachesMany) return kinds.has("sent") ? true : undefined;
-  if (kinds.has("unconfirmed")) return false;
-  if (kinds.has("deferred")) return countsAsAttempt || !keepsRate ? false : undefined;
-  return kinds.has("sent") ? true : undefined;
+  const has = (kind: PartOutcome["kind"]) => parts.some((part) => part?.kind === kind);
+  if (reachesMany) return has("sent") ? true : undefined;
+  if (has("unconfirmed")) return false;
+  if (has("deferred")) return countsAsAttempt || !keepsRate ? false : undefined;
+  return has("sent") ? true : undefined;
 }
 
 function awaited({ parts }: SendOutcome): readonly string[] {

@@ -46,7 +46,7 @@ export interface SenderDeps {
   readonly log: DeliveryLog;
   readonly observe: Observe;
   /** Renders the job's message, or says why it can never be sent. */
-  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Promise<Outgoing>;
+  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   /** Aborts when the process has waited long enough for answers. */
   readonly signal: AbortSignal;
@@ -106,7 +106,8 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
       return judgeElsewhere(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
     ({ leave } = place);
     if (deps.signal.aborted || !outlasts(clock, { ...lease, outlet })) return undefined;
-    const outgoing = await deps.toOutgoing(job, job.expiresAt - clock.now());
+    const made = deps.toOutgoing(job, job.expiresAt - clock.now());
+    const outgoing = made instanceof Promise ? await made : made;
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
     if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);

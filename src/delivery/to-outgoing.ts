@@ -20,12 +20,12 @@ export type SenderDomain = Pick<OutgoingEmail, "dkim" | "returnPathHost">;
 
 export type FindSenderDomain = (accountId: string, domain: string) => Promise<SenderDomain>;
 
-/** Turns a claimed job into what a channel is given. */
-export async function toOutgoing(
+/** Turns a claimed job into what a channel is given; an SMS without a wait: most are that. */
+export function toOutgoing(
   job: ClaimedJob,
   remainingMs: number,
   findSenderDomain: FindSenderDomain,
-): Promise<Outgoing> {
+): Outgoing | Promise<Outgoing> {
   const { content, progress } = job;
   const only = partsToSend(job);
   if (only?.length === 0) return { kind: "held" };
@@ -38,12 +38,12 @@ export async function toOutgoing(
     remainingMs,
     createdAt: job.createdAt,
   };
-  if (content.channel === "email") {
-    const domain = content.from.email.slice(content.from.email.lastIndexOf("@") + 1).toLowerCase();
-    const sender = await findSenderDomain(job.accountId, domain);
+  if (content.channel === "sms")
+    return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
+  const domain = content.from.email.slice(content.from.email.lastIndexOf("@") + 1).toLowerCase();
+  return findSenderDomain(job.accountId, domain).then((sender) => {
     return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };
-  }
-  return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
+  });
 }
 
 /** Indexes of the open parts that may be sent; `undefined` before an SMS's segments have been counted. */

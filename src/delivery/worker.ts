@@ -101,8 +101,9 @@ function createInHand(send: Sender) {
   const inHand = new Set<Promise<void>>();
   return {
     hold(...handed: Parameters<Sender>): void {
-      const work = send(...handed).finally(() => inHand.delete(work));
+      const work = send(...handed);
       inHand.add(work);
+      void work.then(() => inHand.delete(work));
     },
     whenEmpty: async () => void (await Promise.all(inHand)),
   };
@@ -146,10 +147,12 @@ async function claim(deps: WorkerDeps, hand: Hand, leaseMs: number): Promise<rea
   try {
     const asked = { queue: deps.route().id, limit: hand.size, now: deps.clock.now(), leaseMs };
     const jobs = await deps.queue.claim(asked);
-    return jobs.flatMap((job) => {
+    const dealt: Dealt[] = [];
+    for (const job of jobs) {
       const outlet = hand.deal();
-      return outlet ? [{ job, outlet }] : [];
-    });
+      if (outlet) dealt.push({ job, outlet });
+    }
+    return dealt;
   } finally {
     hand.close();
   }
