@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
 import { hearOthers } from "./postgres/hear-others.ts";
-import { withMissing } from "./postgres/missing.ts";
 import { openWhenThere, type Waiting } from "./postgres/open-when-there.ts";
 import { isOutage } from "./sqlite/driver.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
@@ -65,7 +64,7 @@ export async function openShared({
   readonly url: string;
   readonly waiting: Waiting;
 }): Promise<Store> {
-  const store = withMissing(await openWhenThere({ url, vault: createVault(vault) }, waiting));
+  const store = await openWhenThere({ url, vault: createVault(vault) }, waiting);
   return hearOthers(store, { url, clock: waiting.clock });
 }
 

@@ -5,22 +5,13 @@ import type { ApiLimits, AppDeps, ObservedRequest } from "../../src/api/app-deps
 import type { AccountMode, RecordKind, RecordTypes } from "../../src/core/accounts.ts";
 import { makeApiKey } from "../../src/core/api-key.ts";
 import { createIds } from "../../src/core/uuid.ts";
-import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createVault } from "../../src/store/vault.ts";
 import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
-
-type OpenStore = () => Promise<Store>;
-
-/** Every store the interface is held to. */
-const stores: Readonly<Record<string, OpenStore>> = {
-  sqlite: () =>
-    openSqlite({ path: ":memory:", vault: createVault({ masterKey: "m".repeat(40), randomBytes }) }),
-};
+import { STORES } from "./stores.ts";
 
 /** Runs the tests of `define` against the interface on every store; `start` opens a fresh one. */
 export function onEveryStore(define: (start: (options?: ApiOptions) => Promise<RunningApi>) => void): void {
-  for (const [name, open] of Object.entries(stores)) {
+  for (const [name, open] of Object.entries(STORES)) {
     describe(name, () => define(async (options) => startApi(await open(), options)));
   }
 }

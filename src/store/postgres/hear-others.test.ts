@@ -6,9 +6,7 @@ import { createSystemClock } from "../../cli/system-clock.ts";
 import { createWorld, QUEUE } from "../contract/world.contract.ts";
 import { hearOthers } from "./hear-others.ts";
 import { openMessenger } from "./messenger.ts";
-import { withMissing } from "./missing.ts";
-import { openPostgres } from "./open-postgres.ts";
-import { VAULT } from "./postgres-world.contract.ts";
+import { openOther } from "./postgres-world.contract.ts";
 
 const clock = createSystemClock();
 
@@ -31,8 +29,7 @@ async function untilListening(client: Client, count: number): Promise<void> {
 test("a message accepted by one process wakes who waits for its queue in another, and nobody twice in this one", async () => {
   const { url, drop } = await freshDatabase();
   const { client, heard } = await listener(url);
-  const open = async () =>
-    hearOthers(withMissing(await openPostgres({ url, vault: VAULT, clock })), { url, clock });
+  const open = async () => hearOthers(await openOther(url), { url, clock });
   const [one, other] = [await open(), await open()];
   await untilListening(client, 2);
   const rung: string[] = [];

@@ -1,0 +1,89 @@
+/** Every store the interface is held to. */
+import { randomBytes } from "node:crypto";
+import { Client } from "pg";
+import { createSystemClock } from "../../src/cli/system-clock.ts";
+import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
+import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createVault } from "../../src/store/vault.ts";
+import { freshDatabase } from "../postgres-database.ts";
+
+export type OpenStore = () => Promise<Store>;
+
+/** Each opens an empty one. */
+export const STORES: Readonly<Record<string, OpenStore>> = {
+  sqlite: () => openSqlite({ path: ":memory:", vault: createTestVault() }),
+  postgres: openOnPostgres,
+};
+
+function createTestVault() {
+  return createVault({ masterKey: "m".repeat(40), randomBytes });
+}
+
+/** Databases that nobody uses now: to empty one costs less than to make one. */
+const unused: string[] = [];
+
+async function openOnPostgres(): Promise<Store> {
+  const url = unused.pop() ?? (await freshDatabase()).url;
+  await empty(url);
+  const store = await openOn(url);
+  let isOpen = true;
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      if (isOpen) unused.push(url);
+      isOpen = false;
+    },
+  };
+}
+
+const EMPTY = `DO $$ DECLARE name text; BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR name IN SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+    AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migrations', 'event_numbers')
+  LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+END $$`;
+
+async function empty(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(EMPTY);
+  await client.end();
+}
+
+async function openOn(url: string): Promise<Store> {
+  const vault = createTestVault();
+  const store: Store = await openPostgres({ url, vault, clock: createSystemClock(), connections: 4 });
+  return { ...store, ...withNumbers(store) };
+}
+
+const NUMBER_MS = 25;
+
+/** No upkeep runs here, so events are numbered for those who read them, and for those who wait. */
+function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: who finds another at it would not wait for its end. */
+  const number = () => {
+    const done = last.then(() => store.upkeep.numberEvents(Date.now(), 500));
+    last = done.catch(() => undefined);
+    return done;
+  };
+  const numbered = async <T>(read: () => Promise<T>) => {
+    while ((await number()) > 0);
+    return read();
+  };
+  const numbering = setInterval(() => void number().catch(() => undefined), NUMBER_MS);
+  return {
+    feed: {
+      ...store.feed,
+      read: (query) => numbered(() => store.feed.read(query)),
+      lastNumber: () => numbered(store.feed.lastNumber),
+    },
+    async close() {
+      clearInterval(numbering);
+      await last;
+      await store.close();
+    },
+  };
+}
