@@ -177,14 +177,24 @@ export interface ConnectorKind {
   /** What the schema cannot say of a configuration that fits it, by field; empty when it is good. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
   open(connector: Connector, deps: ChannelDeps): Channel;
-  /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. */
-  check(connector: Connector, clock: Clock): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. `reach`: for kinds that find their hosts by themselves. */
+  check(
+    connector: Connector,
+    clock: Clock,
+    reach?: CheckReach,
+  ): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** How many slots its connectors have, of which one process at a time uses each; absent: only their rate is shared. */
   slots?(connector: Connector): number;
   /** True where the provider renders the text by its template id, so that a template unknown here is no obstacle. */
   rendersTemplates?(connector: Connector): boolean;
   /** Present where providers report deliveries by HTTP requests to `callbackPath`. */
   readonly callbacks?: Callbacks;
+}
+
+export interface CheckReach {
+  readonly network: Network;
+  /** Whose hosts are to be tried; absent: the kind chooses. */
+  readonly domain?: string;
 }
 
 export interface Callbacks {

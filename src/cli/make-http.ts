@@ -4,6 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
 import { createApp } from "../api/app.ts";
 import type { ConnectorKind } from "../channels/channel.ts";
+import { present } from "../core/present.ts";
 import type { AlarmWatch } from "../delivery/alarm-watch.ts";
 import type { DomainWatch } from "../delivery/check-domains.ts";
 import type { Engine } from "../delivery/engine.ts";
@@ -13,6 +14,7 @@ import { CONNECTOR_KINDS } from "./channels.ts";
 import { docsAsset } from "./docs-asset.ts";
 import type { Fetch } from "./listen.ts";
 import type { Listeners } from "./listeners/start-listeners.ts";
+import { createNetwork } from "./network.ts";
 import { deliveryLog, type Parts } from "./parts.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 import { createUnsubscribeByToken } from "./unsubscribe.ts";
@@ -89,7 +91,8 @@ function createAdmin({ store, clock, ids, dns, log }: Parts, { engine, webhooks,
     newId: ids,
     randomBytes,
     connectorKinds: CONNECTOR_KINDS,
-    checkConnector: (connector) => kindOf(connector.kind).check(connector, clock),
+    checkConnector: (connector, domain) =>
+      kindOf(connector.kind).check(connector, clock, { network: createNetwork(dns), ...present({ domain }) }),
     connectorStatus: engine.connectorStatus,
     ...dns,
     testWebhook: webhooks.test,

@@ -14,8 +14,11 @@ export interface AdminDeps extends DomainDns {
   readonly newId: () => string;
   readonly randomBytes: RandomBytes;
   readonly connectorKinds: readonly ConnectorKind[];
-  /** Tries a connector as its kind does: at most 15 s, sends nothing. */
-  checkConnector(connector: Connector): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Tries a connector as its kind does: at most 15 s, sends nothing. `domain`: whose hosts, where the kind finds them itself. */
+  checkConnector(
+    connector: Connector,
+    domain?: string,
+  ): Promise<{ readonly ok: boolean; readonly detail: string }>;
   /** How the connector is doing in this process; `undefined` where this process does not run it. */
   connectorStatus(id: string): ConnectorStatus | undefined;
   /** Delivers a test event at once, within 15 s. */

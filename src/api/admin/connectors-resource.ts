@@ -9,6 +9,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { HEALTH, toHealth } from "../health-resource.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
+import { testEndpoint } from "./connector-test.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -16,7 +17,7 @@ import {
   showEndpoint,
   updateEndpoint,
 } from "./record-endpoints.ts";
-import { adminPath, MISSING, type RecordPlan, recordOf } from "./record-plan.ts";
+import { adminPath, type RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -234,28 +235,6 @@ function routesWith(records: Records) {
 
 const PAGE = 1000;
 const MAX_NAMED = 10;
-
-function testEndpoint(deps: AdminDeps): Endpoint {
-  return {
-    auth: "admin",
-    tag: "Admin: connectors",
-    method: "POST",
-    path: adminPath("connectors/{id}/test"),
-    operation: "testConnector",
-    summary: "Try a connector: connects, authenticates and says goodbye, sends nothing",
-    responses: {
-      200: {
-        description: "How it went; `ok` false is an answer too",
-        schema: Type.Object({ ok: Type.Boolean(), detail: Type.String() }),
-      },
-      404: MISSING,
-    },
-    async handle(call) {
-      const { ok, detail } = await deps.checkConnector(await recordOf(deps, "connectors", call));
-      return Response.json({ ok, detail });
-    },
-  };
-}
 
 function kindsEndpoint(deps: AdminDeps): Endpoint {
   const kinds = deps.connectorKinds.map(({ kind, channel, config: schema, secrets }) => ({

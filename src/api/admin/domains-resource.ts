@@ -173,7 +173,7 @@ function normalised(written: string): string {
   return written.toLowerCase().replace(/\.$/, "");
 }
 
-function isDomain(name: string): boolean {
+export function isDomain(name: string): boolean {
   return parseEmailAddress(`a@${name}`)?.endsWith(`@${name}`) ?? false;
 }
 

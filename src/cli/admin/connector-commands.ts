@@ -130,18 +130,20 @@ async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
 }
 
 function addTest(noun: Command, commandLine: CommandLine): void {
-  addVerb(
+  const verb = addVerb(
     noun,
     { usage: "test <id>", summary: "connect, authenticate and say goodbye; sends nothing" },
     {
       commandLine,
       async work(run) {
-        const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`);
+        const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
+        const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });
         run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${detail}\n`);
         if (!(result as Row).ok) run.fail();
       },
     },
   );
+  verb.option("--domain <domain>", "mx: whose mail hosts are tried; else gmail.com");
 }
 
 const FIELD_COLUMNS: readonly Column[] = [

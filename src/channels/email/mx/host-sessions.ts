@@ -69,7 +69,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
   };
 }
 
-function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
+export function sessionSettings({ session }: MxSettings, { name, address, mustProve }: HostAddress) {
   const tls = mustProve ? ("required" as const) : ("opportunistic" as const);
   return { ...session, host: address, servername: name, tls };
 }

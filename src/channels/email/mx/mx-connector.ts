@@ -1,4 +1,5 @@
 import type { ConnectorKind } from "../../channel.ts";
+import { checkMx } from "./check-mx.ts";
 import { openMxChannel } from "./mx-channel.ts";
 import { mxConfigSchema, mxProblems } from "./mx-config.ts";
 
@@ -10,9 +11,5 @@ export const mxConnectorKind: ConnectorKind = {
   secrets: [],
   problems: mxProblems,
   open: openMxChannel,
-  // The hosts are those of each recipient's domain.
-  check: async () => ({
-    ok: true,
-    detail: "its settings hold; nobody was connected to, since the hosts are those of each recipient",
-  }),
+  check: checkMx,
 };

@@ -1,0 +1,36 @@
+import Type from "typebox";
+import type { Endpoint } from "../endpoint.ts";
+import { validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
+import { isDomain } from "./domains-resource.ts";
+import { adminPath, MISSING, recordOf } from "./record-plan.ts";
+
+export function testEndpoint(deps: AdminDeps): Endpoint {
+  return {
+    auth: "admin",
+    tag: "Admin: connectors",
+    method: "POST",
+    path: adminPath("connectors/{id}/test"),
+    operation: "testConnector",
+    summary: "Try a connector: connects, authenticates and says goodbye, sends nothing",
+    query: {
+      domain: Type.Optional(
+        Type.String({ description: "`mx` connectors: whose mail hosts are tried; else gmail.com." }),
+      ),
+    },
+    responses: {
+      200: {
+        description: "How it went; `ok` false is an answer too",
+        schema: Type.Object({ ok: Type.Boolean(), detail: Type.String() }),
+      },
+      404: MISSING,
+    },
+    async handle(call) {
+      const domain = call.query.get("domain") ?? undefined;
+      if (domain !== undefined && !isDomain(domain.toLowerCase()))
+        throw validationFailed({ domain: "must be a domain, for example example.com" });
+      const { ok, detail } = await deps.checkConnector(await recordOf(deps, "connectors", call), domain);
+      return Response.json({ ok, detail });
+    },
+  };
+}

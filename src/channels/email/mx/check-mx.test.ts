@@ -1,0 +1,99 @@
+/** `connectors test` of an `mx` connector, over real sockets and a name server of the test's. */
+import { afterEach, expect, test } from "bun:test";
+import { Resolver } from "node:dns/promises";
+import { type FakeDns, startFakeDns } from "../../../../test/fakes/fake-dns.ts";
+import { type FakeSmtp, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { createNetwork } from "../../../cli/network.ts";
+import { mxConnectorKind } from "./mx-connector.ts";
+
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function openZone(): Promise<FakeDns> {
+  const dns = await startFakeDns();
+  closing.push(dns.close);
+  return dns;
+}
+
+async function openHost(options: Parameters<typeof startFakeSmtp>[0] = {}): Promise<FakeSmtp> {
+  const smtp = await startFakeSmtp(options);
+  closing.push(smtp.close);
+  return smtp;
+}
+
+function check(dns: FakeDns, config: Readonly<Record<string, unknown>>, domain?: string) {
+  const resolver = new Resolver({ timeout: 1_000, tries: 1 });
+  resolver.setServers([dns.address]);
+  const base = { id: "mx1", name: "direct", kind: "mx", secrets: {}, isEnabled: true, createdAt: 0 };
+  const connector = { ...base, config: { allowed_ranges: ["127.0.0.0/8"], ...config } };
+  const network = createNetwork(resolver);
+  return mxConnectorKind.check(connector, createHeldClock(), { network, ...(domain && { domain }) });
+}
+
+function host(dns: FakeDns, domain: string, ...names: readonly string[]): void {
+  dns.mx.set(
+    domain,
+    names.map((name, index) => `${index} ${name}`),
+  );
+  for (const name of names) dns.a.set(name, ["127.0.0.1"]);
+}
+
+test("it finds the domain's mail host, speaks to it over TLS, and sends nothing", async () => {
+  const [dns, smtp] = [await openZone(), await openHost({ tls: "starttls" })];
+  host(dns, "example.com", "mx.example.com");
+  expect(await check(dns, { port: smtp.port }, "example.com")).toEqual({
+    ok: true,
+    detail: `example.com: mx.example.com (127.0.0.1, port ${smtp.port}) answers over TLS`,
+  });
+  await smtp.openConnections(0);
+  expect([smtp.connections(), smtp.received.length]).toEqual([1, 0]);
+});
+
+test("without a name it tries a domain whose hosts nearly everybody can reach", async () => {
+  const [dns, smtp] = [await openZone(), await openHost()];
+  host(dns, "gmail.com", "mx.gmail.test");
+  const { ok, detail } = await check(dns, { port: smtp.port });
+  expect(ok).toBe(true);
+  expect(detail).toContain("gmail.com: mx.gmail.test");
+  expect(detail).toEndWith("answers without TLS");
+});
+
+test("it says goodbye, and tells of a host that did not answer before the one that did", async () => {
+  const dns = await openZone();
+  const raw = await startRawSmtp((verb, _, connection) =>
+    verb === "GREETING" && connection === 1 ? { lastWords: "554 5.7.1 not you" } : undefined,
+  );
+  closing.push(raw.close);
+  host(dns, "example.com", "one.example.com", "two.example.com");
+  const { ok, detail } = await check(dns, { port: raw.port }, "example.com");
+  expect(ok).toBe(true);
+  expect(detail).toContain("two.example.com (127.0.0.1");
+  expect(detail).toContain("one.example.com (127.0.0.1");
+  expect(detail).toContain("not you");
+  expect(await raw.heard("QUIT")).toBe("QUIT");
+  expect(raw.lines.filter((line) => /^(MAIL|RCPT|DATA)/.test(line))).toEqual([]);
+});
+
+test("it says what stands in the way: no such domain, a null MX, a host that may not be connected to, nobody there", async () => {
+  const [dns, smtp] = [await openZone(), await openHost()];
+  const { port } = smtp;
+  const detail = async (domain: string, config = {}) => {
+    const checked = await check(dns, { port, ...config }, domain);
+    expect(checked.ok).toBe(false);
+    return checked.detail;
+  };
+  expect(await detail("nowhere.example")).toContain("does not exist");
+  dns.mx.set("null.example", ["0 ."]);
+  expect(await detail("null.example")).toContain("null MX");
+  host(dns, "inside.example", "mx.inside.example");
+  expect(await detail("inside.example", { allowed_ranges: [] })).toContain("which is not connected to");
+  dns.failing.add("broken.example");
+  expect(await detail("broken.example")).toContain("did not answer");
+  await smtp.close();
+  closing.splice(closing.indexOf(smtp.close), 1);
+  expect(await detail("inside.example")).toContain("smtp.connect");
+});

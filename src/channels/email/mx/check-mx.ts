@@ -1,0 +1,101 @@
+import { domainToASCII } from "node:url";
+import type { Connector } from "../../../core/accounts.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { MailPolicy } from "../../../core/mail-policy.ts";
+import { present } from "../../../core/present.ts";
+import type { CheckReach } from "../../channel.ts";
+import { openCut } from "../smtp/cut.ts";
+import { openSmtpSession } from "../smtp/smtp-session.ts";
+import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
+import { type HostAddress, sessionSettings } from "./host-sessions.ts";
+import { createMtaSts } from "./mta-sts.ts";
+import { allowsHost } from "./mta-sts-policy.ts";
+import { type MxSettings, toMxSettings } from "./mx-config.ts";
+
+/** Asked where the operator names none: who reaches its hosts has a way out on port 25. */
+const DEFAULT_DOMAIN = "gmail.com";
+
+/** With the 2 s that a goodbye may take, within the 15 s of `ConnectorKind.check`. */
+const CHECK_LIMIT_MS = 12_000;
+
+/** So many addresses are tried. */
+const MAX_TRIES = 4;
+
+export interface Checked {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** Goes the way of a message to the domain as far as EHLO and STARTTLS, and says goodbye; tells what it found. */
+export async function checkMx(connector: Connector, clock: Clock, reach?: CheckReach): Promise<Checked> {
+  if (!reach) return { ok: false, detail: "the check was given no way into the network" };
+  const settings = toMxSettings(connector);
+  const domain = domainToASCII(reach.domain ?? DEFAULT_DOMAIN);
+  const cut = openCut(clock, CHECK_LIMIT_MS, []);
+  try {
+    return await check({ settings, domain, reach, clock, cut: cut.signal });
+  } finally {
+    cut.release();
+  }
+}
+
+interface Check {
+  readonly settings: MxSettings;
+  readonly domain: string;
+  readonly reach: CheckReach;
+  readonly clock: Clock;
+  readonly cut: AbortSignal;
+}
+
+async function check(given: Check): Promise<Checked> {
+  const { settings, domain, reach } = given;
+  const rules = reach.network.addressRules(settings.allowedRanges);
+  const finder = { dns: reach.network.dns, rules, family: settings.family };
+  const [found, policy] = await Promise.all([findMailHosts(domain, finder), policyOf(given)]);
+  if (found.kind !== "hosts") return { ok: false, detail: `${domain}: ${found.error.message}` };
+  const said = policy ? `; MTA-STS policy ${policy.mode}` : "";
+  const targets = targetsOf(found.hosts, policy);
+  if (targets.length === 0)
+    return { ok: false, detail: `${domain}: its MTA-STS policy names none of its mail hosts` };
+  const faults: string[] = [];
+  for (const target of targets.slice(0, MAX_TRIES)) {
+    const tried = await greet(given, target);
+    if (tried.ok) return { ok: true, detail: [`${domain}: ${tried.detail}${said}`, ...faults].join("; ") };
+    faults.push(tried.detail);
+  }
+  return { ok: false, detail: `${domain}: ${faults.join("; ")}${said}` };
+}
+
+async function policyOf({ settings, domain, reach, clock, cut }: Check): Promise<MailPolicy | undefined> {
+  if (!settings.keepsMtaSts) return undefined;
+  const { allowedRanges, mtaStsPort: port } = settings;
+  const { network } = reach;
+  const policies = createMtaSts({
+    network,
+    allowedRanges,
+    clock,
+    port,
+    ...present({ ca: settings.session.ca }),
+  });
+  return policies.policyOf(domain, cut);
+}
+
+/** In order of preference; those that a policy forbids are not asked. */
+function targetsOf(hosts: readonly MailHost[], policy: MailPolicy | undefined): readonly HostAddress[] {
+  const mustProve = policy?.mode === "enforce";
+  return hosts
+    .filter(({ name }) => !mustProve || allowsHost(policy, name))
+    .toSorted((a, b) => a.priority - b.priority)
+    .flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address, mustProve })));
+}
+
+async function greet({ settings, clock, cut }: Check, target: HostAddress): Promise<Checked> {
+  const where = `${target.name} (${target.address}, port ${settings.session.port})`;
+  const opened = await openSmtpSession(sessionSettings(settings, target), clock, cut);
+  if ("fault" in opened)
+    return { ok: false, detail: `${where}: ${opened.fault.code}: ${opened.fault.message}` };
+  const { session } = opened;
+  await session.quit();
+  const proof = target.mustProve ? "over TLS with a certificate that proves it" : "over TLS";
+  return { ok: true, detail: `${where} answers ${session.isSecure ? proof : "without TLS"}` };
+}
