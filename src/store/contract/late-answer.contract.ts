@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { LateAnswer } from "../../core/late-answer.ts";
+import { partReference } from "../../core/short-reference.ts";
 import {
   CONNECTOR,
   inWorld,
@@ -41,6 +42,25 @@ export function lateAnswerContract(open: OpenStore): void {
       expect(await history(id)).toEqual(["attempt:queued", "late_answer:sent", "receipt:delivered"]);
       const timeline = await world.store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
       expect(timeline?.[1]).toMatchObject({ eventType: "sms.sent", detail: size });
+    }),
+  );
+
+  test(
+    "an account that keeps bodies keeps that of a message which a receipt proves sent, before its attempt is given up and after",
+    inWorld(open, async (world) => {
+      const { store, account, sms, claimOne, settle, clock, receive, status, inside } = world;
+      await store.records.setSetting(account.id, "keep_bodies", "true");
+      for (const isBefore of [true, false]) {
+        const [id = ""] = await sms();
+        const job = await claimOne();
+        const steps = [
+          () => receive(`x-${id}`, { reference: partReference(id, 0), recipient: "+919812345678" }),
+          () => settle(job, { outcomes: [unconfirmed()], next: again(clock.now), keepsContent: true }),
+        ];
+        for (const step of isBefore ? steps : steps.reverse()) await step();
+        expect(await status(id)).toBe("delivered");
+        expect(await inside.hasBody(id)).toBe(true);
+      }
     }),
   );
 

@@ -21,8 +21,8 @@ import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
 export interface ReceiptQuestions {
   readonly receipts?: readonly Receipt[];
   readonly ids?: readonly { readonly connectorId: string; readonly ids: readonly string[] }[];
-  /** Of parts that were not answered. */
-  readonly references?: ParkedQuestions["references"];
+  /** Of parts that were not answered, with their messages. */
+  readonly references?: readonly (ParkedQuestions["references"][number] & { readonly messageId: string })[];
   /** Ids of messages that a late answer is about. */
   readonly answered?: readonly string[];
 }
@@ -67,6 +67,7 @@ export async function beginReceipts(
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
   const unconfirmed = await loadUnconfirmed(session, all.flatMap(referenceOf));
   const late = new Set([...unconfirmed.messageIds, ...answered]);
+  const unanswered = references.map(({ messageId }) => messageId);
   await lockJobs(session, late);
   const targets = all.flatMap(({ target }) => (target && isUuid(target.messageId) ? [target.messageId] : []));
   const messageIds = [...new Set([...late, ...knownIds.messageIds, ...targets])];
@@ -75,14 +76,16 @@ export async function beginReceipts(
     messageIds,
     async open(log, sizes = new Map()) {
       const suppressions = createSuppressionBook(session, erasedNames);
-      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, late));
+      const own = all.length > 0 ? unanswered : [];
+      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...own]));
+      const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...own], sizes });
       const providerIds = createProviderIds<LockedMessage>({
         messages: log,
         knownIds: knownIds.book,
         parked: parked.book,
         unconfirmed: unconfirmed.book,
         suppressions,
-        sizeOf: all.length === 0 ? () => ({}) : await readSizes(session, log, { ids: messageIds, sizes }),
+        sizeOf,
         applyLateAnswer: lateAnswers.apply,
       });
       const write = async () => {
@@ -140,9 +143,9 @@ async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Prom
 async function settingsOf(
   session: Session,
   log: MessageLog,
-  messageIds: ReadonlySet<string>,
+  messageIds: readonly string[],
 ): Promise<(accountId: string) => Settings> {
-  const accountIds = [...messageIds].flatMap((id) => log.find(id)?.accountId ?? []);
+  const accountIds = messageIds.flatMap((id) => log.find(id)?.accountId ?? []);
   return accountIds.length === 0 ? () => ({}) : readSettings(session, accountIds);
 }
 

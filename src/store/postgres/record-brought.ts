@@ -37,7 +37,9 @@ function questionsOf(settlements: readonly Settlement[]): ReceiptQuestions {
     ),
     references: settlements.flatMap(({ connectorId, messageId, outcomes }) =>
       outcomes.flatMap((outcome, part) =>
-        outcome?.kind === "unconfirmed" ? [{ connectorId, reference: partReference(messageId, part) }] : [],
+        outcome?.kind === "unconfirmed"
+          ? [{ connectorId, messageId, reference: partReference(messageId, part) }]
+          : [],
       ),
     ),
   };
