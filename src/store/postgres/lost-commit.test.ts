@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openPostgresProxy, type PostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createWorld, QUEUE, rejection, type World } from "../contract/world.contract.ts";
-import { OutcomeUnknown, type Store, StoreUnavailable } from "../store.ts";
+import { OutcomeUnknown, StoreUnavailable } from "../store.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
 
 type Way = Omit<World, "inside"> & { readonly proxy: PostgresProxy };
@@ -11,7 +11,7 @@ type Way = Omit<World, "inside"> & { readonly proxy: PostgresProxy };
 async function onTheWay(run: (way: Way) => Promise<void>, clock?: Clock): Promise<void> {
   const { store, url } = await openFresh();
   const proxy = await openPostgresProxy(url);
-  const far = (await openOther(proxy.url, clock && { clock })) as unknown as Store;
+  const far = await openOther(proxy.url, clock && { clock });
   try {
     await run({ ...(await createWorld(far)), proxy });
   } finally {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../earlier-keys.ts";
-import type { Store } from "../store.ts";
+import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccept } from "./accept.ts";
 import { createBacklog } from "./backlog.ts";
@@ -43,7 +43,7 @@ import { createOverLimit } from "./sms-usage.ts";
 import { createStage } from "./stage.ts";
 import { pruneSuppressions } from "./suppression-rows.ts";
 import { createSuppressions } from "./suppressions.ts";
-import { type Doors, openDoors } from "./transactions.ts";
+import { type Database, type Doors, openDoors } from "./transactions.ts";
 import { createWipeContents } from "./wipe-contents.ts";
 
 export interface PostgresOptions extends DriverOptions {
@@ -53,18 +53,8 @@ export interface PostgresOptions extends DriverOptions {
   readonly schedule?: (run: () => void) => void;
 }
 
-/** The use cases that this engine has. */
-export type PostgresStore = ReturnType<typeof createStore>;
-
-/** Each property of `createStore` is one of `Store`, or the part of it that there is. */
-type Slices = {
-  readonly [Name in keyof Store]?: Store[Name] extends (...values: never) => unknown
-    ? Store[Name]
-    : Partial<Store[Name]>;
-};
-
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
-export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const driver = openDriver(options);
   try {
     await migrate(driver);
@@ -94,7 +84,7 @@ function createBooks({ database, within }: Doors, vault: Vault) {
 
 type Books = ReturnType<typeof createBooks>;
 
-function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions) {
+function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions): Store {
   const { database: db, within } = doors;
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
@@ -124,28 +114,32 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     inbound,
     feed: createEventFeed(db, bells.events),
     erasures: createErasures(db),
-    upkeep: {
-      ...createStage(db, books),
-      expire: createExpire({ ...books, recorders: [createRecordEnded(erasedNames)] }),
-      backlog: createBacklog(db),
-      wipeContents: createWipeContents(db),
-      completeInbound,
-      parkedReceipts: () => countParked(db),
-      pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
-      pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
-      erase: createErase(db, books),
-      prepareDays: createPrepareDays(days),
-      pruneMessages: createPruneMessages(db, { days }),
-      pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
-      numberEvents: createNumberEvents(db, { days, bell: bells.events }),
-    },
+    upkeep: { ...createUpkeep(db, books), completeInbound },
     leases: createLeases(db),
     bootstrap: createBootstrap(db, vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),
     close: doors.close,
-  } satisfies Slices;
+  };
+}
+
+function createUpkeep(db: Database, books: Books): Omit<UpkeepStore, "completeInbound"> {
+  const { bells, days, erasedNames } = books;
+  return {
+    ...createStage(db, books),
+    expire: createExpire({ ...books, recorders: [createRecordEnded(erasedNames)] }),
+    backlog: createBacklog(db),
+    wipeContents: createWipeContents(db),
+    parkedReceipts: () => countParked(db),
+    pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
+    pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+    erase: createErase(db, books),
+    prepareDays: createPrepareDays(days),
+    pruneMessages: createPruneMessages(db, { days }),
+    pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
+    numberEvents: createNumberEvents(db, { days, bell: bells.events }),
+  };
 }
 
 /** Settlements share commits, as accepts do, and receipts likewise. */
@@ -153,7 +147,7 @@ function createQueue(
   doors: Doors,
   { changes, changesWithin, queues, erasedNames }: Books,
   schedule: NonNullable<PostgresOptions["schedule"]>,
-) {
+): Store["queue"] {
   const beginRecording = createBeginRecording(erasedNames);
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
   const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
@@ -163,5 +157,5 @@ function createQueue(
     settle: (settlements) => doors.admit(() => settle(settlements)),
     recordReceipts: (receipts) => doors.admit(() => recordReceipts(receipts)),
     onReady: queues.onReady,
-  } satisfies Partial<Store["queue"]>;
+  };
 }

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { StoreUnavailable } from "../store.ts";
+import { type Store, StoreUnavailable } from "../store.ts";
 import { readHosts } from "./hosts.ts";
-import { openPostgres, type PostgresOptions, type PostgresStore } from "./open-postgres.ts";
+import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 
 export interface Waiting {
   readonly clock: Clock;
@@ -18,7 +18,7 @@ const PAUSE_MS = 1_000;
 export async function openWhenThere(
   options: Omit<PostgresOptions, "clock">,
   { clock, onAway }: Waiting,
-): Promise<PostgresStore> {
+): Promise<Store> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   for (;;) {
     try {

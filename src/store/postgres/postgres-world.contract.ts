@@ -8,7 +8,7 @@ import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
 import { type Driver, openDriver, type Session } from "./driver.ts";
 import { migrate } from "./migrate.ts";
-import { openPostgres, type PostgresOptions, type PostgresStore } from "./open-postgres.ts";
+import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 
 export const VAULT = createVault({ masterKey: "a master key of some length", randomBytes });
 
@@ -22,7 +22,7 @@ async function prepare(url: string): Promise<void> {
 beforeAll(async () => void (await postgresServer(prepare)), 60_000);
 
 /** A store on a database that others may have open too. */
-export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {
+export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
   return openPostgres({ url, vault: VAULT, clock: createSystemClock(), ...options });
 }
 
@@ -30,13 +30,11 @@ export function openOther(url: string, options: Partial<PostgresOptions> = {}): 
 export async function openFresh(options: Partial<PostgresOptions> = {}) {
   const server = await postgresServer(prepare);
   const { url, drop } = await server.createDatabase();
-  const partial = await openOther(url, options);
-  // Sections that ask for what is not built yet are not run.
-  const store = partial as unknown as Store;
+  const store = await openOther(url, options);
   const driver = openDriver({ url, connections: 1 });
   const close = async () => {
     await driver.close();
-    await partial.close();
+    await store.close();
     await drop().catch(() => undefined);
   };
   return {

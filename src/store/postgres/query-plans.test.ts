@@ -75,7 +75,7 @@ for (const isAnalyzed of [false, true]) {
 test("settling a hundred messages takes as many statements as settling one, and so does claiming them", async () => {
   const { store, url } = await openFresh();
   const proxy = await openPostgresProxy(url);
-  const far = (await openOther(proxy.url)) as unknown as Store;
+  const far = await openOther(proxy.url);
   const world = await createWorld(far);
   await world.sms({
     to: Array.from({ length: 102 }, (_, at) => `+91${at}`),

@@ -69,7 +69,7 @@ async function work(by: Store, world: Ground): Promise<string[]> {
 
 test("two processes that claim, settle, release and stage at once send each message once, and lose none", async () => {
   const { store, url } = await openFresh();
-  const other = (await openOther(url)) as unknown as Store;
+  const other = await openOther(url);
   const world = await createWorld(store);
   const ids = await world.sms({ to: Array.from({ length: MESSAGES }, (_, at) => `+91${at}`) });
   for (let at = 0; at < 20; at++) ids.push(...(await world.sms()));
