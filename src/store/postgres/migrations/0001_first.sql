@@ -478,6 +478,9 @@ CREATE TABLE provider_ids (
   -- When the provider took the part, while its receipt is awaited.
   awaited_since bigint,
   PRIMARY KEY (connector_id, id_key, message_id, part)
+) WITH (
+  -- Each row is written again when its receipt comes.
+  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0
 );
 
 CREATE INDEX provider_ids_awaited ON provider_ids (awaited_since) WHERE awaited_since IS NOT NULL;
@@ -502,6 +505,8 @@ CREATE TABLE overdue_receipts (
   asked integer NOT NULL,
   ask_at bigint NOT NULL,
   PRIMARY KEY (message_id, part)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0
 );
 
 CREATE INDEX overdue_receipts_to_ask ON overdue_receipts (connector_id, ask_at);
@@ -513,6 +518,8 @@ CREATE TABLE parked_receipts (
   reference bigint,
   at bigint NOT NULL,
   receipt text NOT NULL -- JSON
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0
 );
 
 CREATE INDEX parked_receipts_by_id ON parked_receipts (connector_id, id_key);
