@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
-import { startPostrider } from "../src/cli/compose.ts";
+import { type StartOptions, startPostrider } from "../src/cli/compose.ts";
 import { type Environment, readConfig } from "../src/cli/config.ts";
 import type { Sandbox } from "../src/cli/first-start.ts";
 import type { Clock } from "../src/core/clock.ts";
@@ -42,6 +42,7 @@ export interface HeldPostrider extends Peer {
 export async function startHeldPostrider(
   roles?: string,
   environment: Environment = {},
+  more: Pick<StartOptions, "webSeat"> = {},
 ): Promise<HeldPostrider> {
   const folder = makeDataFolder();
   const held = createHeldClock();
@@ -58,7 +59,7 @@ export async function startHeldPostrider(
     roles === undefined ? {} : { roles },
   );
   if ("problems" in read) throw new Error(read.problems.join("; "));
-  const postrider = await startPostrider({ config: read.config, clock, log });
+  const postrider = await startPostrider({ config: read.config, clock, log, ...more });
 
   const status: HeldPostrider["status"] = async ({ path, apiKey }) => {
     const response = await fetch(postrider.url + path, { headers: { Authorization: `Bearer ${apiKey}` } });

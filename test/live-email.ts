@@ -31,9 +31,12 @@ export interface SentEmail extends MessageAt {
 }
 
 /** `connector`: settings of its own. */
-export async function startLiveEmail(connector: Readonly<Record<string, unknown>> = {}): Promise<LiveEmail> {
+export async function startLiveEmail(
+  connector: Readonly<Record<string, unknown>> = {},
+  more: Parameters<typeof startHeldPostrider>[2] = {},
+): Promise<LiveEmail> {
   const [postrider, relay, dns] = await Promise.all([
-    startHeldPostrider(undefined, { BOUNCE_PORT: "0" }),
+    startHeldPostrider(undefined, { BOUNCE_PORT: "0" }, more),
     startFakeSmtp(),
     startFakeDns(),
   ]);

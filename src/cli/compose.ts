@@ -33,6 +33,7 @@ import { finishRotation } from "./rotate-key.ts";
 import { createSenderDomains } from "./sender-domains.ts";
 import { createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
+import type { Seat } from "./web.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 export interface Postrider {
@@ -52,6 +53,8 @@ export interface StartOptions {
   readonly log: Logger;
   /** For benchmarks: every commit takes so many milliseconds longer. */
   readonly faults?: { readonly commitMs: number };
+  /** For tests: in place of the hosts that providers are asked at. */
+  readonly webSeat?: Seat;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
@@ -81,7 +84,7 @@ interface Opened {
 }
 
 function makeParts(
-  { config, clock, log }: StartOptions,
+  { config, clock, log, webSeat }: StartOptions,
   { store, metrics, listeners, earlierKeys }: Opened,
 ): Parts {
   return {
@@ -97,6 +100,7 @@ function makeParts(
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
+    ...(webSeat && { webSeat }),
     aside: createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock }),
   };
 }

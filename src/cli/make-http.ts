@@ -74,7 +74,7 @@ export function createHttp(
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),
-    web: createWeb(clock),
+    web: createWeb(clock, parts.webSeat),
     readJsonAside: parts.aside.readJson,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),

@@ -7,6 +7,7 @@ import type { Aside } from "./aside/create-aside.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./mail-keys.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Seat } from "./web.ts";
 
 /** What most of the service is made of. */
 export interface Parts {
@@ -19,6 +20,7 @@ export interface Parts {
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
   readonly aside: Aside;
+  readonly webSeat?: Seat;
 }
 
 export function deliveryLog(log: Logger): DeliveryLog {

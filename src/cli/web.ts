@@ -1,16 +1,33 @@
 import { request } from "node:https";
 import type { Web } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
+import { present } from "../core/present.ts";
 
 const TIME_LIMIT_MS = 10_000;
 const MAX_OCTETS = 64 * 1024;
 
+/** For tests: where every host is, in place of where its name leads. It still has to prove its name. */
+export interface Seat {
+  readonly address: string;
+  readonly port: number;
+  /** PEM; in place of the system's. */
+  readonly ca: string;
+}
+
 /** Fetches what a provider's own words point to. The caller has made sure of the host. */
-export function createWeb(clock: Clock): Web {
+export function createWeb(clock: Clock, seat?: Seat): Web {
   return {
     get: (url) =>
       new Promise((resolve) => {
-        const req = request(url, { agent: false, method: "GET" });
+        const { hostname } = url;
+        const req = request({
+          host: seat?.address ?? hostname,
+          servername: hostname,
+          path: url.pathname + url.search,
+          headers: { host: url.host },
+          agent: false,
+          ...present({ port: seat?.port ?? (url.port || undefined), ca: seat?.ca }),
+        });
         const finish = (text?: string) => {
           cancel();
           resolve(text);
