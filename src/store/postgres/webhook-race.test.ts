@@ -2,17 +2,19 @@ import { expect, test } from "bun:test";
 import type { ClaimedWebhook } from "../../core/webhook-outbox.ts";
 import { createWorld, HOUR, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
+import { openDriver, type Session } from "./driver.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
+import { addWebhooks } from "./webhook-log.ts";
 
 type Ground = Omit<World, "inside">;
 
 const COUNT = 40;
 const HOST = "a.test";
 
-async function onTwo(run: (world: Ground, other: Store) => Promise<void>): Promise<void> {
+async function onTwo(run: (world: Ground, other: Store, url: string) => Promise<void>): Promise<void> {
   const { store, url } = await openFresh();
   const other = (await openOther(url)) as unknown as Store;
-  await run(await createWorld(store), other);
+  await run(await createWorld(store), other, url);
   await other.close();
   await store.close();
 }
@@ -47,22 +49,42 @@ test(
   20_000,
 );
 
+/** As the transaction does that moves the message. */
+async function addSecond(session: Session, { account, clock }: Ground, id: string): Promise<void> {
+  const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [
+    account.id,
+  ]);
+  const message = { id, account: row?.number ?? 0, accountId: account.id, callbackHost: HOST };
+  const step = { position: 2, at: clock.now, kind: "receipt", status: "delivered" } as const;
+  await addWebhooks(session, [{ message, entry: { ...step, sequence: 2, eventType: "sms.delivered" } }]);
+}
+
+async function isWaiting(session: Session): Promise<boolean> {
+  const sql = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid() LIMIT 1";
+  return (await session.query(sql)).length > 0;
+}
+
 test(
-  "an event that is delivered in one process while the next one comes in another lets it go",
+  "an event that comes while the one before is being delivered elsewhere is let go",
   () =>
-    onTwo(async (world, other) => {
-      const ids = await sendAll(world);
-      const claimed = await take(world, world.store, COUNT);
-      const attempt = { at: world.clock.now, ms: 1, status: 200, head: "" };
-      const deliveries = claimed.map((event) =>
-        other.outbox.settle([{ ...event, verdict: { kind: "delivered" }, attempt }]),
-      );
-      const receipts = ids.toReversed().map((id) => world.receive(`p-${id}`));
-      await Promise.all([...deliveries, ...receipts]);
-      const events = (await Promise.all(ids.map((id) => other.outbox.ofMessage(id)))).flat();
-      const states = events.map(({ sequence, state }) => `${sequence} ${state}`);
-      expect([...new Set(states)].toSorted()).toEqual(["1 delivered", "2 ready"]);
-      expect(states).toHaveLength(2 * COUNT);
+    onTwo(async (world, other, url) => {
+      const [id = ""] = await sendAll(world);
+      const [claimed] = await take(world, world.store, 1);
+      const driver = openDriver({ url, connections: 2 });
+      await driver.hold(async (connection) => {
+        await connection.exec("BEGIN");
+        await addSecond(connection, world, id);
+        const attempt = { at: world.clock.now, ms: 1, status: 200, head: "" };
+        const settled = other.outbox.settle([{ ...claimed!, verdict: { kind: "delivered" }, attempt }]);
+        // It waits for the row: what it does not see it could not let go.
+        const isLeased = async () => (await world.store.outbox.ofMessage(id))[0]?.state === "leased";
+        while ((await isLeased()) && !(await isWaiting(driver)));
+        await connection.exec("COMMIT");
+        expect(await settled).toEqual([true]);
+      });
+      await driver.close();
+      const states = (await other.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
+      expect(states).toEqual(["1 delivered", "2 ready"]);
     }),
   20_000,
 );
