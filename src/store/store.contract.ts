@@ -72,15 +72,8 @@ const SECTIONS = {
   erasedWish: erasedWishContract,
 } as const;
 
-export type Section = keyof typeof SECTIONS;
-
-/** `sections`: those an engine that is being built has; absent: all. */
-export function storeContract(
-  name: string,
-  open: OpenStore,
-  sections: readonly Section[] = Object.keys(SECTIONS) as Section[],
-): void {
+export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
-    for (const section of sections) SECTIONS[section](open);
+    for (const section of Object.values(SECTIONS)) section(open);
   });
 }
