@@ -7,8 +7,8 @@ import type { EventBook } from "./event-book.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 /**
- * Messages read and moved inside a transaction, with the entries of their timeline. What is saved of a message itself is
- * written at the end of the transaction: an answer and the receipt right behind it are one change then.
+ * Messages read and moved inside a transaction, with the entries of their timeline. What is saved is written at the end
+ * of the transaction: an answer and the receipt right behind it are one change then, and their entries side by side.
  */
 export interface MessageLog {
   /** As it was last saved. */
@@ -17,6 +17,8 @@ export interface MessageLog {
   read(id: string): ReadMessage | undefined;
   /** Keeps what a step of `core/progress.ts` came to. */
   save(message: MessageRow, step: Step): void;
+  /** Writes what has been saved of this one now: somebody is about to look at its rows. */
+  write(id: string): void;
   /** Moves `from` to `to`; another status stays. No entry. */
   turn(id: string, from: string, to: string): void;
 }
@@ -35,8 +37,6 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
   );
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
-  const putOff = createPutOff(db);
-
   const append = ({ id: messageId, account }: MessageRow, entry: TimelineEntry) =>
     insert.run(
       messageId,
@@ -52,6 +52,8 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
       isPublic(entry) ? events.addEntry(account, { messageId, position: entry.position }) : null,
     );
 
+  const putOff = createPutOff(db, append);
+
   return {
     find(id) {
       putOff.write(id);
@@ -65,10 +67,10 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
     },
     save(row, { progress, entries }) {
       const { id: messageId, account, callback_host: host } = row;
-      putOff.add({ row, progress });
-      for (const entry of entries) append(row, entry);
+      putOff.add({ row, progress, entries });
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
+    write: putOff.write,
     turn(id, from, to) {
       putOff.write(id);
       turn.run(id, from, to);
@@ -76,15 +78,20 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
   };
 }
 
+interface SavedMessage extends ReadMessage {
+  readonly entries: readonly TimelineEntry[];
+}
+
 /** The messages that the transaction has saved and not written yet. */
-function createPutOff(db: Database) {
+function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEntry) => unknown) {
   const update = db.prepare(
     "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
   );
-  const saved = new Map<string, ReadMessage>();
-  const writeOne = ({ row, progress }: ReadMessage) => {
+  const saved = new Map<string, SavedMessage>();
+  const writeOne = ({ row, progress, entries }: SavedMessage) => {
     const { status, parts, sequence, position, error } = progress;
     update.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
+    for (const entry of entries) append(row, entry);
   };
   db.beforeEnd(() => {
     for (const message of saved.values()) writeOne(message);
@@ -92,8 +99,11 @@ function createPutOff(db: Database) {
   });
   db.onRollback(() => saved.clear());
   return {
-    get: (id: string) => saved.get(id),
-    add: (message: ReadMessage) => void saved.set(message.row.id, message),
+    get: (id: string): ReadMessage | undefined => saved.get(id),
+    add({ row, progress, entries }: SavedMessage): void {
+      const before = saved.get(row.id)?.entries ?? [];
+      saved.set(row.id, { row, progress, entries: [...before, ...entries] });
+    },
     /** Writes this one now. */
     write(id: string): void {
       const message = saved.get(id);

@@ -21,6 +21,7 @@ export function createProviderIds(db: Database, books: ProviderIdsParts): Provid
     const found = messages.read(id);
     return found && { id, recipient: found.row.recipient, ...found };
   };
+  const sizeOf = createSizeOf(db);
   return createRules<FoundMessage>({
     messages: { find, save: ({ row }, step) => messages.save(row, step) },
     suppressions: {
@@ -30,7 +31,10 @@ export function createProviderIds(db: Database, books: ProviderIdsParts): Provid
     knownIds: createKnownIds(db),
     parked: createParkedReceipts(db),
     unconfirmed: createUnconfirmedParts(db),
-    sizeOf: createSizeOf(db),
+    sizeOf(id) {
+      messages.write(id);
+      return sizeOf(id);
+    },
     applyLateAnswer: createLateAnswers(db, books),
   });
 }
