@@ -6,7 +6,7 @@ import type { MessagePage, MessageQuery } from "./store.ts";
 
 /** Messages one call looks at, where the index says enough of each to pass it over; and where each has to be read. */
 const MAX_LOOKS_IN_INDEX = 20_000;
-export const MAX_LOOKS_AT_ROWS = 4_000;
+const MAX_LOOKS_AT_ROWS = 4_000;
 
 /** Characters of content that one call reads: what the account gave as metadata may be long. */
 export const MAX_CONTENT = 1024 * 1024;
