@@ -36,8 +36,13 @@ export async function race(run: (race: Race) => Promise<void>): Promise<void> {
   }
 }
 
+const PATIENCE_MS = 10_000;
+
 /** Resolves when so many transactions wait for a lock. */
 async function waiting(session: Session, calls: number): Promise<void> {
   const sql = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()";
-  while ((await session.query(sql)).length < calls);
+  const end = performance.now() + PATIENCE_MS;
+  while ((await session.query(sql)).length < calls) {
+    if (performance.now() > end) throw new Error(`there are no ${calls} transactions that wait`);
+  }
 }
