@@ -47,10 +47,7 @@ export interface EraseParts {
 }
 
 /** `UpkeepStore.erase`: one stretch of the oldest erasure under way that no other process is at work on. */
-export function createErase(
-  session: Session,
-  { changes, erasedNames }: EraseParts,
-): UpkeepStore["erase"] {
+export function createErase(session: Session, { changes, erasedNames }: EraseParts): UpkeepStore["erase"] {
   // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
   const walks: readonly Walk[] = [
     eraseAnswers,
@@ -63,7 +60,8 @@ export function createErase(
   ];
   // Asks first: there is hardly ever one.
   return async (now, looks) => {
-    const isAny = (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;
+    const isAny =
+      (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;
     if (!isAny) return 0;
     return changes((session, log) => eraseOn(session, walks, { now, looks, log }));
   };
@@ -79,7 +77,10 @@ async function eraseOn(
   const task = toTask(row);
   const walk = walks[row.walk];
   if (!walk || !task) {
-    await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [now, row.id]);
+    await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
+      now,
+      row.id,
+    ]);
     return 1;
   }
   const stretch = await walk(session, task, { position: row.position, looks, log });
