@@ -1,7 +1,7 @@
 /**
  * Debian's Postfix as the relay: it is asked for a DSN, hands one recipient to a sink and is refused the other, and
  * both reports come back to our bounce listener and make them `delivered` and `bounced`. What reached the sink is given
- * to a DKIM verifier that others wrote: mailauth.
+ * to DKIM verifiers that others wrote: mailauth, and dkimpy where it is installed (`apt-get install python3-dkim`).
  *
  *   bun bench/postfix-relay.ts
  *
@@ -12,7 +12,7 @@ import { startFakeSmtp } from "../test/fakes/fake-smtp.ts";
 import { missingForPostfix, startOurs, startPostfix } from "./mail-gateways.ts";
 import { freePorts } from "./ports.ts";
 import { heading } from "./report.ts";
-import { verdicts } from "./verify-dkim.ts";
+import { dkimpyVerdicts, verdicts } from "./verify-dkim.ts";
 
 console.log(heading("Postfix as the relay"));
 const missing = missingForPostfix();
@@ -57,6 +57,9 @@ async function run(): Promise<void> {
   check("a hard bounce is on the suppression list", isKept);
   const { raw } = await far.mail(0);
   for (const { name, holds } of await verdicts(raw, ours.zone)) check(name, holds);
+  const others = await dkimpyVerdicts(raw, ours.zone);
+  for (const { name, holds } of others ?? []) check(name, holds);
+  if (!others) console.log("NOT run: dkimpy is not installed (Debian: apt-get install python3-dkim)");
 }
 
 async function sendTo(name: string): Promise<string> {
