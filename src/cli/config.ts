@@ -84,6 +84,8 @@ export interface DataTarget {
   readonly secret?: string;
   /** The master key's text to come. */
   readonly newSecret?: string;
+  /** `DATABASE_URL`. */
+  readonly databaseUrl?: string;
 }
 
 export function readDataTarget(env: Environment): DataTarget {
@@ -91,6 +93,7 @@ export function readDataTarget(env: Environment): DataTarget {
     dataFolder: readDataFolder(env),
     ...(env.POSTRIDER_SECRET && { secret: env.POSTRIDER_SECRET }),
     ...(env.POSTRIDER_NEW_SECRET && { newSecret: env.POSTRIDER_NEW_SECRET }),
+    ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
   };
 }
 

@@ -33,7 +33,7 @@ const clock = createSystemClock();
 addBackupCommands(program, {
   target: readDataTarget(process.env),
   terminal: PROCESS_TERMINAL,
-  now: clock.now,
+  clock,
   version: packageJson.version,
 });
 addRotateKeyCommand(program, {

@@ -5,11 +5,11 @@ import type { Clock } from "../core/clock.ts";
 import type { Counted } from "../store/move/count-both.ts";
 import { cancelMove, type MoveUp, moveUp } from "../store/move/move-up.ts";
 import { readKeyCheckValue } from "../store/sqlite/backup.ts";
-import { StoreUnavailable } from "../store/store.ts";
 import { createVault } from "../store/vault.ts";
 import { AdminFailure } from "./admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 import { findMasterKey } from "./find-master-key.ts";
+import { withReasons } from "./or-refusal.ts";
 import { takeDataFolder } from "./take-data-folder.ts";
 
 export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
@@ -49,11 +49,7 @@ function databaseOf(dataFolder: string): string {
 async function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {
   const lock = takeDataFolder(dataFolder);
   try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StoreUnavailable)
-      throw new AdminFailure(`${error.message}; run the same command again to go on`);
-    throw error instanceof Error ? new AdminFailure(error.message) : error;
+    return await withReasons(work);
   } finally {
     lock.release();
   }

@@ -14,6 +14,15 @@ export async function orRefusal(terminal: Terminal, work: () => void | Promise<v
   }
 }
 
+/** For work whose every failure has words for the operator: what it throws is told without a stack. */
+export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Error ? new AdminFailure(error.message) : error;
+  }
+}
+
 /** A file cannot be read or written, or a database not be opened. */
 function isOfMachine(error: unknown): error is Error {
   return error instanceof Error && ("syscall" in error || isOutage(error));

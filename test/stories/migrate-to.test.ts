@@ -140,7 +140,7 @@ test("a move that is killed goes on where it was, and nothing starts on half of 
   await client.end();
   expect(rows[0].rows).toBeLessThan(12_000);
   const half = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url });
-  expect(half).toMatchObject({ code: 1, output: expect.stringContaining("run migrate-to again") });
+  expect(half).toMatchObject({ code: 1, output: expect.stringContaining("run migrate-to or restore again") });
 
   const second = await migrateTo(database.url);
   expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/jobs +12,000 +12,000\n/) });

@@ -1,28 +1,33 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { makeBackup } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
+import { backUpPostgres, restorePostgres } from "./postgres-backup.ts";
 import { restoreBackup } from "./restore-backup.ts";
 
 export interface BackupCommands {
   readonly target: DataTarget;
   readonly terminal: Terminal;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly version: string;
 }
 
-/** `backup` and `restore`: they work on the data folder itself, with or without a service on it. */
+/** `backup` and `restore`: they work on the data folder or the PostgreSQL database itself, with or without a service on it. */
 export function addBackupCommands(
   program: Command,
-  { target, terminal, now, version }: BackupCommands,
+  { target, terminal, clock, version }: BackupCommands,
 ): void {
+  const { databaseUrl } = target;
+  const onTable = (table: string, rows: number) => terminal.stderr(`${table}: ${rows} rows\n`);
   program
     .command("backup")
-    .description("copy the data folder as it is now, also while the service runs")
+    .description(
+      "copy the database as it is now, also while the service runs: DATABASE_URL, else the data folder",
+    )
     .requiredOption("--to <folder>", "a new folder; where it is there already, one is made in it")
     .option(
       "--with-key",
@@ -31,23 +36,29 @@ export function addBackupCommands(
     )
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
     .action((options: { to: string; withKey: boolean; data?: string }) =>
-      orRefusal(terminal, () => {
-        const order = { ...target, ...options, ...dataFolderOf(options), now: now(), version };
-        const { folder, manifest } = makeBackup(order);
+      orRefusal(terminal, async () => {
+        const order = { ...target, ...options, ...dataFolderOf(options), now: clock.now(), version };
+        const { folder, manifest } = await (databaseUrl === undefined
+          ? makeBackup(order)
+          : backUpPostgres({ ...order, databaseUrl, onTable }));
         terminal.stdout(`backup written to ${folder}\n${describe(manifest)}`);
         terminal.stderr(options.withKey ? KEY_INSIDE : KEY_APART);
       }),
     );
   program
     .command("restore")
-    .description("put a backup into a data folder that has no database")
+    .description("put a backup into a data folder that has no database, or into an empty one at DATABASE_URL")
     .requiredOption("--from <folder>", "the backup")
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
     .action((options: { from: string; data?: string }) =>
-      orRefusal(terminal, () => {
+      orRefusal(terminal, async () => {
         const order = { ...target, ...options, ...dataFolderOf(options) };
-        const manifest = restoreBackup(order);
-        terminal.stdout(`restored into ${order.dataFolder}\n${describe(manifest)}`);
+        const manifest =
+          databaseUrl === undefined
+            ? restoreBackup(order)
+            : await restorePostgres({ ...order, databaseUrl, clock, onTable });
+        const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
+        terminal.stdout(`restored into ${where}\n${describe(manifest)}`);
         terminal.stderr(SENT_AGAIN);
       }),
     );
@@ -71,8 +82,13 @@ sent since. Never start it beside the service it was taken from.
 function describe({ created_at, version, holds, files }: Manifest): string {
   const rows = [
     ["made", `${created_at}, by ${version}`],
-    ["files", Object.keys(files).join(", ")],
+    ["files", filesOf(Object.keys(files))],
     ...Object.entries(holds).map(([name, count]) => [name, String(count)]),
   ];
   return rows.map(([name = "", value]) => `  ${name.padEnd(11)} ${value}\n`).join("");
+}
+
+/** A file for each table would be a long list. */
+function filesOf(names: readonly string[]): string {
+  return names.length > 5 ? String(names.length) : names.join(", ");
 }

@@ -32,15 +32,23 @@ const OWNER_ONLY_FILE = 0o600;
  * Backs a data folder up, while its service runs or not. The backup has its name only once it is whole and on disk;
  * what a crash leaves of it is called `….partial-…`.
  */
-export function makeBackup(order: BackupOrder): MadeBackup {
+export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = join(order.dataFolder, DATABASE_FILE);
   if (!existsSync(database)) throw new AdminFailure(`there is nothing to back up: no ${database}`);
+  return inNewFolder(order, async (draft) => fill(draft, database, order));
+}
+
+/** The folder has its name once `fill` has filled it, and there is none where that failed. */
+export async function inNewFolder(
+  order: Pick<BackupOrder, "to" | "now">,
+  fill: (draft: string) => Promise<Manifest>,
+): Promise<MadeBackup> {
   const folder = nameFor(order);
   const parent = dirname(folder);
   mkdirSync(parent, { recursive: true });
   const draft = mkdtempSync(join(parent, `${basename(folder)}.partial-`));
   try {
-    const manifest = fill(draft, database, order);
+    const manifest = await fill(draft);
     renameSync(draft, folder);
     syncFolder(parent);
     return { folder, manifest };
@@ -50,7 +58,7 @@ export function makeBackup(order: BackupOrder): MadeBackup {
   }
 }
 
-function nameFor({ to, now }: BackupOrder): string {
+function nameFor({ to, now }: Pick<BackupOrder, "to" | "now">): string {
   const path = resolve(to);
   if (!existsSync(path)) return path;
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
@@ -66,21 +74,39 @@ function fill(draft: string, database: string, order: BackupOrder): Manifest {
   syncFile(copy);
   const { problems, holdings } = inspectDatabase(copy);
   if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
-  const names = [DATABASE_FILE, ...(order.withKey ? writeSecrets(draft, copy, order) : [])];
+  const checkValue = readKeyCheckValue(copy);
+  const secrets = order.withKey ? writeSecrets(draft, checkValue, order) : [];
+  return describeBackup(draft, { ...order, names: [DATABASE_FILE, ...secrets], holds: holdings });
+}
+
+export interface Described
+  extends Pick<BackupOrder, "version" | "now">,
+    Pick<Manifest, "holds" | "postgres"> {
+  /** Of its files. */
+  readonly names: readonly string[];
+}
+
+/** Written last. */
+export function describeBackup(draft: string, { version, now, names, holds, postgres }: Described): Manifest {
   const manifest: Manifest = {
     format: 1,
-    version: order.version,
-    created_at: new Date(order.now).toISOString(),
+    version,
+    created_at: new Date(now).toISOString(),
     files: Object.fromEntries(names.map((name) => [name, sha256OfFile(join(draft, name))])),
-    holds: holdings,
+    holds,
+    ...(postgres && { postgres }),
   };
   writePrivateFile(join(draft, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }
 
 /** The names of the files written. */
-function writeSecrets(draft: string, copy: string, { dataFolder, secret }: BackupOrder): readonly string[] {
-  const key = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(copy) });
+export function writeSecrets(
+  draft: string,
+  checkValue: string | undefined,
+  { dataFolder, secret }: Pick<BackupOrder, "dataFolder" | "secret">,
+): readonly string[] {
+  const key = findMasterKey({ dataFolder, secret, checkValue });
   if (key === undefined) {
     throw new AdminFailure(
       `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,

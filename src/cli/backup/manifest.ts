@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
+import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
 import { AdminFailure } from "../admin-client.ts";
 
@@ -16,6 +17,8 @@ export interface Manifest {
   /** Hex SHA-256 of each file, by name. */
   readonly files: Readonly<Record<string, string>>;
   readonly holds: Holdings;
+  /** Of a PostgreSQL database; absent: of SQLite. */
+  readonly postgres?: Dump;
 }
 
 export const MANIFEST_FILE = "backup.json";
@@ -33,6 +36,13 @@ const SCHEMA = Type.Object({
     messages: COUNT,
     unfinished: COUNT,
   }),
+  postgres: Type.Optional(
+    Type.Object({
+      rows: Type.Record(Type.String({ pattern: "^[a-z_]+$" }), COUNT),
+      migrations: Type.Array(Type.Object({ number: COUNT, name: Type.String(), checksum: Type.String() })),
+      keyCheckValue: Type.Optional(Type.String()),
+    }),
+  ),
 });
 
 /** Throws where the folder holds no backup, or one whose files are not as they were written. */

@@ -26,6 +26,11 @@ const OWNER_ONLY_FILE = 0o600;
 export function restoreBackup(order: RestoreOrder): Manifest {
   const from = resolve(order.from);
   const manifest = readBackup(from);
+  if (manifest.postgres) {
+    throw new AdminFailure(
+      "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
+    );
+  }
   ensureDataFolder(order.dataFolder);
   const lock = takeDataFolder(order.dataFolder);
   try {

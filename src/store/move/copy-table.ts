@@ -1,6 +1,7 @@
 import { uuidTime } from "../../core/uuid.ts";
 import type { Days } from "../postgres/days.ts";
 import type { Session, SqlValue } from "../postgres/driver.ts";
+import { type Column, columnsOf } from "../postgres/table-columns.ts";
 import type { Database } from "../postgres/transactions.ts";
 import type { Driver as Source, SqlValue as SourceValue } from "../sqlite/driver.ts";
 import type { MovedTable } from "./moved-tables.ts";
@@ -48,20 +49,6 @@ export async function copyTable(
     after = last;
     onRows(rows);
   }
-}
-
-interface Column {
-  readonly name: string;
-  /** As PostgreSQL writes it. */
-  readonly type: string;
-}
-
-export async function columnsOf(session: Session, table: string): Promise<readonly Column[]> {
-  return session.query<Column>(
-    `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
-     WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-    [table],
-  );
 }
 
 interface Row {

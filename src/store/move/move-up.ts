@@ -3,6 +3,7 @@ import { createDays } from "../postgres/days.ts";
 import { openDriver as openTarget, type Session } from "../postgres/driver.ts";
 import { checkMasterKey } from "../postgres/meta.ts";
 import { migrate } from "../postgres/migrate.ts";
+import { setCounters } from "../postgres/table-columns.ts";
 import { type Database, openDoors } from "../postgres/transactions.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/driver.ts";
 import { migrate as migrateSource } from "../sqlite/migrate.ts";
@@ -52,7 +53,8 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
     await checkMasterKey(doors.database, vault);
     const moving = { source, target: doors.database, days: createDays(doors.database) };
     for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
-    await setCounters(doors.database, source);
+    await setCounters(doors.database);
+    await setEventNumber(doors.database, source);
     const counted = await countBoth(source, doors.database);
     if (counted.some(({ sqlite, postgres }) => sqlite !== postgres)) throw new CountsDiffer(counted);
     await doors.database.query("ANALYZE");
@@ -137,18 +139,8 @@ async function keepPlace(session: Session, name: string, place: Place): Promise<
   );
 }
 
-/** New rows go on behind those that came along, and events behind the last number that was given. */
-async function setCounters(target: Database, source: Source): Promise<void> {
-  for (const { table, column } of await target.query<{ table: string; column: string }>(COUNTED)) {
-    await target.query(
-      `SELECT setval(pg_get_serial_sequence($1, $2), (SELECT max(${column}) FROM ${table}))`,
-      [table, column],
-    );
-  }
+/** Events go on behind the last number that was given. */
+async function setEventNumber(target: Database, source: Source): Promise<void> {
   const last = source.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
   await target.query("UPDATE event_numbers SET last = $1", [last?.seq ?? 0]);
 }
-
-const COUNTED = `SELECT c.relname::text AS table, a.attname::text AS column
-  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-  WHERE a.attidentity <> '' AND c.relnamespace = current_schema::regnamespace`;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { withDriver } from "../postgres/postgres-world.contract.ts";
+import { columnsOf } from "../postgres/table-columns.ts";
 import { openDriver } from "../sqlite/driver.ts";
 import { migrate } from "../sqlite/migrate.ts";
-import { columnsOf } from "./copy-table.ts";
 import { LEFT_BEHIND, movedTables } from "./moved-tables.ts";
 
 const source = openDriver(":memory:");

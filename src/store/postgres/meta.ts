@@ -35,11 +35,11 @@ export async function checkMasterKey(db: Database, vault: Vault): Promise<void> 
   throw new Error("this database was written under another master key (POSTRIDER_SECRET)");
 }
 
-/** Throws while a service is being copied into the database: half of it is not there yet. */
+/** Throws while a service is being copied or restored into the database: half of it is not there yet. */
 export async function refuseHalfMoved(session: Session): Promise<void> {
   const rows = await session.query("SELECT 1 FROM meta WHERE name = $1", [MOVING]);
   if (rows.length === 0) return;
   throw new Error(
-    "a move from SQLite into this database is not over: run migrate-to again, it goes on where it was cut off",
+    "a move or a restore into this database was cut off, and half of it is missing: run migrate-to or restore again",
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Connection, Driver } from "./driver.ts";
+import type { Connection, Driver, Session } from "./driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import leases from "./migrations/0002_leases.sql" with { type: "text" };
 
@@ -23,14 +23,16 @@ const OLDEST_SERVER = 150_000;
 /**
  * Brings the database to this program's schema, in one transaction that other processes wait for. Throws where the
  * server is older than 15, the database was written by a newer program, or by migrations that are not these.
+ *
+ * @param upTo for a backup of an older program: the last migration to apply
  */
-export async function migrate(driver: Driver): Promise<void> {
+export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise<void> {
   await driver.hold(async (connection) => {
     await connection.exec("BEGIN");
     try {
       await checkServer(connection);
       await connection.exec(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
-      await migrateNow(connection);
+      await migrateNow(connection, upTo);
       await connection.exec("COMMIT");
     } catch (error) {
       await connection.exec("ROLLBACK").catch(() => undefined);
@@ -44,22 +46,28 @@ async function checkServer(connection: Connection): Promise<void> {
   if (Number(row?.server_version_num) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
 }
 
-async function migrateNow(connection: Connection): Promise<void> {
+async function migrateNow(connection: Connection, upTo: number): Promise<void> {
   await connection.exec(
     "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)",
   );
-  const done = await connection.query<Done>("SELECT number, name, checksum FROM migrations ORDER BY number");
+  const done = await migrationsOf(connection);
   for (const row of done) check(row);
-  for (const migration of MIGRATIONS.slice(done.length)) await apply(connection, migration);
+  for (const migration of MIGRATIONS.slice(done.length, upTo)) await apply(connection, migration);
 }
 
-interface Done {
+/** One that was applied. */
+export interface SchemaStep {
   readonly number: number;
   readonly name: string;
   readonly checksum: string;
 }
 
-function check(row: Done): void {
+/** In order. */
+export function migrationsOf(session: Session): Promise<readonly SchemaStep[]> {
+  return session.query<SchemaStep>("SELECT number, name, checksum FROM migrations ORDER BY number");
+}
+
+function check(row: SchemaStep): void {
   const known = MIGRATIONS.find((migration) => migration.number === row.number);
   if (!known) throw new Error(`the database is of a newer version (${row.name}), which this one cannot read`);
   if (checksum(known) !== row.checksum) {

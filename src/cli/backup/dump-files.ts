@@ -1,0 +1,95 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import type { DumpTarget } from "../../store/postgres/dump.ts";
+import { syncFile } from "../../store/private-file.ts";
+
+/** Of a table: its columns on the first line, then a line for each row, JSON of the texts that PostgreSQL writes. */
+export function tableFile(table: string): string {
+  return `${table}.jsonl.gz`;
+}
+
+const OWNER_ONLY_FILE = 0o600;
+
+/** Writes a dump's tables into a folder, a file each. `onTable` hears of each when it is on disk. */
+export function createDumpFiles(folder: string, onTable: (table: string, rows: number) => void): DumpTarget {
+  let current: { path: string; table: string; lines: PassThrough; written: Promise<void> } | undefined;
+  const write = async (values: unknown) => {
+    if (!current) throw new Error("rows belong to a table");
+    const { lines, written } = current;
+    if (lines.write(`${JSON.stringify(values)}\n`)) return;
+    // A disk that is full ends the wait too.
+    await Promise.race([new Promise<void>((resolve) => lines.once("drain", resolve)), written]);
+  };
+  return {
+    async table(table, columns) {
+      const path = join(folder, tableFile(table));
+      const lines = new PassThrough();
+      const written = pipeline(lines, createGzip(), createWriteStream(path, { mode: OWNER_ONLY_FILE }));
+      // Whoever waits next hears of it.
+      written.catch(() => undefined);
+      current = { path, table, lines, written };
+      await write(columns);
+    },
+    async rows(values) {
+      for (const row of values) await write(row);
+    },
+    async tableDone(rows) {
+      if (!current) return;
+      const { path, table, lines, written } = current;
+      lines.end();
+      await written;
+      syncFile(path);
+      onTable(table, rows);
+    },
+  };
+}
+
+type Row = readonly (string | null)[];
+
+/** Rows handed on at once. */
+const PART = 500;
+
+/** And not many more characters than these: contents may be large. */
+const PART_CHARACTERS = 4_000_000;
+
+export async function readColumns(folder: string, table: string): Promise<readonly string[]> {
+  for await (const line of linesOf(folder, table)) return JSON.parse(line) as string[];
+  throw new Error(`${tableFile(table)} is empty`);
+}
+
+export async function* readRows(folder: string, table: string): AsyncIterable<readonly Row[]> {
+  let part: Row[] = [];
+  let characters = 0;
+  let isHead = true;
+  for await (const line of linesOf(folder, table)) {
+    if (isHead) {
+      isHead = false;
+      continue;
+    }
+    part.push(JSON.parse(line) as Row);
+    characters += line.length;
+    if (part.length < PART && characters < PART_CHARACTERS) continue;
+    yield part;
+    part = [];
+    characters = 0;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** JSON has no line end inside. */
+async function* linesOf(folder: string, table: string): AsyncIterable<string> {
+  const lines = new PassThrough();
+  // A file that cannot be read ends the reading with its error.
+  pipeline(createReadStream(join(folder, tableFile(table))), createGunzip(), lines).catch(() => undefined);
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of lines) {
+    const parts = (rest + decoder.decode(chunk as Buffer, { stream: true })).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  if (rest !== "") throw new Error(`${tableFile(table)} was cut short`);
+}

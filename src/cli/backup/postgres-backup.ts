@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { Clock } from "../../core/clock.ts";
+import { type Dump, dump } from "../../store/postgres/dump.ts";
+import { load } from "../../store/postgres/load.ts";
+import { AdminFailure } from "../admin-client.ts";
+import { MASTER_KEY_FILE } from "../data-folder.ts";
+import { findMasterKey } from "../find-master-key.ts";
+import { withReasons } from "../or-refusal.ts";
+import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
+import {
+  type BackupOrder,
+  describeBackup,
+  inNewFolder,
+  type MadeBackup,
+  writeSecrets,
+} from "./make-backup.ts";
+import { type Manifest, readBackup } from "./manifest.ts";
+
+type OnTable = (table: string, rows: number) => void;
+
+export interface PostgresBackupOrder extends BackupOrder {
+  readonly databaseUrl: string;
+  readonly onTable: OnTable;
+}
+
+/** Backs a PostgreSQL database up as it is at one moment, while its service runs or not. */
+export function backUpPostgres(order: PostgresBackupOrder): Promise<MadeBackup> {
+  return inNewFolder(order, async (draft) => {
+    const files = createDumpFiles(draft, order.onTable);
+    const postgres = await withReasons(() => dump(order.databaseUrl, files));
+    const secrets = order.withKey ? writeSecrets(draft, postgres.keyCheckValue, order) : [];
+    return describeBackup(draft, {
+      ...order,
+      names: [...Object.keys(postgres.rows).map(tableFile), ...secrets],
+      holds: holdingsOf(postgres),
+      postgres,
+    });
+  });
+}
+
+function holdingsOf({ rows }: Dump): Manifest["holds"] {
+  const { accounts = 0, connectors = 0, domains = 0, messages = 0, jobs: unfinished = 0 } = rows;
+  return { accounts, connectors, domains, messages, unfinished };
+}
+
+export interface PostgresRestoreOrder {
+  /** The backup's folder. */
+  readonly from: string;
+  readonly databaseUrl: string;
+  /** Where a key file may lie. */
+  readonly dataFolder: string;
+  /** `POSTRIDER_SECRET`. */
+  readonly secret?: string;
+  readonly clock: Clock;
+  readonly onTable: OnTable;
+}
+
+/** Puts a backup into an empty PostgreSQL database; its master key has to be at hand, or in the backup. */
+export async function restorePostgres(order: PostgresRestoreOrder): Promise<Manifest> {
+  const from = resolve(order.from);
+  const manifest = readBackup(from);
+  const { postgres } = manifest;
+  if (!postgres) {
+    throw new AdminFailure(
+      "this backup is of SQLite: restore it into a data folder, without DATABASE_URL, and move it with migrate-to",
+    );
+  }
+  requireKey(order, from, postgres.keyCheckValue);
+  const source = {
+    dump: postgres,
+    name: `${basename(from)} ${manifest.created_at}`,
+    read: (table: string) => readRows(from, table),
+    columns: (table: string) => readColumns(from, table),
+    onTable: order.onTable,
+  };
+  await withReasons(() => load(order.databaseUrl, order.clock, source));
+  return manifest;
+}
+
+function requireKey(
+  { dataFolder, secret }: Pick<PostgresRestoreOrder, "dataFolder" | "secret">,
+  from: string,
+  checkValue: string | undefined,
+): void {
+  const own = join(from, MASTER_KEY_FILE);
+  const isAtHand = [dataFolder, from].some((folder) =>
+    findMasterKey({ dataFolder: folder, secret, checkValue }),
+  );
+  if (isAtHand) return;
+  const where = existsSync(own) ? `${own} is not it` : "this backup holds none";
+  throw new AdminFailure(
+    `the master key of its time is not at hand, and ${where}: set POSTRIDER_SECRET to it`,
+  );
+}

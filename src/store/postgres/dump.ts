@@ -1,0 +1,91 @@
+import { type Connection, openDriver } from "./driver.ts";
+import { migrationsOf, type SchemaStep } from "./migrate.ts";
+import { type Column, columnsOf } from "./table-columns.ts";
+
+/** A copy of a database as it was at one moment. */
+export interface Dump {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** The schema they are of. */
+  readonly migrations: readonly SchemaStep[];
+  /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
+  readonly keyCheckValue?: string;
+}
+
+export interface DumpTarget {
+  /** Begins a table. Resolves once it can take rows. */
+  table(name: string, columns: readonly string[]): Promise<void>;
+  /** Values as PostgreSQL writes them. Resolves when more may come. */
+  rows(values: readonly (readonly (string | null)[])[]): Promise<void>;
+  tableDone(rows: number): Promise<void>;
+}
+
+/** Rows fetched at once. Contents of 10 MiB are among them, so not many. */
+const FETCHED = 200;
+
+/** A long history takes its time. */
+const STATEMENT_MS = 3_600_000;
+
+/** What is of this moment only. */
+const PASSING = ["leases", "lease_processes", "migrations"];
+
+/** Reads a database in one transaction that keeps nobody waiting, but for days that are to be dropped. */
+export async function dump(url: string, target: DumpTarget): Promise<Dump> {
+  const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
+  try {
+    return await driver.hold(async (connection) => {
+      await connection.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      return dumpAll(connection, target);
+    });
+  } finally {
+    await driver.close();
+  }
+}
+
+async function dumpAll(connection: Connection, target: DumpTarget): Promise<Dump> {
+  const tables = await tablesOf(connection);
+  if (!tables.includes("accounts")) throw new Error("there is no service in this database");
+  // Before the first look: what it then sees is not dropped meanwhile.
+  await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS SHARE MODE`);
+  const migrations = await migrationsOf(connection);
+  const rows: Record<string, number> = {};
+  for (const table of tables.filter((name) => !PASSING.includes(name))) {
+    const columns = await columnsOf(connection, table);
+    await target.table(
+      table,
+      columns.map(({ name }) => name),
+    );
+    rows[table] = await dumpTable(connection, { table, columns, target });
+    await target.tableDone(rows[table]);
+  }
+  const [check] = await connection.query<{ value: string }>(
+    "SELECT value FROM meta WHERE name = 'master_key_check'",
+  );
+  return { rows, migrations, ...(check && { keyCheckValue: check.value }) };
+}
+
+/** Partitions are read through the table they are of. */
+async function tablesOf(connection: Connection): Promise<readonly string[]> {
+  const rows = await connection.query<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class
+     WHERE relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function dumpTable(
+  connection: Connection,
+  { table, columns, target }: { table: string; columns: readonly Column[]; target: DumpTarget },
+): Promise<number> {
+  const shown = columns.map(({ name }, index) => `${name}::text AS c${index}`);
+  await connection.exec(`DECLARE walk NO SCROLL CURSOR FOR SELECT ${shown.join(", ")} FROM ${table}`);
+  let count = 0;
+  for (;;) {
+    const rows = await connection.exec<Record<string, string | null>>(`FETCH ${FETCHED} FROM walk`);
+    if (rows.length === 0) break;
+    count += rows.length;
+    await target.rows(rows.map((row) => columns.map((_, index) => row[`c${index}`] ?? null)));
+  }
+  await connection.exec("CLOSE walk");
+  return count;
+}

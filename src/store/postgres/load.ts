@@ -1,0 +1,150 @@
+import type { Clock } from "../../core/clock.ts";
+import { uuidTime } from "../../core/uuid.ts";
+import { MOVING } from "../move/move-marks.ts";
+import { createDays, type Days } from "./days.ts";
+import { openDriver, type Session } from "./driver.ts";
+import type { Dump } from "./dump.ts";
+import { migrate, migrationsOf } from "./migrate.ts";
+import { type Column, columnsOf, setCounters } from "./table-columns.ts";
+import { type Database, openDoors } from "./transactions.ts";
+
+export interface LoadSource {
+  readonly dump: Dump;
+  /** What the dump is known by: a load that was cut off begins again only with the same. */
+  readonly name: string;
+  /** Rows of a table, in parts, each with its values in the order of the columns. */
+  readonly read: (table: string) => AsyncIterable<readonly (readonly (string | null)[])[]>;
+  readonly columns: (table: string) => Promise<readonly string[]>;
+  readonly onTable: (table: string, rows: number) => void;
+}
+
+const STATEMENT_MS = 3_600_000;
+
+/**
+ * Puts a dump into an empty database, under the schema it was made with. Until all of it is there, and its counts are
+ * proven, nothing starts on it; cut off, it may be done again.
+ */
+export async function load(url: string, clock: Clock, source: LoadSource): Promise<void> {
+  const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
+  const doors = openDoors(driver, clock);
+  try {
+    await migrate(driver, source.dump.migrations.length);
+    await checkSchema(doors.database, source.dump);
+    await takeTarget(doors.database, source);
+    const days = createDays(doors.database);
+    for (const table of await inOrder(doors.database, Object.keys(source.dump.rows))) {
+      source.onTable(table, await loadTable(doors.database, days, { table, source }));
+    }
+    await checkCounts(doors.database, source.dump);
+    await setCounters(doors.database);
+    await doors.database.query("ANALYZE");
+    await doors.database.query("DELETE FROM meta WHERE name = $1", [MOVING]);
+  } finally {
+    await doors.close();
+  }
+}
+
+async function checkSchema(session: Session, { migrations }: Dump): Promise<void> {
+  const own = await migrationsOf(session);
+  const isSame = migrations.every((step, index) => step.checksum === own[index]?.checksum);
+  if (isSame && own.length === migrations.length) return;
+  throw new Error(
+    "the database has another schema than the backup: restore into an empty one, with the program that made the backup or a newer one",
+  );
+}
+
+/** Empty, or what a load of the same dump has left when it was cut off. */
+async function takeTarget(target: Database, { name, dump }: LoadSource): Promise<void> {
+  await target.transaction(async (session) => {
+    const [mark] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
+    const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
+    if (account && mark?.value !== name) {
+      throw new Error(
+        "there is a service in this database, and nothing is overwritten: restore into an empty one",
+      );
+    }
+    await session.query(`TRUNCATE ${Object.keys(dump.rows).join(", ")} CASCADE`);
+    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
+  });
+}
+
+/** Tables after those that they refer to. */
+async function inOrder(session: Session, tables: readonly string[]): Promise<readonly string[]> {
+  const references = await session.query<{ child: string; parent: string }>(
+    `SELECT conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint
+     WHERE contype = 'f' AND conrelid <> confrelid`,
+  );
+  const ordered: string[] = [];
+  const waiting = new Set(tables);
+  while (waiting.size > 0) {
+    const ready = [...waiting].filter(
+      (table) => !references.some(({ child, parent }) => child === table && waiting.has(parent)),
+    );
+    if (ready.length === 0) throw new Error("tables refer to one another in a circle");
+    for (const table of ready) waiting.delete(table);
+    ordered.push(...ready);
+  }
+  return ordered;
+}
+
+const DAY_OF: Readonly<Record<string, string>> = {
+  messages: "id",
+  contents: "id",
+  timeline: "message_id",
+  events: "subject_id",
+};
+
+async function loadTable(
+  target: Database,
+  days: Days,
+  { table, source }: { readonly table: string; readonly source: LoadSource },
+): Promise<number> {
+  const columns = await chosenColumns(target, table, await source.columns(table));
+  const insert = insertOf(table, columns);
+  const dayColumn = columns.findIndex(({ name }) => name === DAY_OF[table]);
+  let count = 0;
+  for await (const rows of source.read(table)) {
+    if (dayColumn >= 0) await days.ensure(rows.map((row) => uuidTime(row[dayColumn] ?? "") ?? 0));
+    await target.transaction((session) =>
+      session.query(
+        insert,
+        columns.map((_, index) => rows.map((row) => row[index] ?? null)),
+      ),
+    );
+    count += rows.length;
+  }
+  return count;
+}
+
+async function chosenColumns(
+  session: Session,
+  table: string,
+  names: readonly string[],
+): Promise<readonly Column[]> {
+  const own = await columnsOf(session, table);
+  return names.map((name) => {
+    const column = own.find((each) => each.name === name);
+    if (!column) throw new Error(`the backup has a column ${table}.${name} that the database has not`);
+    return column;
+  });
+}
+
+/** As texts, which PostgreSQL reads as it has written them. */
+function insertOf(table: string, columns: readonly Column[]): string {
+  const names = columns.map(({ name }) => name).join(", ");
+  const values = columns.map(({ type }, index) => `t.c${index}::${type}`).join(", ");
+  const lists = columns.map((_, index) => `$${index + 1}::text[]`).join(", ");
+  const aliases = columns.map((_, index) => `c${index}`).join(", ");
+  const kept = table === "meta" ? `WHERE t.c0 <> '${MOVING}'` : "";
+  return `INSERT INTO ${table} (${names}) OVERRIDING SYSTEM VALUE
+    SELECT ${values} FROM unnest(${lists}) AS t (${aliases}) ${kept}`;
+}
+
+async function checkCounts(session: Session, { rows }: Dump): Promise<void> {
+  for (const [table, expected] of Object.entries(rows)) {
+    const own = table === "meta" ? `WHERE name <> '${MOVING}'` : "";
+    const [found] = await session.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} ${own}`);
+    if (found?.rows !== expected)
+      throw new Error(`${table}: ${found?.rows} rows are there, and ${expected} were backed up`);
+  }
+}

@@ -1,0 +1,30 @@
+import type { Session } from "./driver.ts";
+
+export interface Column {
+  readonly name: string;
+  /** As PostgreSQL writes it. */
+  readonly type: string;
+}
+
+/** In their order. */
+export function columnsOf(session: Session, table: string): Promise<readonly Column[]> {
+  return session.query<Column>(
+    `SELECT attname::text AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
+     WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+    [table],
+  );
+}
+
+/** After rows were written with numbers of their own: new ones are to be numbered behind them. */
+export async function setCounters(session: Session): Promise<void> {
+  for (const { table, column } of await session.query<{ table: string; column: string }>(COUNTED)) {
+    await session.query(
+      `SELECT setval(pg_get_serial_sequence($1, $2), (SELECT max(${column}) FROM ${table}))`,
+      [table, column],
+    );
+  }
+}
+
+const COUNTED = `SELECT c.relname::text AS table, a.attname::text AS column
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+  WHERE a.attidentity <> '' AND c.relnamespace = current_schema::regnamespace`;

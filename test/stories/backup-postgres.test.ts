@@ -1,0 +1,136 @@
+/** The PostgreSQL is gone, and what is left is a backup that was made while its service was at work. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { admin, reached, send } from "../admin.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import {
+  makeDataFolder,
+  onPostgres,
+  type PostriderProcess,
+  runPostrider,
+  startCommand,
+  startPostrider,
+} from "../postrider-process.ts";
+
+const SMS = "/v1/sms/messages";
+
+let folder: ReturnType<typeof makeDataFolder>;
+let service: PostriderProcess;
+let database: TestDatabase;
+let other: TestDatabase;
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  [database, other] = await Promise.all([freshDatabase(), freshDatabase()]);
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+});
+
+afterEach(async () => {
+  service.kill("SIGKILL");
+  await service.exited;
+  folder.remove();
+  await Promise.all([database.drop(), other.drop()]);
+});
+
+const copy = () => join(folder.path, "copy");
+
+function run(command: "backup" | "restore", databaseUrl: string, ...args: string[]) {
+  const where = command === "backup" ? "--to" : "--from";
+  return runPostrider({ dataFolder: folder.path, databaseUrl, command, args: [where, copy(), ...args] });
+}
+
+async function sendOne(over: object = {}): Promise<string> {
+  const body = { to: "+919876543210", dlt_template_id: "1107160000000000001", ...over };
+  const answer = await send(service, { apiKey: service.sandbox.api_key, path: SMS, body });
+  expect(answer.status).toBe(202);
+  return String(answer.body.message_id);
+}
+
+const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
+
+async function load(): Promise<{ answered: string[]; stop: () => Promise<void> }> {
+  const answered: string[] = [];
+  let isOver = false;
+  const first = Promise.withResolvers<void>();
+  const client = (async () => {
+    while (!isOver) {
+      answered.push(await sendOne({ metadata: { text: 'line\u2028end \ue000 \\ "' } }));
+      if (answered.length === 20) first.resolve();
+    }
+  })();
+  await first.promise;
+  return {
+    answered,
+    stop: async () => {
+      isOver = true;
+      await client;
+    },
+  };
+}
+
+test("a backup made under load holds every message answered 202 before it, wholly, and they are delivered from it", async () => {
+  const { answered, stop } = await load();
+  const before = answered.slice();
+  const { account_id } = service.sandbox;
+  const secrets = await admin(service, `/webhooks/secret?account_id=${account_id}`);
+  const made = await run("backup", database.url);
+  expect(made).toMatchObject({
+    code: 0,
+    output: expect.stringContaining("the master key is NOT in this backup"),
+  });
+  await stop();
+  service.kill("SIGKILL");
+  await service.exited;
+
+  const restored = await run("restore", other.url);
+  expect(restored).toMatchObject({ code: 0, output: expect.stringMatching(/messages +\d+/) });
+  const { sandbox } = service;
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox });
+  for (const id of before) {
+    expect(await reached(service, at(id), "delivered")).toMatchObject({
+      metadata: { text: 'line\u2028end \ue000 \\ "' },
+    });
+  }
+  await reached(service, at(await sendOne()), "delivered");
+  expect(await admin(service, `/webhooks/secret?account_id=${account_id}`)).toEqual(secrets);
+}, 60_000);
+
+test("its files are for their owner only, and a damaged one, another key and a database in use are refused", async () => {
+  await sendOne();
+  expect((await run("backup", database.url)).code).toBe(0);
+  for (const name of readdirSync(copy())) expect(statSync(join(copy(), name)).mode & 0o777).toBe(0o600);
+  const inUse = await run("restore", database.url);
+  expect(inUse).toMatchObject({ code: 1, output: expect.stringContaining("nothing is overwritten") });
+  const { DATABASE_URL } = onPostgres(other.url);
+  const wrongKey = await runPostrider({
+    dataFolder: folder.path,
+    command: "restore",
+    env: { DATABASE_URL: DATABASE_URL ?? "", POSTRIDER_SECRET: "another secret of some length" },
+    args: ["--from", copy()],
+  });
+  expect(wrongKey).toMatchObject({ code: 1, output: expect.stringContaining("master key") });
+  const path = join(copy(), "messages.jsonl.gz");
+  const octets = readFileSync(path);
+  octets[octets.length - 6]! ^= 1;
+  writeFileSync(path, octets);
+  expect((await run("restore", other.url)).output).toContain("is damaged");
+});
+
+test("a restore that is cut off leaves nothing that starts, and may be done again", async () => {
+  await sendOne();
+  expect((await run("backup", database.url, "--with-key")).code).toBe(0);
+  const cut = startCommand({
+    dataFolder: folder.path,
+    databaseUrl: other.url,
+    command: "restore",
+    args: ["--from", copy()],
+  });
+  await cut.line(/accounts: /);
+  cut.kill("SIGKILL");
+  await cut.exited;
+  const half = await runPostrider({ dataFolder: folder.path, databaseUrl: other.url });
+  expect(half).toMatchObject({ code: 1, output: expect.stringContaining("again") });
+  expect((await run("restore", other.url)).code).toBe(0);
+});
