@@ -35,7 +35,7 @@ export function postgresServer(
 let running: Promise<PostgresServer> | undefined;
 
 /** PostgreSQL does not run as root; any other user will do. */
-const OTHER_USER = 65534;
+export const OTHER_USER = 65534;
 
 /** Databases made ahead, so that a test does not wait for its own. */
 const READY = 3;
@@ -88,7 +88,7 @@ function createDatabases(
 }
 
 /** `POSTRIDER_TEST_POSTGRES` names a folder of binaries; otherwise those of the package, or the machine's. */
-function binaries(): string {
+export function binaries(): string {
   const candidates = [
     process.env.POSTRIDER_TEST_POSTGRES,
     packaged(),
@@ -109,7 +109,7 @@ function packaged(): string | undefined {
   }
 }
 
-async function initialize(bin: string, folder: string): Promise<void> {
+export async function initialize(bin: string, folder: string): Promise<void> {
   const args = ["-D", join(folder, "data"), "-U", "postrider", "-A", "trust", "-E", "UTF8", "--locale=C"];
   await ended(run(join(bin, "initdb"), [...args, "--no-sync", "--no-instructions"]));
 }
@@ -137,20 +137,20 @@ async function serve(bin: string, folder: string, more: Readonly<Record<string, 
   for (const stream of [child.stdin, child.stdout, child.stderr]) unref(stream);
 }
 
-function run(command: string, args: readonly string[]): ChildProcess {
+export function run(command: string, args: readonly string[]): ChildProcess {
   const user = isRoot() ? { uid: OTHER_USER, gid: OTHER_USER } : {};
   return spawn(command, args, { cwd: "/", stdio: "pipe", detached: true, ...user });
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+export async function ended(child: ChildProcess): Promise<void> {
   const output: string[] = [];
   child.stderr?.on("data", (data) => output.push(String(data)));
   child.stdout?.resume();
   const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`initdb: ${output.join("")}`);
+  if (code !== 0) throw new Error(`${child.spawnfile}: ${output.join("")}`);
 }
 
-function said(child: ChildProcess, words: string): Promise<void> {
+export function said(child: ChildProcess, words: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = "";
     child.stderr?.on("data", (data) => {
@@ -165,6 +165,6 @@ function unref(stream: unknown): void {
   (stream as { unref?(): void } | null)?.unref?.();
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

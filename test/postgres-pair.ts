@@ -1,0 +1,158 @@
+/** Two PostgreSQL servers, of which one takes writes and the other has every commit before it is answered. */
+import type { ChildProcess } from "node:child_process";
+import {
+  appendFileSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { binaries, ended, initialize, isRoot, OTHER_USER, run, said } from "./postgres-server.ts";
+
+export interface PostgresPair {
+  /** Names both. */
+  readonly url: string;
+  /** SIGKILL to all processes of the one that takes writes. */
+  killPrimary(): Promise<void>;
+  /** The standby takes writes from now on. */
+  promote(): Promise<void>;
+  /** The one that was killed begins again, as a standby of the other; resolves when commits wait for it. */
+  rejoin(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Server {
+  readonly folder: string;
+  child: ChildProcess | undefined;
+}
+
+const DATABASE = "postgres";
+
+export async function startPair(): Promise<PostgresPair> {
+  const bin = binaries();
+  let [primary, standby] = [makeServer(), makeServer()];
+  const url = `postgres://postrider@${[primary, standby].map(hostOf).join(",")}/${DATABASE}`;
+  await initialize(bin, primary.folder);
+  await serve(bin, primary);
+  await attach(bin, { primary, standby });
+  return {
+    url,
+    async killPrimary() {
+      for (const pid of await processesOf(primary)) process.kill(pid, "SIGKILL");
+      await stop(primary);
+    },
+    async promote() {
+      const args = ["promote", "-D", join(standby.folder, "data"), "-w", "-t", "20"];
+      await ended(run(join(bin, "pg_ctl"), args));
+      [primary, standby] = [standby, primary];
+    },
+    rejoin: () => attach(bin, { primary, standby }),
+    async close() {
+      await Promise.all([stop(primary), stop(standby)]);
+      for (const { folder } of [primary, standby]) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function makeServer(): Server {
+  const folder = mkdtempSync(join(tmpdir(), "pg-"));
+  if (isRoot()) chownSync(folder, OTHER_USER, OTHER_USER);
+  return { folder, child: undefined };
+}
+
+function hostOf({ folder }: Server): string {
+  return encodeURIComponent(folder);
+}
+
+/** Stops the server, and removes its data, when its input ends: that is when this process does, however it does. */
+const UNTIL_INPUT_ENDS = `folder="$1"; shift
+"$@" & server=$!
+cat >/dev/null
+kill -QUIT $server 2>/dev/null
+wait $server
+rm -rf "$folder/data"`;
+
+async function serve(bin: string, server: Server): Promise<void> {
+  const { folder } = server;
+  const settings = {
+    fsync: "off",
+    listen_addresses: "",
+    unix_socket_directories: folder,
+    wal_keep_size: "64MB",
+    shared_buffers: "32MB",
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const command = [join(bin, "postgres"), "-D", join(folder, "data"), ...flags];
+  const child = run("/bin/sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, ...command]);
+  server.child = child;
+  await said(child, "ready to accept");
+}
+
+/** Copies the primary, follows it, and lets its commits wait for the copy. */
+async function attach(bin: string, { primary, standby }: Pair): Promise<void> {
+  const client = new Client({ connectionString: `postgres://postrider@${hostOf(primary)}/${DATABASE}` });
+  await client.connect();
+  await copy(client, { primary, standby });
+  await serve(bin, standby);
+  await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await client.query("SELECT pg_reload_conf()");
+  const isSync = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync' AND state = 'streaming'";
+  while ((await client.query(isSync)).rowCount === 0) await Bun.sleep(20);
+  await client.end();
+}
+
+type Pair = Readonly<Record<"primary" | "standby", Server>>;
+
+/** What vanishes meanwhile is not missed; what a running server keeps to itself, and its log, which is streamed, stay out. */
+const COPY = `cp -a "$1" "$2" 2>/dev/null
+cd "$2" && rm -rf postmaster.pid postmaster.opts pg_replslot/* && find pg_wal -type f -delete`;
+
+/** As pg_basebackup does it (PostgreSQL 18, §25.3.2), which not every installation has. */
+async function copy(client: Client, { primary, standby }: Pair): Promise<void> {
+  const data = join(standby.folder, "data");
+  await client.query("SELECT pg_backup_start('copy', true)");
+  await ended(run("/bin/sh", ["-c", COPY, "sh", join(primary.folder, "data"), data]));
+  const { rows } = await client.query<{ labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)");
+  // Promoted, it goes on alone until there is another.
+  const settings = `
+primary_conninfo = 'host=${primary.folder} user=postrider application_name=standby'
+synchronous_standby_names = ''
+`;
+  appendFileSync(join(data, "postgresql.auto.conf"), settings);
+  for (const [name, text] of [
+    ["backup_label", rows[0]?.labelfile ?? ""],
+    ["standby.signal", ""],
+  ] as const) {
+    writeFileSync(join(data, name), text);
+    if (isRoot()) chownSync(join(data, name), OTHER_USER, OTHER_USER);
+  }
+}
+
+async function processesOf({ folder }: Server): Promise<number[]> {
+  const main = Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]);
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === main);
+  return [main, ...children.map(Number)];
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends what is left of it, and its data. */
+async function stop(server: Server): Promise<void> {
+  const { child } = server;
+  server.child = undefined;
+  if (!child) return;
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  child.stdin?.end();
+  await closed;
+}
