@@ -22,7 +22,9 @@ export function addBackupCommands(
   { target, terminal, clock, version }: BackupCommands,
 ): void {
   const { databaseUrl } = target;
-  const onTable = (table: string, rows: number) => terminal.stderr(`${table}: ${rows} rows\n`);
+  const onTable = (table: string, rows: number) => {
+    if (rows > 0) terminal.stderr(`${table}: ${rows.toLocaleString("en")} rows\n`);
+  };
   program
     .command("backup")
     .description(

@@ -119,7 +119,6 @@ async function move(moving: Moving, { walk, table, onProgress }: Step): Promise<
     keep: (session, at) => keepPlace(session, name, at),
     onRows: tell,
   });
-  if (of > 0) tell(of);
 }
 
 function countRows(source: Source, { table, where = "true" }: MovedTable): number {
