@@ -210,7 +210,9 @@ export function recordsInUseContract(open: OpenStore): void {
 }
 
 function makeFolder(): string {
-  return mkdtempSync(join(tmpdir(), "postrider-store-"));
+  const folder = mkdtempSync(join(tmpdir(), "postrider-store-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 function firstStart(folder: string): Required<FirstStart> {
