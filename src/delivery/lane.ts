@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 
 /** Few large messages at a time over a connector, so that the others find a connection and the process has memory. */
 export interface Lane {
-  /** A place until `leave` is called; or, where all are taken, when to come back. */
+  /** A place until `leave` is called; or, where all are taken, when to come back, in whole milliseconds. */
   enter(): { readonly leave: () => void } | { readonly waitMs: number };
 }
 
@@ -18,7 +18,7 @@ export function createLane(clock: Pick<Clock, "monotonicMs">, places: number): L
       if (taken >= places) {
         const nowMs = clock.monotonicMs();
         nextMs = Math.max(nowMs, nextMs) + SPACING_MS;
-        return { waitMs: Math.min(LONGEST_WAIT_MS, nextMs - nowMs) };
+        return { waitMs: Math.min(LONGEST_WAIT_MS, Math.ceil(nextMs - nowMs)) };
       }
       taken++;
       return { leave: () => void taken-- };
