@@ -10,6 +10,7 @@ import type { Session } from "./driver.ts";
 import { endMessage } from "./ending.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
 import { lockNames } from "./name-locks.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
@@ -42,9 +43,6 @@ export interface OpenReceipts {
   write(): Promise<void>;
 }
 
-/** Names the locks of ids and references. */
-const MATCHING = 7_031_011;
-
 /**
  * The first thing in its transaction. A receipt and a settlement that concern one id come one after the other, since
  * both lock its name, and the second sees what the first has written: a receipt locks its own key, a settlement every key
@@ -61,7 +59,7 @@ export async function beginReceipts(
     keysOfIds(ids).map((key) => ({ connectorId, key })),
   );
   const names = namesOf({ receipts, references, keys });
-  await lockNames(session, { family: MATCHING, names, isShared: receipts.length === 0 });
+  await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
   const parked = await loadParked(session, { keys, references });
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));

@@ -1,5 +1,6 @@
 import type { UpkeepStore } from "../store.ts";
 import type { Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import type { Database } from "./transactions.ts";
 
 /** The tables that are partitioned by the day of a message's id. */
@@ -15,9 +16,6 @@ export interface Days {
 }
 
 const DAY_MS = 86_400_000;
-
-/** Names the lock under which partitions are made and dropped. */
-const MAKING = 7_031_002;
 
 export function createDays(db: Database): Days {
   const known = new Set<number>();
@@ -84,7 +82,7 @@ async function isThere(session: Session, name: string): Promise<boolean> {
 }
 
 export async function lockMaking(session: Session): Promise<void> {
-  await session.query(`SELECT pg_advisory_xact_lock(${MAKING})`);
+  await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.days})`);
 }
 
 /** One that can become a day's table. Messages and contents are written again as they move on: room in the page keeps that cheap. */

@@ -10,6 +10,7 @@ import type { Session, SqlValue } from "./driver.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { type InboundQuestions, type LoadedBooks, loadBooks } from "./inbound-books.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import { lockNames } from "./name-locks.ts";
 import { findOptedOut } from "./opt-outs.ts";
 import { nameOfGroup } from "./part-shelf.ts";
@@ -29,14 +30,11 @@ interface Inbound {
 
 const MAX_COUNTED = 100_000;
 
-/** Names the locks under which one process at a time takes what may be the same message, or parts of one. */
-const TAKING = 7_031_010;
-
 export function createInbound(doors: Doors, { bell, erasedNames, schedule }: InboundStoreParts): Inbound {
   const { database: db, within } = doors;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
-      await lockNames(session, { family: TAKING, names: namesOf(questions) });
+      await lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
       const loaded = await loadBooks(session, questions, erasedNames);
       const value = work(loaded.books);
       return { value, lanes: await loaded.write() };

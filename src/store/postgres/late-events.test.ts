@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { FeedEvent } from "../../core/feed-event.ts";
-import { createWorld, type World } from "../contract/world.contract.ts";
+import { createWorld, DAY, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { type Connection, openDriver } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
 
 type Ground = Omit<World, "inside">;
@@ -58,7 +59,7 @@ test("what a numbering that is not committed has numbered is neither read nor co
   await world.settle(await world.claimOne());
   const other = openDriver({ url, connections: 1 });
   await other.hold(async (connection) => {
-    await connection.exec("BEGIN; SELECT pg_advisory_xact_lock(7031004)");
+    await connection.exec(`BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.numbering})`);
     expect(await store.upkeep.numberEvents(world.clock.now, 10)).toBe(0);
     expect(await store.feed.lastNumber()).toBe(0);
     await connection.exec("ROLLBACK");
@@ -94,6 +95,26 @@ test("two that number at once give each event one number, and no number twice", 
   expect(await store.feed.lastNumber()).toBe(ids.length);
   const { events } = await other.feed.read({ accountId: world.account.id, after: 0, limit: 100 });
   expect(events.map(idOf).toSorted()).toEqual(ids);
+  await other.close();
+  await store.close();
+}, 20_000);
+
+test("an event of a day that another process has dropped is numbered all the same, and holds up none behind it", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const [dropped = ""] = await world.sms({ queue: "elsewhere" });
+  world.clock.now += DAY;
+  const [id = ""] = await world.sms();
+  const other = openDriver({ url, connections: 1 });
+  await other.hold(async (connection) => {
+    await tell(connection, world, dropped);
+    await connection.exec("COMMIT");
+    for (const table of ["messages", "contents", "timeline", "events"])
+      await connection.exec(`DROP TABLE ${table}_20260115`);
+  });
+  await world.settle(await world.claimOne());
+  expect(await follow(world)()).toEqual([id]);
+  expect(await store.feed.lastNumber()).toBe(2);
   await other.close();
   await store.close();
 }, 20_000);

@@ -1,15 +1,13 @@
 import type { Lease, LeaseBoard, LeaseProcess, LeaseStore, LeaseTurn } from "../store.ts";
 import type { Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import type { Database } from "./transactions.ts";
-
-/** Names the lock under which turns come one after the other. */
-const TURNING = 7_031_002;
 
 export function createLeases(db: Database): LeaseStore {
   return {
     turn: (turn) =>
       db.transaction(async (session) => {
-        await session.query("SELECT pg_advisory_xact_lock($1)", [TURNING]);
+        await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
         await session.query(BURY, [turn.dead.map((one) => one.process), turn.dead.map((one) => one.turn)]);
         await session.query(LIVE, [turn.process]);
         await keepAndTake(session, turn);

@@ -1,6 +1,7 @@
 import { type Clock, sleep } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 
 /** Whether a transaction that came to `value` happened; `undefined`: that cannot be told. Asked after it is over. */
 export type IsStored<T> = (session: Session, value: T) => Promise<boolean | undefined>;
@@ -17,13 +18,10 @@ const PATIENCE_MS = 10_000;
 
 const PAUSE_MS = 250;
 
-/** Names the lock that a transaction's server process holds until it is over. */
-const RUNNING = 7_031_020;
-
 /** Begins a transaction which others can wait for: the number to wait with. */
 export async function beginKnown(connection: Connection): Promise<number> {
   const [row] = await connection.exec<{ backend: number }>(
-    `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${RUNNING}, pg_backend_pid())`,
+    `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid())`,
   );
   return row?.backend ?? 0;
 }
@@ -64,7 +62,7 @@ async function ask(
 ): Promise<Found> {
   try {
     return await driver.hold(async (connection) => {
-      await connection.query("SELECT pg_advisory_xact_lock($1::int, $2::int)", [RUNNING, backend]);
+      await connection.query("SELECT pg_advisory_xact_lock($1::int, $2::int)", [LOCKS.running, backend]);
       const answer = await isStored(connection);
       return { isStored: answer, isVain: answer === undefined };
     });

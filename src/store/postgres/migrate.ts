@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Connection, Driver, Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import leases from "./migrations/0002_leases.sql" with { type: "text" };
 
@@ -15,9 +16,6 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 2, name: "0002_leases", sql: leases },
 ];
 
-/** Names the lock that one process at a time holds while it migrates. */
-const MIGRATING = 7_031_001;
-
 const OLDEST_SERVER = 150_000;
 
 /**
@@ -31,7 +29,7 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
     await connection.exec("BEGIN");
     try {
       await checkServer(connection);
-      await connection.exec(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+      await connection.exec(`SELECT pg_advisory_xact_lock(${LOCKS.migrating})`);
       await migrateNow(connection, upTo);
       await connection.exec("COMMIT");
     } catch (error) {

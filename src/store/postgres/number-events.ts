@@ -4,6 +4,7 @@ import type { UpkeepStore } from "../store.ts";
 import type { Bell } from "./bell.ts";
 import type { Days } from "./days.ts";
 import { isOutOfRange, type Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import type { Database } from "./transactions.ts";
 
 export interface NumberingParts {
@@ -11,9 +12,6 @@ export interface NumberingParts {
   /** Rung with the ids of accounts that have events to read. */
   readonly bell: Bell<string>;
 }
-
-/** Names the lock that one process at a time holds while it numbers. */
-const NUMBERING = 7_031_004;
 
 /**
  * `UpkeepStore.numberEvents`. What is committed gets the next numbers, and is seen with them or not at all; what commits
@@ -23,18 +21,22 @@ export function createNumberEvents(
   db: Database,
   { days, bell }: NumberingParts,
 ): UpkeepStore["numberEvents"] {
-  const number = (session: Session, limit: number) => session.query<ToldRow>(NUMBER, [limit]);
+  const number = (limit: number) =>
+    db.transaction(async (session) =>
+      (await tryLock(session)) ? session.query<ToldRow>(NUMBER, [limit]) : [],
+    );
   return async (_now, limit) => {
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
     if (waiting.length === 0) return 0;
-    await days.ensure(waiting.map((row) => uuidTime(row.subject_id) ?? 0));
-    const told = await db
-      .transaction(async (session) => ((await tryLock(session)) ? number(session, limit) : []))
-      .catch((error: unknown) => {
-        // A day that is remembered has been dropped meanwhile.
-        if (isOutOfRange(error)) days.forget();
-        throw error;
-      });
+    const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);
+    await days.ensure(times);
+    const told = await number(limit).catch(async (error: unknown) => {
+      if (!isOutOfRange(error)) throw error;
+      // A day that is remembered has been dropped meanwhile.
+      days.forget();
+      await days.ensure(times);
+      return number(limit);
+    });
     bell.ring(told.flatMap((row) => row.id ?? []));
     return told.reduce((sum, row) => sum + row.events, 0);
   };
@@ -42,7 +44,7 @@ export function createNumberEvents(
 
 async function tryLock(session: Session): Promise<boolean> {
   const [row] = await session.query<{ is_ours: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${NUMBERING}) AS is_ours`,
+    `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_ours`,
   );
   return row?.is_ours === true;
 }

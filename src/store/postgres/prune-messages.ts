@@ -1,6 +1,7 @@
 import type { UpkeepStore } from "../store.ts";
 import { type Days, dayOf, daysWith } from "./days.ts";
 import { isLockTimeout, type Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import { findOldDay, noteContents } from "./old-days.ts";
 import { countReferred, swapContents } from "./swap-day.ts";
 import type { Database } from "./transactions.ts";
@@ -13,9 +14,6 @@ export interface PruneParts {
 }
 
 const MAX_KEPT = 20_000;
-
-/** Names the lock that one process at a time holds while it prunes messages. */
-const PRUNING = 7_031_005;
 
 /**
  * `UpkeepStore.pruneMessages`, a day at a time once it is over: a walk finds what is unfinished and deletes what hangs on
@@ -54,7 +52,7 @@ function alone(db: Database, step: (session: Session) => Promise<number>): Promi
 
 async function tryLock(session: Session): Promise<boolean> {
   const [row] = await session.query<{ is_ours: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${PRUNING}) AS is_ours`,
+    `SELECT pg_try_advisory_xact_lock(${LOCKS.pruning}) AS is_ours`,
   );
   return row?.is_ours === true;
 }

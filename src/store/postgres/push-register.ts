@@ -1,5 +1,6 @@
 import type { DeviceRegistration } from "../../core/push-registration.ts";
 import type { Session, SqlValue } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 import { removeEmptied } from "./push-contacts.ts";
 
 interface RegistrationRow {
@@ -14,9 +15,6 @@ export interface RegistrationIds {
   readonly contactId: string;
 }
 
-/** Names the locks under which an app's registrations change. */
-const REGISTERING = 7_031_004;
-
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
  * registration that was made without a device id takes it on.
@@ -24,7 +22,7 @@ const REGISTERING = 7_031_004;
 export async function register(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
   const { appId, deviceId, token } = device;
   // Of one app one after the other: two that exchange tokens would each hold what the other needs.
-  await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [REGISTERING, appId]);
+  await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
   const rows = await session.query<RegistrationRow>(FIND, [appId, deviceId ?? null, token]);
   const holder = rows.find((row) => row.token === token);
   const known = deviceId === undefined ? holder : rows.find((row) => row.device_id === deviceId);

@@ -7,6 +7,7 @@ import {
 } from "../../core/sending-limits.ts";
 import type { Intake } from "../store.ts";
 import type { Session } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
 
 /** What a request asks of an account with limits. */
 export interface Ask {
@@ -15,14 +16,11 @@ export interface Ask {
   readonly limited: LimitedRequest;
 }
 
-/** Names the locks under which accounts' counts are judged and raised. */
-const COUNTING = 7_031_003;
-
 /** From here to its end the transaction is alone with the counts of these accounts. */
 export async function lockUsage(session: Session, accounts: readonly number[]): Promise<void> {
   const sorted = [...new Set(accounts)].sort((one, other) => one - other);
   for (const account of sorted) {
-    await session.query("SELECT pg_advisory_xact_lock($1, $2)", [COUNTING, account]);
+    await session.query("SELECT pg_advisory_xact_lock($1, $2)", [LOCKS.counting, account]);
   }
 }
 
