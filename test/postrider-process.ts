@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { folderUntilTheEnd } from "./temp-folder.ts";
 
 const MAIN = join(import.meta.dir, "../src/cli/main.ts");
 
@@ -83,7 +84,7 @@ export function startCommand(
 }
 
 function spawn(options: StartOptions) {
-  const dataFolder = options.dataFolder ?? folderUntilTheEnd();
+  const dataFolder = options.dataFolder ?? folderUntilTheEnd("postrider-");
   const command = [
     ...(options.binary ? [options.binary] : [process.execPath, options.main ?? MAIN]),
     options.command ?? "serve",
@@ -106,13 +107,6 @@ function spawn(options: StartOptions) {
   const output = collect(child.stdout, child.stderr);
   const exited = child.exited.then((code) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
-}
-
-/** For a process that the test did not give one; another may be started on it. Goes with the test run. */
-function folderUntilTheEnd(): string {
-  const { path, remove } = makeDataFolder();
-  process.once("exit", remove);
-  return path;
 }
 
 /** What the environment says of a database that several processes share. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import type { Connector, Route, Sender } from "../../core/accounts.ts";
 import type { Domain } from "../../core/domain.ts";
 import type { FirstStart } from "../store.ts";
@@ -147,7 +147,7 @@ export function recordsContract(open: OpenStore): void {
 
   test("the first start creates account, key, app, secret and admin token together", async () => {
     const { store } = await open();
-    const folder = makeFolder();
+    const folder = folderUntilTheEnd("postrider-store-");
     try {
       const first = firstStart(folder);
       expect(await store.adminTokenDigest()).toBeUndefined();
@@ -169,7 +169,7 @@ export function recordsContract(open: OpenStore): void {
 
   test("there is one first start, and none once there is an account", async () => {
     const { store } = await open();
-    const folder = makeFolder();
+    const folder = folderUntilTheEnd("postrider-store-");
     try {
       const starts = ["a", "b", "c"].map((name) => {
         const first = firstStart(folder);
@@ -207,12 +207,6 @@ export function recordsInUseContract(open: OpenStore): void {
       expect(await store.records.remove("accounts", account.id)).toBe("in_use");
     }),
   );
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "postrider-store-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function firstStart(folder: string): Required<FirstStart> {
