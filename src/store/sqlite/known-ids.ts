@@ -67,7 +67,9 @@ function createNoted(db: Database) {
   return {
     add(row: Noted): void {
       const name = `${row.connectorId} ${row.key}`;
-      byKey.set(name, [...(byKey.get(name) ?? []), row]);
+      const others = byKey.get(name);
+      if (others) others.push(row);
+      else byKey.set(name, [row]);
       if (row.awaitedSince !== null) awaited.set(`${row.messageId} ${row.part}`, row);
     },
     find: (connectorId: string, key: string): readonly KnownId[] =>

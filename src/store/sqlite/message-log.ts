@@ -101,8 +101,8 @@ function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEnt
   return {
     get: (id: string): ReadMessage | undefined => saved.get(id),
     add({ row, progress, entries }: SavedMessage): void {
-      const before = saved.get(row.id)?.entries ?? [];
-      saved.set(row.id, { row, progress, entries: [...before, ...entries] });
+      const before = saved.get(row.id);
+      saved.set(row.id, { row, progress, entries: before ? before.entries.concat(entries) : entries });
     },
     /** Writes this one now. */
     write(id: string): void {
