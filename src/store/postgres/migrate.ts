@@ -1,55 +1,88 @@
 import { createHash } from "node:crypto";
-import type { Connection, Driver, Session } from "./driver.ts";
+import { StoreUnavailable } from "../store.ts";
+import {
+  type Connection,
+  type Driver,
+  isCollision,
+  isLockTimeout,
+  openDriver,
+  type Session,
+} from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
-import first from "./migrations/0001_first.sql" with { type: "text" };
-import leases from "./migrations/0002_leases.sql" with { type: "text" };
-
-interface Migration {
-  readonly number: number;
-  readonly name: string;
-  readonly sql: string;
-}
-
-/** In order; forward only. A file that has been released is never changed: its checksum is kept. */
-const MIGRATIONS: readonly Migration[] = [
-  { number: 1, name: "0001_first", sql: first },
-  { number: 2, name: "0002_leases", sql: leases },
-];
+import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const OLDEST_SERVER = 150_000;
 
+/** A migration may build an index over a long history. */
+const STATEMENT_MS = 3_600_000;
+
+/** How long another process that migrates is waited for. */
+const TURN_MS = 5_000;
+
+/** How long a table is waited for; everybody who wants it waits behind us meanwhile. */
+const TABLE_MS = 300;
+
 /**
- * Brings the database to this program's schema, in one transaction that other processes wait for. Throws where the
- * server is older than 15, the database was written by a newer program, or by migrations that are not these.
+ * Whether nothing is to be done before this program can work on the database. Throws where the server is older than
+ * 15, or the database is of other migrations, or of newer ones that do not go with this program.
+ */
+export async function isMigrated(session: Session): Promise<boolean> {
+  await checkServer(session);
+  const [row] = await session.query<{ name: string | null }>(
+    "SELECT to_regclass('migrations')::text AS name",
+  );
+  if (row?.name == null) return false;
+  const done = await doneIn(session);
+  check(done);
+  return done.length >= MIGRATIONS.length;
+}
+
+/** `migrate` with all the time that it takes. */
+export async function migrateAt(url: string): Promise<void> {
+  const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
+  try {
+    await migrate(driver);
+  } finally {
+    await driver.close();
+  }
+}
+
+/**
+ * Brings the database to this program's schema, in one transaction. Processes of another version may be at work on it:
+ * a table that is not to be had at once is let go of, since they wait meanwhile, and it is to be tried again later.
+ * Throws as `isMigrated` does.
  *
  * @param upTo for a backup of an older program: the last migration to apply
+ * @throws StoreUnavailable with words for the operator, where others' transactions are in the way
  */
 export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise<void> {
   await driver.hold(async (connection) => {
+    await checkServer(connection);
     await connection.exec("BEGIN");
     try {
-      await checkServer(connection);
-      await connection.exec(`SELECT pg_advisory_xact_lock(${LOCKS.migrating})`);
+      await connection.exec(
+        `SET LOCAL lock_timeout = ${TURN_MS}; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`,
+      );
+      await connection.exec(`SET LOCAL lock_timeout = ${TABLE_MS}`);
       await migrateNow(connection, upTo);
       await connection.exec("COMMIT");
     } catch (error) {
       await connection.exec("ROLLBACK").catch(() => undefined);
-      throw error;
+      throw isLockTimeout(error) || isCollision(error) ? await inTheWay(connection) : error;
     }
   });
 }
 
-async function checkServer(connection: Connection): Promise<void> {
-  const [row] = await connection.query<{ server_version_num: string }>("SHOW server_version_num");
+async function checkServer(session: Session): Promise<void> {
+  const [row] = await session.query<{ server_version_num: string }>("SHOW server_version_num");
   if (Number(row?.server_version_num) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
 }
 
 async function migrateNow(connection: Connection, upTo: number): Promise<void> {
-  await connection.exec(
-    "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL)",
-  );
-  const done = await migrationsOf(connection);
-  for (const row of done) check(row);
+  await connection.exec(`CREATE TABLE IF NOT EXISTS migrations (
+    number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, works_with integer NOT NULL)`);
+  const done = await doneIn(connection);
+  check(done);
   for (const migration of MIGRATIONS.slice(done.length, upTo)) await apply(connection, migration);
 }
 
@@ -65,24 +98,45 @@ export function migrationsOf(session: Session): Promise<readonly SchemaStep[]> {
   return session.query<SchemaStep>("SELECT number, name, checksum FROM migrations ORDER BY number");
 }
 
-function check(row: SchemaStep): void {
-  const known = MIGRATIONS.find((migration) => migration.number === row.number);
-  if (!known) throw new Error(`the database is of a newer version (${row.name}), which this one cannot read`);
-  if (checksum(known) !== row.checksum) {
-    throw new Error(`the database was migrated with another text of ${row.name} than this version holds`);
+function doneIn(session: Session): Promise<readonly (SchemaStep & Pick<Migration, "worksWith">)[]> {
+  return session.query(
+    'SELECT number, name, checksum, works_with AS "worksWith" FROM migrations ORDER BY number',
+  );
+}
+
+function check(done: Awaited<ReturnType<typeof doneIn>>): void {
+  for (const row of done) {
+    const known = MIGRATIONS.find((migration) => migration.number === row.number);
+    if (known ? checksum(known) === row.checksum : row.worksWith <= MIGRATIONS.length) continue;
+    throw new Error(
+      known
+        ? `the database was migrated with another text of ${row.name} than this version holds`
+        : `the database is of a newer version (${row.name}), beside which this one cannot work: start that version or a later one`,
+    );
   }
 }
 
 async function apply(connection: Connection, migration: Migration): Promise<void> {
   await connection.exec(migration.sql);
-  const { number, name } = migration;
-  await connection.query("INSERT INTO migrations (number, name, checksum) VALUES ($1, $2, $3)", [
-    number,
-    name,
-    checksum(migration),
-  ]);
+  const { number, name, worksWith } = migration;
+  await connection.query(
+    "INSERT INTO migrations (number, name, checksum, works_with) VALUES ($1, $2, $3, $4)",
+    [number, name, checksum(migration), worksWith],
+  );
 }
 
 function checksum(migration: Migration): string {
   return createHash("sha256").update(migration.sql).digest("hex");
 }
+
+async function inTheWay(connection: Connection): Promise<StoreUnavailable> {
+  const rows = await connection.query<{ pid: number; name: string; seconds: number }>(LONGEST);
+  const longest = rows.map(({ pid, name, seconds }) => `process ${pid} ("${name}", open for ${seconds} s)`);
+  return new StoreUnavailable(
+    `the schema is to be changed, and open transactions hold its tables: ${longest.join(", ") || "they have ended by now"}`,
+  );
+}
+
+const LONGEST = `SELECT pid, application_name AS name, extract(epoch FROM now() - xact_start)::int AS seconds
+  FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND xact_start < now() - interval '100 ms' ORDER BY xact_start LIMIT 3`;

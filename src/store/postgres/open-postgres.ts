@@ -23,7 +23,7 @@ import { createMailPolicies } from "./mail-policies.ts";
 import { createMessageList } from "./message-list.ts";
 import { createMessageChanges } from "./message-log.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./meta.ts";
-import { migrate } from "./migrate.ts";
+import { isMigrated, migrateAt } from "./migrate.ts";
 import { createNumberEvents } from "./number-events.ts";
 import { createOutbox } from "./outbox.ts";
 import { countParked, pruneParked } from "./parked-receipts.ts";
@@ -57,7 +57,7 @@ export interface PostgresOptions extends DriverOptions {
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const driver = openDriver(options);
   try {
-    await migrate(driver);
+    if (!(await isMigrated(driver))) await migrateAt(options.url);
     const doors = openDoors(driver, options.clock);
     await refuseHalfMoved(doors.database);
     await checkMasterKey(doors.database, options.vault);

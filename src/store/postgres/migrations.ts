@@ -1,0 +1,20 @@
+import first from "./migrations/0001_first.sql" with { type: "text" };
+import leases from "./migrations/0002_leases.sql" with { type: "text" };
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly sql: string;
+  /**
+   * How many migrations a program must know at least to go on beside the result. What only adds (a table, an index, a
+   * column with a default or none) keeps the number of the migration before it: then processes of the version before
+   * work on while new ones start. What takes away or renames has its own number: the old ones are to be stopped first.
+   */
+  readonly worksWith: number;
+}
+
+/** In order; forward only. A file that has been released is never changed: its checksum is kept. */
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: "0001_first", sql: first, worksWith: 1 },
+  { number: 2, name: "0002_leases", sql: leases, worksWith: 2 },
+];
