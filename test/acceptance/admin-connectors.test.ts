@@ -1,200 +1,204 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningAdmin, startAdmin } from "./running-admin.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
-let admin: RunningAdmin;
+onEveryAdmin((startAdmin) => {
+  let admin: RunningAdmin;
 
-beforeAll(async () => {
-  admin = await startAdmin();
-});
-
-afterAll(() => admin[Symbol.asyncDispose]());
-
-const NOBODY = "01890000-0000-7000-8000-000000000000";
-
-async function connector(config: object = { host: "a.example" }, kind = "test"): Promise<string> {
-  const { status, json } = await admin.call("POST", "connectors", { kind, config });
-  expect(status).toBe(201);
-  return json.id;
-}
-
-describe("connectors", () => {
-  test("the kinds are shown with their schema and the names of their secrets", async () => {
-    const { json } = await admin.call("GET", "connector-kinds");
-    expect(json.data.map((each: { kind: string }) => each.kind)).toEqual(["smpp", "smtp", "test"]);
-    expect(json.data[2]).toMatchObject({
-      channel: "sms",
-      secrets: ["password"],
-      config: { properties: { port: { type: "integer", default: 99 } } },
-    });
+  beforeAll(async () => {
+    admin = await startAdmin();
   });
 
-  test("a secret is stored and only ever shown as set", async () => {
-    const id = await connector({ host: "a.example", password: "hunter2" });
-    const { json } = await admin.call("GET", `connectors/${id}`);
-    expect(json.secrets).toEqual({ password: "set" });
-    expect(JSON.stringify((await admin.call("GET", "connectors")).json)).not.toContain("hunter2");
-    expect(await admin.store.records.find("connectors", { id })).toMatchObject({
-      config: { host: "a.example" },
-      secrets: { password: "hunter2" },
-    });
-  });
+  afterAll(() => admin[Symbol.asyncDispose]());
 
-  test("the configuration is shown with the defaults of what is not set", async () => {
-    const id = await connector();
-    expect((await admin.call("GET", `connectors/${id}`)).json.config).toEqual({
-      host: "a.example",
-      port: 99,
-      use_tls: false,
-      flavour: "plain",
-    });
-  });
+  const NOBODY = "01890000-0000-7000-8000-000000000000";
 
-  test("every problem of a configuration is reported at once, each under its name", async () => {
-    const config = { port: "x", use_tls: "yes", flavour: "sour", hosts: [1], prot: 1, password: 7 };
-    const { status, json } = await admin.call("POST", "connectors", { kind: "test", name: "", config });
-    expect(status).toBe(400);
-    expect(json.details).toMatchObject({
-      name: "must not be empty",
-      "config.host": "required",
-      "config.port": "must be an integer",
-      "config.use_tls": "must be a boolean",
-      "config.hosts.0": "must be a string",
-      "config.prot": "unknown; did you mean port?",
-    });
-    expect(json.details["config.password"]).toContain("string");
-  });
-
-  test("a word that is none of those a field may have is answered with those", async () => {
-    const config = { host: "a", flavour: "sour" };
-    const { json } = await admin.call("POST", "connectors", { kind: "test", config });
-    expect(json.details).toEqual({ "config.flavour": "must be one of plain, rich" });
-  });
-
-  test("a field that resembles none is answered with all there are", async () => {
-    const { json } = await admin.call("POST", "connectors", {
-      kind: "test",
-      config: { host: "a", zzzzzz: 1 },
-    });
-    expect(json.details["config.zzzzzz"]).toBe(
-      "unknown; known are host, port, use_tls, flavour, hosts, extra, password",
-    );
-  });
-
-  test.each(["__proto__", "constructor", "toString"])("%s is no field", async (name) => {
-    const response = await fetch(`${admin.url}/admin/v1/connectors`, {
-      method: "POST",
-      headers: { Authorization: "Bearer pr_admin_test" },
-      body: `{"kind":"test","config":{"host":"a",${JSON.stringify(name)}:{"x":1}}}`,
-    });
-    expect(response.status).toBe(400);
-  });
-
-  test("an unknown kind is refused with those there are", async () => {
-    const { json } = await admin.call("POST", "connectors", { kind: "fax", config: {} });
-    expect(json.details).toEqual({ kind: "must be one of smpp, smtp, test" });
-  });
-
-  test.each([
-    ["smpp", { host: "smsc.example", system_id: "acme", password: "secret" }],
-    ["smtp", { host: "relay.example", port: 587, username: "acme", password: "secret" }],
-  ])("a real kind, %s, takes what it needs", async (kind, config) => {
+  async function connector(config: object = { host: "a.example" }, kind = "test"): Promise<string> {
     const { status, json } = await admin.call("POST", "connectors", { kind, config });
     expect(status).toBe(201);
-    expect(json.secrets).toEqual({ password: "set" });
-    expect(json.config).toMatchObject({ host: config.host });
-    const empty = await admin.call("POST", "connectors", { kind, config: {} });
-    expect(empty.json.details["config.host"]).toBe("required");
-  });
+    return json.id;
+  }
 
-  test("without a name they are called by their kind, numbered", async () => {
-    const names = (await admin.call("GET", "connectors")).json.data.map((row: { name: string }) => row.name);
-    expect(names).toContain("test");
-    expect(names).toContain("test-2");
-    expect(new Set(names).size).toBe(names.length);
-  });
+  describe("connectors", () => {
+    test("the kinds are shown with their schema and the names of their secrets", async () => {
+      const { json } = await admin.call("GET", "connector-kinds");
+      expect(json.data.map((each: { kind: string }) => each.kind)).toEqual(["smpp", "smtp", "test"]);
+      expect(json.data[2]).toMatchObject({
+        channel: "sms",
+        secrets: ["password"],
+        config: { properties: { port: { type: "integer", default: 99 } } },
+      });
+    });
 
-  test("a name that is taken is refused", async () => {
-    await admin.call("POST", "connectors", { kind: "test", name: "taken", config: { host: "a" } });
-    const twin = await admin.call("POST", "connectors", {
-      kind: "test",
-      name: "taken",
-      config: { host: "a" },
+    test("a secret is stored and only ever shown as set", async () => {
+      const id = await connector({ host: "a.example", password: "hunter2" });
+      const { json } = await admin.call("GET", `connectors/${id}`);
+      expect(json.secrets).toEqual({ password: "set" });
+      expect(JSON.stringify((await admin.call("GET", "connectors")).json)).not.toContain("hunter2");
+      expect(await admin.store.records.find("connectors", { id })).toMatchObject({
+        config: { host: "a.example" },
+        secrets: { password: "hunter2" },
+      });
     });
-    expect(twin).toMatchObject({ status: 409, json: { details: { name: "taken by another connector" } } });
-  });
 
-  test("a change touches only what it names; null clears", async () => {
-    const id = await connector({ host: "a.example", port: 5, password: "one", hosts: ["b"] });
-    const changed = await admin.call("PATCH", `connectors/${id}`, {
-      config: { host: "c.example", port: null },
+    test("the configuration is shown with the defaults of what is not set", async () => {
+      const id = await connector();
+      expect((await admin.call("GET", `connectors/${id}`)).json.config).toEqual({
+        host: "a.example",
+        port: 99,
+        use_tls: false,
+        flavour: "plain",
+      });
     });
-    expect(changed.json.config).toMatchObject({ host: "c.example", port: 99, hosts: ["b"] });
-    expect(changed.json.secrets).toEqual({ password: "set" });
-    const cleared = await admin.call("PATCH", `connectors/${id}`, { config: { password: null } });
-    expect(cleared.json.secrets).toEqual({});
-    const refused = await admin.call("PATCH", `connectors/${id}`, { config: { host: null, port: 0 } });
-    expect(refused.json.details).toEqual({ "config.host": "required", "config.port": expect.any(String) });
-  });
 
-  test("the live status is shown, and that it is unknown where nobody runs it", async () => {
-    const id = await connector();
-    expect((await admin.call("GET", `connectors/${id}`)).json.status).toEqual({ state: "unknown" });
-    admin.statuses.set(id, { state: "down", since: admin.clock.now(), reason: "refused" });
-    expect((await admin.call("GET", `connectors/${id}`)).json.status).toEqual({
-      state: "down",
-      since: new Date(admin.clock.now()).toISOString(),
-      reason: "refused",
+    test("every problem of a configuration is reported at once, each under its name", async () => {
+      const config = { port: "x", use_tls: "yes", flavour: "sour", hosts: [1], prot: 1, password: 7 };
+      const { status, json } = await admin.call("POST", "connectors", { kind: "test", name: "", config });
+      expect(status).toBe(400);
+      expect(json.details).toMatchObject({
+        name: "must not be empty",
+        "config.host": "required",
+        "config.port": "must be an integer",
+        "config.use_tls": "must be a boolean",
+        "config.hosts.0": "must be a string",
+        "config.prot": "unknown; did you mean port?",
+      });
+      expect(json.details["config.password"]).toContain("string");
     });
-  });
 
-  test("so are its binds, the rate it is at, and what somebody has to see to", async () => {
-    const id = await connector();
-    admin.statuses.set(id, {
-      state: "up",
-      since: admin.clock.now(),
-      binds: { up: 1, of: 2 },
-      rate: { perSecond: 33.333, isReduced: true },
-      alarm: "bind_refused",
+    test("a word that is none of those a field may have is answered with those", async () => {
+      const config = { host: "a", flavour: "sour" };
+      const { json } = await admin.call("POST", "connectors", { kind: "test", config });
+      expect(json.details).toEqual({ "config.flavour": "must be one of plain, rich" });
     });
-    expect((await admin.call("GET", `connectors/${id}`)).json.status).toMatchObject({
-      binds: { up: 1, of: 2 },
-      rate: { per_second: 33.3, is_reduced: true },
-      alarm: "bind_refused",
-    });
-  });
 
-  test("trying one answers how it went, good or bad", async () => {
-    const id = await connector();
-    admin.check = { ok: false, detail: "password refused" };
-    expect(await admin.call("POST", `connectors/${id}/test`)).toMatchObject({
-      status: 200,
-      json: { ok: false, detail: "password refused" },
+    test("a field that resembles none is answered with all there are", async () => {
+      const { json } = await admin.call("POST", "connectors", {
+        kind: "test",
+        config: { host: "a", zzzzzz: 1 },
+      });
+      expect(json.details["config.zzzzzz"]).toBe(
+        "unknown; known are host, port, use_tls, flavour, hosts, extra, password",
+      );
     });
-    expect((await admin.call("POST", `connectors/${NOBODY}/test`)).status).toBe(404);
-  });
 
-  test("one that a route uses is not deleted, and the answer names the route", async () => {
-    const id = await connector();
-    const { json: route } = await admin.call("POST", "routes", {
-      channel: "sms",
-      match: "44",
-      connector_ids: [id],
+    test.each(["__proto__", "constructor", "toString"])("%s is no field", async (name) => {
+      const response = await fetch(`${admin.url}/admin/v1/connectors`, {
+        method: "POST",
+        headers: { Authorization: "Bearer pr_admin_test" },
+        body: `{"kind":"test","config":{"host":"a",${JSON.stringify(name)}:{"x":1}}}`,
+      });
+      expect(response.status).toBe(400);
     });
-    expect(await admin.call("DELETE", `connectors/${id}`)).toMatchObject({
-      status: 409,
-      json: { details: { id: `the connector is in use by the route ${route.id}` } },
-    });
-    expect((await admin.call("DELETE", `routes/${route.id}`)).status).toBe(204);
-    expect((await admin.call("DELETE", `connectors/${id}`)).status).toBe(204);
-  });
 
-  test("every stored change is told to whoever runs connectors, and no refused one", async () => {
-    const before = admin.configChanges();
-    const id = await connector();
-    await admin.call("PATCH", `connectors/${id}`, { is_enabled: false });
-    await admin.call("DELETE", `connectors/${id}`);
-    expect(admin.configChanges()).toBe(before + 3);
-    await admin.call("POST", "connectors", { kind: "test", config: {} });
-    expect(admin.configChanges()).toBe(before + 3);
+    test("an unknown kind is refused with those there are", async () => {
+      const { json } = await admin.call("POST", "connectors", { kind: "fax", config: {} });
+      expect(json.details).toEqual({ kind: "must be one of smpp, smtp, test" });
+    });
+
+    test.each([
+      ["smpp", { host: "smsc.example", system_id: "acme", password: "secret" }],
+      ["smtp", { host: "relay.example", port: 587, username: "acme", password: "secret" }],
+    ])("a real kind, %s, takes what it needs", async (kind, config) => {
+      const { status, json } = await admin.call("POST", "connectors", { kind, config });
+      expect(status).toBe(201);
+      expect(json.secrets).toEqual({ password: "set" });
+      expect(json.config).toMatchObject({ host: config.host });
+      const empty = await admin.call("POST", "connectors", { kind, config: {} });
+      expect(empty.json.details["config.host"]).toBe("required");
+    });
+
+    test("without a name they are called by their kind, numbered", async () => {
+      const names = (await admin.call("GET", "connectors")).json.data.map(
+        (row: { name: string }) => row.name,
+      );
+      expect(names).toContain("test");
+      expect(names).toContain("test-2");
+      expect(new Set(names).size).toBe(names.length);
+    });
+
+    test("a name that is taken is refused", async () => {
+      await admin.call("POST", "connectors", { kind: "test", name: "taken", config: { host: "a" } });
+      const twin = await admin.call("POST", "connectors", {
+        kind: "test",
+        name: "taken",
+        config: { host: "a" },
+      });
+      expect(twin).toMatchObject({ status: 409, json: { details: { name: "taken by another connector" } } });
+    });
+
+    test("a change touches only what it names; null clears", async () => {
+      const id = await connector({ host: "a.example", port: 5, password: "one", hosts: ["b"] });
+      const changed = await admin.call("PATCH", `connectors/${id}`, {
+        config: { host: "c.example", port: null },
+      });
+      expect(changed.json.config).toMatchObject({ host: "c.example", port: 99, hosts: ["b"] });
+      expect(changed.json.secrets).toEqual({ password: "set" });
+      const cleared = await admin.call("PATCH", `connectors/${id}`, { config: { password: null } });
+      expect(cleared.json.secrets).toEqual({});
+      const refused = await admin.call("PATCH", `connectors/${id}`, { config: { host: null, port: 0 } });
+      expect(refused.json.details).toEqual({ "config.host": "required", "config.port": expect.any(String) });
+    });
+
+    test("the live status is shown, and that it is unknown where nobody runs it", async () => {
+      const id = await connector();
+      expect((await admin.call("GET", `connectors/${id}`)).json.status).toEqual({ state: "unknown" });
+      admin.statuses.set(id, { state: "down", since: admin.clock.now(), reason: "refused" });
+      expect((await admin.call("GET", `connectors/${id}`)).json.status).toEqual({
+        state: "down",
+        since: new Date(admin.clock.now()).toISOString(),
+        reason: "refused",
+      });
+    });
+
+    test("so are its binds, the rate it is at, and what somebody has to see to", async () => {
+      const id = await connector();
+      admin.statuses.set(id, {
+        state: "up",
+        since: admin.clock.now(),
+        binds: { up: 1, of: 2 },
+        rate: { perSecond: 33.333, isReduced: true },
+        alarm: "bind_refused",
+      });
+      expect((await admin.call("GET", `connectors/${id}`)).json.status).toMatchObject({
+        binds: { up: 1, of: 2 },
+        rate: { per_second: 33.3, is_reduced: true },
+        alarm: "bind_refused",
+      });
+    });
+
+    test("trying one answers how it went, good or bad", async () => {
+      const id = await connector();
+      admin.check = { ok: false, detail: "password refused" };
+      expect(await admin.call("POST", `connectors/${id}/test`)).toMatchObject({
+        status: 200,
+        json: { ok: false, detail: "password refused" },
+      });
+      expect((await admin.call("POST", `connectors/${NOBODY}/test`)).status).toBe(404);
+    });
+
+    test("one that a route uses is not deleted, and the answer names the route", async () => {
+      const id = await connector();
+      const { json: route } = await admin.call("POST", "routes", {
+        channel: "sms",
+        match: "44",
+        connector_ids: [id],
+      });
+      expect(await admin.call("DELETE", `connectors/${id}`)).toMatchObject({
+        status: 409,
+        json: { details: { id: `the connector is in use by the route ${route.id}` } },
+      });
+      expect((await admin.call("DELETE", `routes/${route.id}`)).status).toBe(204);
+      expect((await admin.call("DELETE", `connectors/${id}`)).status).toBe(204);
+    });
+
+    test("every stored change is told to whoever runs connectors, and no refused one", async () => {
+      const before = admin.configChanges();
+      const id = await connector();
+      await admin.call("PATCH", `connectors/${id}`, { is_enabled: false });
+      await admin.call("DELETE", `connectors/${id}`);
+      expect(admin.configChanges()).toBe(before + 3);
+      await admin.call("POST", "connectors", { kind: "test", config: {} });
+      expect(admin.configChanges()).toBe(before + 3);
+    });
   });
 });

@@ -1,80 +1,85 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type RunningAdmin, startAdmin } from "./running-admin.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
-let admin: RunningAdmin;
-let live: string;
+onEveryAdmin((startAdmin) => {
+  let admin: RunningAdmin;
+  let live: string;
 
-beforeAll(async () => {
-  admin = await startAdmin();
-  live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
-});
-
-afterAll(() => admin[Symbol.asyncDispose]());
-
-const MESSAGE = { from: "98765 43210", to: "56161", text: "Stop" };
-
-test("a sandbox account receives what is written to it by hand, stop words included", async () => {
-  const { status, json } = await admin.call("POST", "sandbox/inbound", {
-    ...MESSAGE,
-    account_id: admin.accountId,
+  beforeAll(async () => {
+    admin = await startAdmin();
+    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
   });
-  expect(status).toBe(201);
-  const { data } = (await admin.call("GET", `inbound-messages?account_id=${admin.accountId}`)).json;
-  expect(data).toMatchObject([
-    { message_id: json.message_id, from: "+919876543210", keyword: "stop", connector_id: "sandbox" },
-  ]);
-  const optOuts = await admin.call("GET", `opt-outs?account_id=${admin.accountId}&recipient=%2B919876543210`);
-  expect(optOuts.json.data).toMatchObject([{ sender: "56161", reason: "wrote STOP" }]);
-});
 
-test("a live account receives nothing by hand", async () => {
-  const { status, json } = await admin.call("POST", "sandbox/inbound", { ...MESSAGE, account_id: live });
-  expect([status, json.details]).toEqual([400, { account_id: "must be a sandbox account" }]);
-  const empty = await admin.call("POST", "sandbox/inbound", {});
-  expect(Object.keys(empty.json.details).sort()).toEqual(["account_id", "from", "text", "to"]);
-});
+  afterAll(() => admin[Symbol.asyncDispose]());
 
-test("what is nobody's is shown where no account is named", async () => {
-  const now = admin.clock.now();
-  const id = "019bc186-de00-7000-8000-000000000001";
-  const message = {
-    id,
-    key: id,
-    connectorId: "c",
-    from: "+1",
-    to: "777",
-    text: "hi",
-    encoding: "gsm7" as const,
-  };
-  await admin.store.inbound.receive([{ ...message, segments: 1, receivedAt: now, sameSince: now }]);
-  const { json } = await admin.call("GET", "inbound-messages");
-  expect(json.data).toMatchObject([{ message_id: id, to: "777" }]);
-  expect(json.data[0]).not.toHaveProperty("account_id");
-});
+  const MESSAGE = { from: "98765 43210", to: "56161", text: "Stop" };
 
-test("a number is one account's, of one connector or of any", async () => {
-  const body = { account_id: live, number: "14155550123" };
-  const first = await admin.call("POST", "inbound-numbers", body);
-  expect(first.json).toMatchObject({ number: "+14155550123" });
-  const again = await admin.call("POST", "inbound-numbers", { ...body, account_id: admin.accountId });
-  expect([again.status, Object.keys(again.json.details)]).toEqual([409, ["number"]]);
-  const nowhere = await admin.call("POST", "inbound-numbers", {
-    ...body,
-    number: "1",
-    connector_id: "01890000-0000-7000-8000-000000000000",
+  test("a sandbox account receives what is written to it by hand, stop words included", async () => {
+    const { status, json } = await admin.call("POST", "sandbox/inbound", {
+      ...MESSAGE,
+      account_id: admin.accountId,
+    });
+    expect(status).toBe(201);
+    const { data } = (await admin.call("GET", `inbound-messages?account_id=${admin.accountId}`)).json;
+    expect(data).toMatchObject([
+      { message_id: json.message_id, from: "+919876543210", keyword: "stop", connector_id: "sandbox" },
+    ]);
+    const optOuts = await admin.call(
+      "GET",
+      `opt-outs?account_id=${admin.accountId}&recipient=%2B919876543210`,
+    );
+    expect(optOuts.json.data).toMatchObject([{ sender: "56161", reason: "wrote STOP" }]);
   });
-  expect([nowhere.status, Object.keys(nowhere.json.details)]).toEqual([409, ["connector_id"]]);
-});
 
-test("an opt-out is of a number, once, and takes any way to write it", async () => {
-  const body = { account_id: live, recipient: "91 98765-43210" };
-  expect((await admin.call("POST", "opt-outs", body)).json).toMatchObject({ recipient: "+919876543210" });
-  expect((await admin.call("POST", "opt-outs", body)).status).toBe(409);
-  expect((await admin.call("POST", "opt-outs", { ...body, sender: "acme" })).json.sender).toBe("ACME");
-  const bad = await admin.call("POST", "opt-outs", { account_id: live, recipient: "acme" });
-  expect(bad.json.details.recipient).toContain("invalid phone number");
-});
+  test("a live account receives nothing by hand", async () => {
+    const { status, json } = await admin.call("POST", "sandbox/inbound", { ...MESSAGE, account_id: live });
+    expect([status, json.details]).toEqual([400, { account_id: "must be a sandbox account" }]);
+    const empty = await admin.call("POST", "sandbox/inbound", {});
+    expect(Object.keys(empty.json.details).sort()).toEqual(["account_id", "from", "text", "to"]);
+  });
 
-test("there are no alarms where nothing is wrong", async () => {
-  expect((await admin.call("GET", "alarms")).json).toEqual({ data: [] });
+  test("what is nobody's is shown where no account is named", async () => {
+    const now = admin.clock.now();
+    const id = "019bc186-de00-7000-8000-000000000001";
+    const message = {
+      id,
+      key: id,
+      connectorId: "c",
+      from: "+1",
+      to: "777",
+      text: "hi",
+      encoding: "gsm7" as const,
+    };
+    await admin.store.inbound.receive([{ ...message, segments: 1, receivedAt: now, sameSince: now }]);
+    const { json } = await admin.call("GET", "inbound-messages");
+    expect(json.data).toMatchObject([{ message_id: id, to: "777" }]);
+    expect(json.data[0]).not.toHaveProperty("account_id");
+  });
+
+  test("a number is one account's, of one connector or of any", async () => {
+    const body = { account_id: live, number: "14155550123" };
+    const first = await admin.call("POST", "inbound-numbers", body);
+    expect(first.json).toMatchObject({ number: "+14155550123" });
+    const again = await admin.call("POST", "inbound-numbers", { ...body, account_id: admin.accountId });
+    expect([again.status, Object.keys(again.json.details)]).toEqual([409, ["number"]]);
+    const nowhere = await admin.call("POST", "inbound-numbers", {
+      ...body,
+      number: "1",
+      connector_id: "01890000-0000-7000-8000-000000000000",
+    });
+    expect([nowhere.status, Object.keys(nowhere.json.details)]).toEqual([409, ["connector_id"]]);
+  });
+
+  test("an opt-out is of a number, once, and takes any way to write it", async () => {
+    const body = { account_id: live, recipient: "91 98765-43210" };
+    expect((await admin.call("POST", "opt-outs", body)).json).toMatchObject({ recipient: "+919876543210" });
+    expect((await admin.call("POST", "opt-outs", body)).status).toBe(409);
+    expect((await admin.call("POST", "opt-outs", { ...body, sender: "acme" })).json.sender).toBe("ACME");
+    const bad = await admin.call("POST", "opt-outs", { account_id: live, recipient: "acme" });
+    expect(bad.json.details.recipient).toContain("invalid phone number");
+  });
+
+  test("there are no alarms where nothing is wrong", async () => {
+    expect((await admin.call("GET", "alarms")).json).toEqual({ data: [] });
+  });
 });

@@ -1,41 +1,43 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type RunningAdmin, startAdmin } from "./running-admin.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
-let admin: RunningAdmin;
+onEveryAdmin((startAdmin) => {
+  let admin: RunningAdmin;
 
-beforeAll(async () => {
-  admin = await startAdmin();
-  const receipt = { status: "delivered", receivedAt: admin.clock.now() } as const;
-  await admin.store.queue.recordReceipts([
-    { ...receipt, connectorId: "c-1", providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
-    { ...receipt, connectorId: "c-2", providerMessageId: "B2", reference: 7 },
-    { ...receipt, connectorId: "c-1", providerMessageId: "C3", status: "failed" },
-  ]);
-});
-
-afterAll(() => admin[Symbol.asyncDispose]());
-
-const list = async (query = "") => (await admin.call("GET", `receipts/parked?${query}`)).json;
-
-test("receipts that match nothing are shown as the provider sent them, their numbers masked", async () => {
-  const { data } = await list();
-  expect(data[0]).toEqual({
-    id: expect.any(String),
-    connector_id: "c-1",
-    received_at: new Date(admin.clock.now()).toISOString(),
-    provider_message_id: "A1",
-    recipient: "9198******78",
-    status: "delivered",
-    raw: "id:a1",
+  beforeAll(async () => {
+    admin = await startAdmin();
+    const receipt = { status: "delivered", receivedAt: admin.clock.now() } as const;
+    await admin.store.queue.recordReceipts([
+      { ...receipt, connectorId: "c-1", providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
+      { ...receipt, connectorId: "c-2", providerMessageId: "B2", reference: 7 },
+      { ...receipt, connectorId: "c-1", providerMessageId: "C3", status: "failed" },
+    ]);
   });
-  expect(data[1]).toMatchObject({ connector_id: "c-2", reference: 7 });
-  expect(data).toHaveLength(3);
-});
 
-test("they are found by connector, and paged", async () => {
-  const first = await list("connector_id=c-1&limit=1");
-  expect(first.data).toMatchObject([{ provider_message_id: "A1" }]);
-  const second = await list(`connector_id=c-1&limit=1&after=${first.next}`);
-  expect(second.data).toMatchObject([{ provider_message_id: "C3", status: "failed" }]);
-  expect(second.next).toBeUndefined();
+  afterAll(() => admin[Symbol.asyncDispose]());
+
+  const list = async (query = "") => (await admin.call("GET", `receipts/parked?${query}`)).json;
+
+  test("receipts that match nothing are shown as the provider sent them, their numbers masked", async () => {
+    const { data } = await list();
+    expect(data[0]).toEqual({
+      id: expect.any(String),
+      connector_id: "c-1",
+      received_at: new Date(admin.clock.now()).toISOString(),
+      provider_message_id: "A1",
+      recipient: "9198******78",
+      status: "delivered",
+      raw: "id:a1",
+    });
+    expect(data[1]).toMatchObject({ connector_id: "c-2", reference: 7 });
+    expect(data).toHaveLength(3);
+  });
+
+  test("they are found by connector, and paged", async () => {
+    const first = await list("connector_id=c-1&limit=1");
+    expect(first.data).toMatchObject([{ provider_message_id: "A1" }]);
+    const second = await list(`connector_id=c-1&limit=1&after=${first.next}`);
+    expect(second.data).toMatchObject([{ provider_message_id: "C3", status: "failed" }]);
+    expect(second.next).toBeUndefined();
+  });
 });

@@ -1,119 +1,123 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningAdmin, startAdmin } from "./running-admin.ts";
+import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
-let admin: RunningAdmin;
-let live: string;
+onEveryAdmin((startAdmin) => {
+  let admin: RunningAdmin;
+  let live: string;
 
-beforeAll(async () => {
-  admin = await startAdmin();
-  live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
-});
-
-afterAll(() => admin[Symbol.asyncDispose]());
-
-describe("what was sent", () => {
-  const entry = (to: string, over: object) => ({
-    id: Bun.randomUUIDv7(),
-    accountId: admin.accountId,
-    messageId: Bun.randomUUIDv7(),
-    receivedAt: admin.clock.now(),
-    to,
-    ...over,
+  beforeAll(async () => {
+    admin = await startAdmin();
+    live = (await admin.call("POST", "accounts", { name: "Acme", mode: "live" })).json.id;
   });
 
-  test("the sandbox's messages are listed rendered, and found by what they were", async () => {
-    const sms = entry("+919876543210", {
-      channel: "sms",
-      rendered: { text: "Hi", segments: 1, encoding: "gsm7" },
+  afterAll(() => admin[Symbol.asyncDispose]());
+
+  describe("what was sent", () => {
+    const entry = (to: string, over: object) => ({
+      id: Bun.randomUUIDv7(),
+      accountId: admin.accountId,
+      messageId: Bun.randomUUIDv7(),
+      receivedAt: admin.clock.now(),
+      to,
+      ...over,
     });
-    const mail = entry("a@example.org", {
-      channel: "email",
-      rendered: {
-        subject: "Hello",
-        to: [{ email: "a@example.org" }],
-        body_text: "x",
-        source: "Subject: Hello",
-      },
-    });
-    await admin.store.sandbox.record([sms, mail] as never);
-    const list = async (query: string) => (await admin.call("GET", `sandbox/messages?${query}`)).json.data;
-    expect(await list("to=%2B919876543210")).toEqual([
-      {
-        id: sms.id,
-        account_id: admin.accountId,
-        message_id: sms.messageId,
+
+    test("the sandbox's messages are listed rendered, and found by what they were", async () => {
+      const sms = entry("+919876543210", {
         channel: "sms",
-        to: "+919876543210",
-        received_at: new Date(admin.clock.now()).toISOString(),
-        text: "Hi",
-        segments: 1,
-        encoding: "gsm7",
-      },
-    ]);
-    expect(await list("to=+919876543210")).toHaveLength(1);
-    expect(await list(`message_id=${mail.messageId}`)).toMatchObject([
-      { to: "a@example.org", subject: "Hello", recipients: [{ email: "a@example.org" }], body_text: "x" },
-    ]);
-    expect(await list("channel=email")).toHaveLength(1);
-    expect(await list(`account_id=${admin.accountId}`)).toHaveLength(2);
-    expect(await list(`account_id=${live}`)).toEqual([]);
-    expect((await admin.call("GET", "sandbox/messages?channel=fax")).json.details).toEqual({
-      channel: "must be one of sms, email",
-    });
-  });
-
-  test("a message's timeline is shown to whoever names its account and channel", async () => {
-    const id = Bun.randomUUIDv7();
-    await admin.store.intake.accept({
-      accountId: live,
-      flow: "single",
-      content: { channel: "sms" },
-      messages: [
-        {
-          id,
-          recipient: "+919876543210",
-          status: "queued",
-          parts: [],
-          expiresAt: admin.clock.now() + 1000,
-          jobs: [{ queue: "q" }],
+        rendered: { text: "Hi", segments: 1, encoding: "gsm7" },
+      });
+      const mail = entry("a@example.org", {
+        channel: "email",
+        rendered: {
+          subject: "Hello",
+          to: [{ email: "a@example.org" }],
+          body_text: "x",
+          source: "Subject: Hello",
         },
-      ],
+      });
+      await admin.store.sandbox.record([sms, mail] as never);
+      const list = async (query: string) => (await admin.call("GET", `sandbox/messages?${query}`)).json.data;
+      expect(await list("to=%2B919876543210")).toEqual([
+        {
+          id: sms.id,
+          account_id: admin.accountId,
+          message_id: sms.messageId,
+          channel: "sms",
+          to: "+919876543210",
+          received_at: new Date(admin.clock.now()).toISOString(),
+          text: "Hi",
+          segments: 1,
+          encoding: "gsm7",
+        },
+      ]);
+      expect(await list("to=+919876543210")).toHaveLength(1);
+      expect(await list(`message_id=${mail.messageId}`)).toMatchObject([
+        { to: "a@example.org", subject: "Hello", recipients: [{ email: "a@example.org" }], body_text: "x" },
+      ]);
+      expect(await list("channel=email")).toHaveLength(1);
+      expect(await list(`account_id=${admin.accountId}`)).toHaveLength(2);
+      expect(await list(`account_id=${live}`)).toEqual([]);
+      expect((await admin.call("GET", "sandbox/messages?channel=fax")).json.details).toEqual({
+        channel: "must be one of sms, email",
+      });
     });
-    const [job] = await admin.store.queue.claim({
-      queue: "q",
-      limit: 1,
-      now: admin.clock.now(),
-      leaseMs: 60_000,
+
+    test("a message's timeline is shown to whoever names its account and channel", async () => {
+      const id = Bun.randomUUIDv7();
+      await admin.store.intake.accept({
+        accountId: live,
+        flow: "single",
+        content: { channel: "sms" },
+        messages: [
+          {
+            id,
+            recipient: "+919876543210",
+            status: "queued",
+            parts: [],
+            expiresAt: admin.clock.now() + 1000,
+            jobs: [{ queue: "q" }],
+          },
+        ],
+      });
+      const [job] = await admin.store.queue.claim({
+        queue: "q",
+        limit: 1,
+        now: admin.clock.now(),
+        leaseMs: 60_000,
+      });
+      await admin.store.queue.settle([
+        {
+          jobId: job!.jobId,
+          claim: job!.claim,
+          messageId: id,
+          at: admin.clock.now(),
+          connectorId: "c",
+          countsAsAttempt: true,
+          outcomes: [
+            { kind: "rejected", error: { code: "smpp.0x0000000b", message: "invalid destination" } },
+          ],
+          next: { kind: "done" },
+          keepsContent: false,
+        },
+      ]);
+      const path = `messages/sms/${id}/timeline`;
+      const { status, json } = await admin.call("GET", `${path}?account_id=${live}`);
+      expect(status).toBe(200);
+      expect(json.data.map((each: { position: number }) => each.position)).toEqual(
+        json.data.map((_: unknown, index: number) => index + 1),
+      );
+      expect(json.data.at(-1)).toMatchObject({
+        status: "failed",
+        event_type: "sms.failed",
+        sequence: 1,
+        error: { code: "smpp.0x0000000b", message: "invalid destination" },
+      });
+      const other = await admin.call("GET", `${path}?account_id=${admin.accountId}`);
+      expect([other.status, other.json.message]).toEqual([404, "message not found"]);
+      for (const wrong of [`messages/email/${id}`, `messages/fax/${id}`, "messages/sms/x"]) {
+        expect((await admin.call("GET", `${wrong}/timeline?account_id=${live}`)).status).toBe(404);
+      }
     });
-    await admin.store.queue.settle([
-      {
-        jobId: job!.jobId,
-        claim: job!.claim,
-        messageId: id,
-        at: admin.clock.now(),
-        connectorId: "c",
-        countsAsAttempt: true,
-        outcomes: [{ kind: "rejected", error: { code: "smpp.0x0000000b", message: "invalid destination" } }],
-        next: { kind: "done" },
-        keepsContent: false,
-      },
-    ]);
-    const path = `messages/sms/${id}/timeline`;
-    const { status, json } = await admin.call("GET", `${path}?account_id=${live}`);
-    expect(status).toBe(200);
-    expect(json.data.map((each: { position: number }) => each.position)).toEqual(
-      json.data.map((_: unknown, index: number) => index + 1),
-    );
-    expect(json.data.at(-1)).toMatchObject({
-      status: "failed",
-      event_type: "sms.failed",
-      sequence: 1,
-      error: { code: "smpp.0x0000000b", message: "invalid destination" },
-    });
-    const other = await admin.call("GET", `${path}?account_id=${admin.accountId}`);
-    expect([other.status, other.json.message]).toEqual([404, "message not found"]);
-    for (const wrong of [`messages/email/${id}`, `messages/fax/${id}`, "messages/sms/x"]) {
-      expect((await admin.call("GET", `${wrong}/timeline?account_id=${live}`)).status).toBe(404);
-    }
   });
 });

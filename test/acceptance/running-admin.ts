@@ -1,4 +1,5 @@
 /** The admin API on a real socket and a real store, with DNS and connectors on a dial. */
+import { describe } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import Type from "typebox";
 import { adminEndpoints } from "../../src/api/admin/admin-endpoints.ts";
@@ -7,10 +8,9 @@ import type { ChannelStatus, ConnectorKind } from "../../src/channels/channel.ts
 import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
 import { smppConnectorKind } from "../../src/channels/sms/smpp/smpp-connector.ts";
 import { createIds } from "../../src/core/uuid.ts";
-import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
-import { createVault } from "../../src/store/vault.ts";
 import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
+import { STORES } from "./stores.ts";
 
 const ADMIN_TOKEN = "pr_admin_test";
 
@@ -56,10 +56,15 @@ const testKind: ConnectorKind = {
   check: async () => ({ ok: true, detail: "" }),
 };
 
-export async function startAdmin(): Promise<RunningAdmin> {
+/** Runs the tests of `define` against the admin API on every store; `start` opens a fresh one. */
+export function onEveryAdmin(define: (start: () => Promise<RunningAdmin>) => void): void {
+  for (const [name, open] of Object.entries(STORES)) {
+    describe(name, () => define(async () => startAdmin(await open())));
+  }
+}
+
+async function startAdmin(store: Store): Promise<RunningAdmin> {
   const clock = createHeldClock();
-  const vault = createVault({ masterKey: "m".repeat(40), randomBytes });
-  const store = await openSqlite({ path: ":memory:", vault });
   const newId = createIds(clock, randomBytes);
   const accountId = newId();
   await bootstrap(store, { accountId, newId, now: clock.now() });
