@@ -17,14 +17,12 @@ export interface BackupCommands {
 }
 
 /** `backup` and `restore`: they work on the data folder or the PostgreSQL database itself, with or without a service on it. */
-export function addBackupCommands(
-  program: Command,
-  { target, terminal, clock, version }: BackupCommands,
-): void {
-  const { databaseUrl } = target;
-  const onTable = (table: string, rows: number) => {
-    if (rows > 0) terminal.stderr(`${table}: ${rows.toLocaleString("en")} rows\n`);
-  };
+export function addBackupCommands(program: Command, commands: BackupCommands): void {
+  addBackup(program, commands);
+  addRestore(program, commands);
+}
+
+function addBackup(program: Command, { target, terminal, clock, version }: BackupCommands): void {
   program
     .command("backup")
     .description(
@@ -39,14 +37,18 @@ export function addBackupCommands(
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
     .action((options: { to: string; withKey: boolean; data?: string }) =>
       orRefusal(terminal, async () => {
-        const order = { ...target, ...options, ...dataFolderOf(options), now: clock.now(), version };
+        const order = { ...orderOf(target, options), now: clock.now(), version };
+        const { databaseUrl } = target;
         const { folder, manifest } = await (databaseUrl === undefined
           ? makeBackup(order)
-          : backUpPostgres({ ...order, databaseUrl, onTable }));
+          : backUpPostgres({ ...order, databaseUrl, onTable: tellRows(terminal) }));
         terminal.stdout(`backup written to ${folder}\n${describe(manifest)}`);
         terminal.stderr(options.withKey ? KEY_INSIDE : KEY_APART);
       }),
     );
+}
+
+function addRestore(program: Command, { target, terminal, clock }: BackupCommands): void {
   program
     .command("restore")
     .description("put a backup into a data folder that has no database, or into an empty one at DATABASE_URL")
@@ -54,20 +56,28 @@ export function addBackupCommands(
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
     .action((options: { from: string; data?: string }) =>
       orRefusal(terminal, async () => {
-        const order = { ...target, ...options, ...dataFolderOf(options) };
+        const order = orderOf(target, options);
+        const { databaseUrl } = target;
         const manifest =
           databaseUrl === undefined
             ? restoreBackup(order)
-            : await restorePostgres({ ...order, databaseUrl, clock, onTable });
+            : await restorePostgres({ ...order, databaseUrl, clock, onTable: tellRows(terminal) });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);
         terminal.stderr(SENT_AGAIN);
       }),
     );
+}
 
-  function dataFolderOf({ data }: { readonly data?: string }) {
-    return { dataFolder: data === undefined ? target.dataFolder : resolve(data) };
-  }
+function orderOf<Options extends { readonly data?: string }>(target: DataTarget, options: Options) {
+  const dataFolder = options.data === undefined ? target.dataFolder : resolve(options.data);
+  return { ...target, ...options, dataFolder };
+}
+
+function tellRows(terminal: Terminal) {
+  return (table: string, rows: number) => {
+    if (rows > 0) terminal.stderr(`${table}: ${rows.toLocaleString("en")} rows\n`);
+  };
 }
 
 const KEY_APART = `WARNING: the master key is NOT in this backup, and without it the backup cannot be restored.

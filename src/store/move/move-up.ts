@@ -29,13 +29,6 @@ export interface MoveUp {
 /** Counting a long history takes its time. */
 const STATEMENT_MS = 3_600_000;
 
-/** A count that is not the same on both sides. Nothing was switched over. */
-export class CountsDiffer extends Error {
-  constructor(readonly counted: readonly Counted[]) {
-    super("the counts of the two databases differ");
-  }
-}
-
 /**
  * Copies an SQLite database into PostgreSQL, from where it was cut off last, and proves the counts. Until it is over
  * no service starts on the copy, and afterwards none on the original: nothing is sent from both.
@@ -56,7 +49,7 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
     await setCounters(doors.database);
     await setEventNumber(doors.database, source);
     const counted = await countBoth(source, doors.database);
-    if (counted.some(({ sqlite, postgres }) => sqlite !== postgres)) throw new CountsDiffer(counted);
+    refuseDifference(counted);
     await doors.database.query("ANALYZE");
     leaveBehind(source, clock.now());
     await doors.database.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [MOVING, `${MOVING}.%`]);
@@ -65,6 +58,16 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
     await doors.close();
     source.close();
   }
+}
+
+/** Nothing is switched over then. */
+function refuseDifference(counted: readonly Counted[]): void {
+  const differing = counted.filter(({ sqlite, postgres }) => sqlite !== postgres);
+  if (differing.length === 0) return;
+  const each = differing.map(
+    ({ what, sqlite, postgres }) => `${what}: ${sqlite} in SQLite, ${postgres} in PostgreSQL`,
+  );
+  throw new Error(`the counts differ (${each.join("; ")}): drop the PostgreSQL database and begin anew`);
 }
 
 /** Lets a service start on a database that was moved. False if it was not. */
