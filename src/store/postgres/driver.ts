@@ -1,8 +1,9 @@
 /** Statements by way of `pg`; its connections are those of `connections.ts`. */
-import { DatabaseError, type PoolClient, types } from "pg";
+import { DatabaseError, type PoolClient, type PoolConfig, types } from "pg";
 import { StoreUnavailable } from "../store.ts";
 import { toArrayText } from "./array-text.ts";
 import { openConnections } from "./connections.ts";
+import { readHosts } from "./hosts.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
@@ -57,19 +58,17 @@ export function openDriver({
   connections = CONNECTIONS,
   statementMs = STATEMENT_MS,
 }: DriverOptions): Driver {
+  const { isPrepared } = readHosts(url);
   const lent = openConnections(url, {
     max: connections,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: statementMs,
-    lock_timeout: statementMs,
-    idle_in_transaction_session_timeout: statementMs,
     query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     application_name: "postrider",
-    options: PLANNING,
+    ...(isPrepared && sessionSettings(statementMs)),
     types: { getTypeParser: parserOf },
   });
-  const nameOf = createNames();
+  const names = isPrepared ? createNames() : undefined;
   let closing: Promise<void> | undefined;
 
   const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
@@ -78,31 +77,47 @@ export function openDriver({
     const client = await lent.lend().catch(throwOutage);
     const lost = { is: false };
     try {
-      return await work(connectionOf(client, nameOf, lost));
+      return await work(connectionOf(client, names, lost));
     } finally {
       client.release(lost.is);
     }
   };
+  const query = <Row>(sql: string, values?: readonly SqlValue[]) =>
+    hold((connection) => connection.query<Row>(sql, values));
   return {
     hold,
-    query: (sql, values) => hold((connection) => connection.query(sql, values)),
+    query: <Row>(sql: string, values?: readonly SqlValue[]) =>
+      query<Row>(sql, values).catch((error) => {
+        if (!isOutdated(error)) throw error;
+        return query<Row>(sql, values);
+      }),
     close: () => (closing ??= lent.close()),
   };
 }
 
-function connectionOf(
-  client: PoolClient,
-  nameOf: (sql: string) => string,
-  lost: { is: boolean },
-): Connection {
+/** A pooler takes none of them; then they belong to the role. */
+function sessionSettings(statementMs: number): PoolConfig {
+  return {
+    statement_timeout: statementMs,
+    lock_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMs,
+    options: PLANNING,
+  };
+}
+
+/** @param names of statements that are prepared; absent: none is */
+function connectionOf(client: PoolClient, names: Names | undefined, lost: { is: boolean }): Connection {
   const failed = (error: unknown): never => {
     if (isLost(error)) lost.is = true;
     return throwOutage(error);
   };
   return {
     async query<Row>(sql: string, values: readonly SqlValue[] = []) {
-      const query = { name: nameOf(sql), text: sql, values: values.map(toStored) };
-      const result = await client.query(query).catch(failed);
+      const query = { ...(names && { name: names.of(sql) }), text: sql, values: values.map(toStored) };
+      const result = await client.query(query).catch((error) => {
+        if (isOutdated(error)) names?.forget(sql);
+        return failed(error);
+      });
       return result.rows as Row[];
     },
     async exec<Row>(sql: string) {
@@ -113,13 +128,23 @@ function connectionOf(
   };
 }
 
+interface Names {
+  of(sql: string): string;
+  /** It is to be prepared again, under another name, on every connection. */
+  forget(sql: string): void;
+}
+
 /** The same text has the same name on all connections. */
-function createNames(): (sql: string) => string {
+function createNames(): Names {
   const names = new Map<string, string>();
-  return (sql) => {
-    const name = names.get(sql) ?? `s${names.size}`;
-    names.set(sql, name);
-    return name;
+  let count = 0;
+  return {
+    of(sql) {
+      const name = names.get(sql) ?? `s${count++}`;
+      names.set(sql, name);
+      return name;
+    },
+    forget: (sql) => void names.delete(sql),
   };
 }
 
@@ -162,9 +187,17 @@ function isLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|57P)/.test(error.code ?? "");
 }
 
-/** Two transactions stood in each other's way; the same again may well pass. */
+/** Two transactions stood in each other's way, or a migration in one's; the same again may well pass. */
 export function isCollision(error: unknown): boolean {
+  if (isOutdated(error)) return true;
   return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
+}
+
+/** What was prepared answers with other columns now that another version has migrated. */
+function isOutdated(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery"
+  );
 }
 
 /** A lock was not had in time. */

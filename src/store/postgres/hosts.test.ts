@@ -13,14 +13,25 @@ test("a URL of several hosts is one URL for each, and only the writable one will
       "postgres://me:s%40cret@c/db?sslmode=disable",
     ],
     isToBeWritable: true,
+    isPrepared: true,
     place: "a:5432,[::1]:5433,c/db",
   });
 });
 
 test("a URL of one host stays as it is", () => {
   const url = "postgresql://me@%2Frun%2Fpostgres/db";
-  expect(readHosts(url)).toEqual({ urls: [url], isToBeWritable: false, place: "/run/postgres/db" });
+  expect(readHosts(url)).toEqual({
+    urls: [url],
+    isToBeWritable: false,
+    isPrepared: true,
+    place: "/run/postgres/db",
+  });
   expect(readHosts("postgres://h/db?target_session_attrs=primary").isToBeWritable).toBeTrue();
+});
+
+test("statements are not prepared where the URL says so, and the server hears nothing of it", () => {
+  const { urls, isPrepared } = readHosts("postgres://h:6432/db?prepare=false&sslmode=disable");
+  expect({ urls, isPrepared }).toEqual({ urls: ["postgres://h:6432/db?sslmode=disable"], isPrepared: false });
 });
 
 test("what cannot be a database's URL is refused, without its password", () => {
@@ -28,6 +39,7 @@ test("what cannot be a database's URL is refused, without its password", () => {
     "mysql://me:hidden@h/db",
     "postgres://me:hidden@h@i/db",
     "postgres://me:hidden@a:x,b/db",
+    "postgres://me:hidden@h/db?prepare=never",
     "postgres://me:hidden@a,b/db?target_session_attrs=prefer-standby",
   ]) {
     expect(() => readHosts(url)).toThrow(/expected/);

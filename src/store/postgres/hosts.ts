@@ -4,6 +4,8 @@ export interface DatabaseHosts {
   readonly urls: readonly string[];
   /** Only a server that takes writes will do: said by `target_session_attrs`, or by there being several. */
   readonly isToBeWritable: boolean;
+  /** False, said by `prepare=false`: a pooler may give each transaction another connection. */
+  readonly isPrepared: boolean;
   /** Hosts and database, in words that hold no secret. */
   readonly place: string;
 }
@@ -25,14 +27,18 @@ export function readHosts(url: string): DatabaseHosts {
   if (wanted !== undefined && !TAKING_WRITES.has(wanted)) {
     throw new Error(`${WANTED}${wanted}: expected one of ${[...TAKING_WRITES].join(", ")}`);
   }
-  const rest = settings.filter((each) => !each.startsWith(WANTED)).join("&");
+  const prepared = settings.find((each) => each.startsWith(PREPARED))?.slice(PREPARED.length) ?? "true";
+  if (!/^(true|false)$/.test(prepared)) throw new Error(`${PREPARED}${prepared}: expected true or false`);
+  const rest = settings.filter((each) => !each.startsWith(WANTED) && !each.startsWith(PREPARED)).join("&");
   return {
     urls: hosts.map((host) => `${start}${host}${path}${rest && `?${rest}`}`),
     isToBeWritable: hosts.length > 1 || wanted !== undefined,
+    isPrepared: prepared === "true",
     place: `${decodeURIComponent(authority)}${path}`,
   };
 }
 
 const WANTED = "target_session_attrs=";
+const PREPARED = "prepare=";
 
 const TAKING_WRITES: ReadonlySet<string> = new Set(["read-write", "primary"]);
