@@ -35,24 +35,12 @@ type Noted = ReturnType<typeof toIdRows>[number];
 
 /** The ids that the transaction has noted and not written yet. */
 function createNoted(db: Database) {
-  const insert = db.prepare(
-    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
-  const insertReceived = db.prepare(
-    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET awaited_since = NULL`,
-  );
+  const insert = createIdInsert(db);
   const byKey = new Map<string, Noted[]>();
   /** Those whose receipts are awaited. */
   const awaited = new Map<string, Noted>();
   const arrived = new Set<Noted>();
 
-  const writeOne = (row: Noted) => {
-    const { connectorId, key, messageId, part, providerId, awaitedSince } = row;
-    if (arrived.has(row)) insertReceived.run(connectorId, key, messageId, part, providerId);
-    else insert.run(connectorId, key, messageId, part, providerId, awaitedSince);
-  };
   const forget = () => {
     byKey.clear();
     awaited.clear();
@@ -60,7 +48,7 @@ function createNoted(db: Database) {
   };
   db.beforeEnd(() => {
     if (byKey.size === 0) return;
-    for (const rows of byKey.values()) rows.forEach(writeOne);
+    for (const row of [...byKey.values()].flat()) insert(row, arrived.has(row));
     forget();
   });
   db.onRollback(forget);
@@ -83,6 +71,22 @@ function createNoted(db: Database) {
       if (row) arrived.add(row);
       return row !== undefined;
     },
+  };
+}
+
+/** Of one whose receipt has come nobody waits for it any more, whatever was noted earlier. */
+function createIdInsert(db: Database): (row: Noted, isReceived: boolean) => void {
+  const insert = db.prepare(
+    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const insertReceived = db.prepare(
+    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET awaited_since = NULL`,
+  );
+  return ({ connectorId, key, messageId, part, providerId, awaitedSince }, isReceived) => {
+    if (isReceived) insertReceived.run(connectorId, key, messageId, part, providerId);
+    else insert.run(connectorId, key, messageId, part, providerId, awaitedSince);
   };
 }
 
