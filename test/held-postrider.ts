@@ -7,8 +7,9 @@ import { type Environment, readConfig } from "../src/cli/config.ts";
 import type { Sandbox } from "../src/cli/first-start.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
+import { databaseOf } from "./both-stores.ts";
 import { createHeldClock } from "./fakes/held-clock.ts";
-import { makeDataFolder } from "./postrider-process.ts";
+import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 
 /** Time passes in steps of so much while something is waited for. */
 const STEP_MS = 100;
@@ -54,8 +55,9 @@ export async function startHeldPostrider(
   };
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
+  const stored = onPostgres(await databaseOf(folder.path));
   const read = readConfig(
-    { PORT: "0", POSTRIDER_DATA: folder.path, ...environment },
+    { PORT: "0", POSTRIDER_DATA: folder.path, ...stored, ...environment },
     roles === undefined ? {} : { roles },
   );
   if ("problems" in read) throw new Error(read.problems.join("; "));

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { databaseOf, forgetDatabase } from "./both-stores.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 const MAIN = join(import.meta.dir, "../src/cli/main.ts");
@@ -47,7 +48,10 @@ export interface StartOptions {
 
 /** Starts `postrider serve` (or another program that says "ready" alike) and resolves when it says that it is ready. Throws with its output when it exits instead. */
 export async function startPostrider(options: StartOptions = {}): Promise<PostriderProcess> {
-  const { dataFolder, output, child, exited } = spawn(options);
+  const given = options.dataFolder ?? mkdtempSync(join(tmpdir(), "postrider-"));
+  const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
+  const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
+  const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
   const gone = exited.then((code) => {
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
   });
@@ -117,7 +121,11 @@ export function onPostgres(url: string | undefined): Readonly<Record<string, str
 /** A new data folder, and how to remove it. */
 export function makeDataFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "postrider-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  const remove = () => {
+    forgetDatabase(path);
+    rmSync(path, { recursive: true, force: true });
+  };
+  return { path, remove };
 }
 
 function collect(...streams: ReadableStream<Uint8Array>[]) {

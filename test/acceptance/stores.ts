@@ -1,12 +1,11 @@
 /** Every store the interface is held to. */
 import { randomBytes } from "node:crypto";
-import { Client } from "pg";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
 import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
 import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
-import { freshDatabase } from "../postgres-database.ts";
+import { emptyDatabase } from "../postgres-database.ts";
 
 export type OpenStore = () => Promise<Store>;
 
@@ -20,36 +19,16 @@ function createTestVault() {
   return createVault({ masterKey: "m".repeat(40), randomBytes });
 }
 
-/** Databases that nobody uses now: to empty one costs less than to make one. */
-const unused: string[] = [];
-
 async function openOnPostgres(): Promise<Store> {
-  const url = unused.pop() ?? (await freshDatabase()).url;
-  await empty(url);
+  const { url, drop } = await emptyDatabase();
   const store = await openOn(url);
-  let isOpen = true;
   return {
     ...store,
     async close() {
       await store.close();
-      if (isOpen) unused.push(url);
-      isOpen = false;
+      await drop();
     },
   };
-}
-
-const EMPTY = `DO $$ DECLARE name text; BEGIN
-  SET LOCAL session_replication_role = replica;
-  FOR name IN SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
-    AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migrations', 'event_numbers')
-  LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
-END $$`;
-
-async function empty(url: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(EMPTY);
-  await client.end();
 }
 
 async function openOn(url: string): Promise<Store> {

@@ -1,0 +1,37 @@
+/** Stories that hold whatever the service stores in. */
+import { afterAll, beforeAll, describe } from "bun:test";
+import { emptyDatabase } from "./postgres-database.ts";
+import type { TestDatabase } from "./postgres-server.ts";
+
+let isOnPostgres = false;
+
+/** By data folder: a service that starts again finds what it had. */
+const databases = new Map<string, Promise<TestDatabase>>();
+
+/** Runs the tests of `define` on SQLite and on PostgreSQL: services that they start store there. */
+export function onBothStores(define: () => void): void {
+  describe("sqlite", define);
+  describe("postgres", () => {
+    beforeAll(() => {
+      isOnPostgres = true;
+    });
+    define();
+    afterAll(() => {
+      isOnPostgres = false;
+    });
+  });
+}
+
+/** The database that goes with a data folder; `undefined` on SQLite. */
+export async function databaseOf(dataFolder: string): Promise<string | undefined> {
+  if (!isOnPostgres) return undefined;
+  const database = databases.get(dataFolder) ?? emptyDatabase();
+  databases.set(dataFolder, database);
+  return (await database).url;
+}
+
+/** To be called when the folder is removed, and nobody uses the database any more. */
+export function forgetDatabase(dataFolder: string): void {
+  void databases.get(dataFolder)?.then(({ drop }) => drop());
+  databases.delete(dataFolder);
+}
