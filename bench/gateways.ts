@@ -4,10 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { admin } from "../test/admin.ts";
 import { connectSmsc, openLiveSms } from "../test/live-sms.ts";
-import { makeDataFolder, startPostrider } from "../test/postrider-process.ts";
+import { makeDataFolder, onPostgres, type Sandbox, startPostrider } from "../test/postrider-process.ts";
 import { httpRequest } from "./offer.ts";
 import { freePorts, reachable } from "./ports.ts";
 import { type SmscProcess, startSmsc } from "./smsc-process.ts";
+
+export interface Ours extends Gateway {
+  readonly url: string;
+  readonly sandbox: Sandbox;
+}
+
+export interface OursOptions {
+  /** Of the PostgreSQL that it is to store in. */
+  readonly databaseUrl: string;
+  readonly callbackUrl?: string | undefined;
+}
 
 export interface Gateway {
   readonly smsc: SmscProcess;
@@ -27,9 +38,10 @@ const WINDOW = 100;
  *
  * @param args of `serve`; without the role `delivery` messages are accepted and stay
  */
-export async function startOurs(args: readonly string[] = []): Promise<Gateway> {
+export async function startOurs(args: readonly string[] = [], options?: OursOptions): Promise<Ours> {
   const folder = makeDataFolder();
-  const starting = startPostrider({ dataFolder: folder.path, args });
+  const env = onPostgres(options?.databaseUrl);
+  const starting = startPostrider({ dataFolder: folder.path, args, env });
   const [smsc, service] = await Promise.all([startSmsc(), starting]);
   const connector = await connectSmsc(service, smsc, { window: WINDOW });
   const body = "Your code is {#var#}";
@@ -37,7 +49,12 @@ export async function startOurs(args: readonly string[] = []): Promise<Gateway> 
   const isUp = async () =>
     (await admin<{ status?: { state: string } }>(service, `/connectors/${connector}`)).status?.state === "up";
   while (args.length === 0 && !(await isUp())) await Bun.sleep(20);
-  const message = { to: "+1415{n}", template_id: templateId, variables: { "1": "{n}" } };
+  const message = {
+    to: "+1415{n}",
+    template_id: templateId,
+    variables: { "1": "{n}" },
+    callback_url: options?.callbackUrl,
+  };
   // The marks are four octets shorter than the numbers that take their place.
   const json = JSON.stringify(message);
   const length = json.replaceAll("{n}", "1000000").length;
@@ -45,6 +62,8 @@ export async function startOurs(args: readonly string[] = []): Promise<Gateway> 
   const head = httpRequest("POST /v1/sms/messages", { ...headers, "Content-Length": String(length) });
   return {
     smsc,
+    url: service.url,
+    sandbox: service.sandbox,
     port: Number(new URL(service.url).port),
     pid: service.pid,
     request: head + json,
