@@ -1,25 +1,28 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
-let rig: WebhookRig;
-beforeEach(async () => {
-  rig = await startWebhookRig();
-});
-afterEach(() => rig.stop());
+onBothStores(() => {
+  let rig: WebhookRig;
+  beforeEach(async () => {
+    rig = await startWebhookRig();
+  });
+  afterEach(() => rig.stop());
 
-test("410 ends an event at once; it can be replayed, and other URLs of the host are not touched", async () => {
-  rig.receiver.behave(({ path }) => (path === "/old" ? BEHAVIOURS.gone : BEHAVIOURS.ok));
-  const old = await rig.sms(rig.receiver.url({ path: "/old" }));
-  const [first] = await rig.until(old, ["failed", "failed"]);
-  expect(first?.failures).toBe(1);
-  const current = await rig.sms(rig.receiver.url({ path: "/new" }));
-  await rig.until(current, ["delivered", "delivered"]);
-  rig.service.leap(24 * 3_600_000);
-  await rig.service.pass(5_000);
-  expect(rig.receiver.deliveries.filter(({ path }) => path === "/old")).toHaveLength(2);
-  rig.receiver.behave(BEHAVIOURS.ok);
-  await admin(rig.service, `/webhooks/${first!.id}/replay`, {});
-  await rig.until(old, ["delivered", "failed"]);
+  test("410 ends an event at once; it can be replayed, and other URLs of the host are not touched", async () => {
+    rig.receiver.behave(({ path }) => (path === "/old" ? BEHAVIOURS.gone : BEHAVIOURS.ok));
+    const old = await rig.sms(rig.receiver.url({ path: "/old" }));
+    const [first] = await rig.until(old, ["failed", "failed"]);
+    expect(first?.failures).toBe(1);
+    const current = await rig.sms(rig.receiver.url({ path: "/new" }));
+    await rig.until(current, ["delivered", "delivered"]);
+    rig.service.leap(24 * 3_600_000);
+    await rig.service.pass(5_000);
+    expect(rig.receiver.deliveries.filter(({ path }) => path === "/old")).toHaveLength(2);
+    rig.receiver.behave(BEHAVIOURS.ok);
+    await admin(rig.service, `/webhooks/${first!.id}/replay`, {});
+    await rig.until(old, ["delivered", "failed"]);
+  });
 });
