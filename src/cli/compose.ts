@@ -154,7 +154,13 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
   const { dataFolder, secret, databaseUrl: url } = config;
   if (url !== undefined) {
     const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
-    return openShared({ url, waiting, masterKey: readMasterKey(dataFolder, secret), randomBytes });
+    // What is in flight is settled first.
+    const onKeyChanged = (words: string) => {
+      log.fatal({}, words);
+      process.kill(process.pid, "SIGTERM");
+    };
+    const masterKey = readMasterKey(dataFolder, secret);
+    return openShared({ url, waiting, onKeyChanged, masterKey, randomBytes });
   }
   const thread = {
     program: new URL("./store-thread.ts", import.meta.url),

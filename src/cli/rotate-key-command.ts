@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RandomBytes } from "../core/uuid.ts";
+import { readHosts } from "../store/postgres/hosts.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import type { DataTarget } from "./config.ts";
 import { orRefusal } from "./or-refusal.ts";
 import { rotateKey } from "./rotate-key.ts";
+import { rotateSharedKey } from "./rotate-shared-key.ts";
 
 interface RotateOptions {
   readonly data?: string;
@@ -22,7 +24,7 @@ export function addRotateKeyCommand(
   program
     .command("rotate-key")
     .description(
-      "seal all secrets under another master key, while the service is stopped: POSTRIDER_NEW_SECRET, else one that is made",
+      "seal all secrets under another master key, while the service is stopped: POSTRIDER_NEW_SECRET, else (not on PostgreSQL) one that is made",
     )
     .option(
       "--forget-links",
@@ -33,10 +35,12 @@ export function addRotateKeyCommand(
     .action(({ data, forgetLinks }: RotateOptions) =>
       orRefusal(terminal, async () => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
-        await rotateKey({ ...target, dataFolder, forgetLinks, randomBytes });
-        terminal.stdout(
-          `all secrets in ${dataFolder} are sealed under the new master key\n${whatNow(target)}`,
-        );
+        const { databaseUrl } = target;
+        const rotation = { ...target, dataFolder, forgetLinks, randomBytes };
+        if (databaseUrl === undefined) await rotateKey(rotation);
+        else await rotateSharedKey({ ...rotation, databaseUrl });
+        const place = databaseUrl === undefined ? dataFolder : readHosts(databaseUrl).place;
+        terminal.stdout(`all secrets in ${place} are sealed under the new master key\n${whatNow(target)}`);
       }),
     );
 }

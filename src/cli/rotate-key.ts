@@ -6,8 +6,9 @@ import { readKeyCheckValue } from "../store/sqlite/backup.ts";
 import { rotateMasterKey } from "../store/sqlite/rotate-master-key.ts";
 import { createVault } from "../store/vault.ts";
 import { AdminFailure } from "./admin-client.ts";
-import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE, PREVIOUS_KEY_FILE } from "./data-folder.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "./data-folder.ts";
 import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
+import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
 import { mailRootOf } from "./mail-keys.ts";
 import { takeDataFolder } from "./take-data-folder.ts";
 
@@ -27,7 +28,6 @@ export interface KeyRotation {
 export type RotationStep = "new key written" | "sealed" | "committed" | "old key put aside";
 
 const KEY_OCTETS = 32;
-const MIN_SECRET_LENGTH = 16;
 
 /**
  * Gives the data folder of a stopped service another master key. The new key is on disk before the database is
@@ -68,17 +68,10 @@ async function rotate(rotation: KeyRotation): Promise<void> {
     ...(onStep && { beforeCommit: () => onStep("sealed") }),
   });
   onStep?.("committed");
-  putAside(dataFolder);
+  putKeyAside(dataFolder);
   onStep?.("old key put aside");
   if (newSecret === undefined) adoptNextKey(dataFolder);
   else removeKeyFile(dataFolder);
-}
-
-function refuseBadKey(next: string, old: string): void {
-  if (next === old) throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
-  if (next.length < MIN_SECRET_LENGTH) {
-    throw new AdminFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
-  }
 }
 
 /** Ends a rotation that was cut off, one way or the other. To be called before the master key is read. */
@@ -99,25 +92,14 @@ function settleKeyFiles(dataFolder: string): void {
   const database = join(dataFolder, DATABASE_FILE);
   const checkValue = existsSync(database) ? readKeyCheckValue(database) : undefined;
   if (next !== undefined && checkValue !== undefined && isKeyOf(checkValue, next)) {
-    putAside(dataFolder);
+    putKeyAside(dataFolder);
     adoptNextKey(dataFolder);
   } else {
     rmSync(path, { force: true });
   }
 }
 
-/** Backups of before need the old key. */
-function putAside(dataFolder: string): void {
-  const old = readKey(join(dataFolder, MASTER_KEY_FILE));
-  if (old !== undefined) writePrivateFile(join(dataFolder, PREVIOUS_KEY_FILE), `${old}\n`);
-}
-
 function adoptNextKey(dataFolder: string): void {
   renameSync(join(dataFolder, NEXT_KEY_FILE), join(dataFolder, MASTER_KEY_FILE));
-  syncFolder(dataFolder);
-}
-
-function removeKeyFile(dataFolder: string): void {
-  rmSync(join(dataFolder, MASTER_KEY_FILE), { force: true });
   syncFolder(dataFolder);
 }

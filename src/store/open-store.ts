@@ -59,12 +59,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export async function openShared({
   url,
   waiting,
+  onKeyChanged,
   ...vault
 }: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
   readonly url: string;
   readonly waiting: Waiting;
+  /** The database has got another master key; with words for the operator. */
+  readonly onKeyChanged: (words: string) => void;
 }): Promise<Store> {
-  const store = await openWhenThere({ url, vault: createVault(vault) }, waiting);
+  const store = await openWhenThere({ url, vault: createVault(vault), onKeyChanged }, waiting);
   return hearOthers(store, { url, clock: waiting.clock });
 }
 

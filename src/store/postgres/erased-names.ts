@@ -1,6 +1,7 @@
 import { createErasedForm, type ErasedForm, PEPPER } from "../erased-recipient.ts";
 import type { Vault } from "../vault.ts";
 import type { Session } from "./driver.ts";
+import { holdKey } from "./under-key.ts";
 
 /** How those are known again who were erased and are not to be written to. */
 export interface ErasedNames {
@@ -28,6 +29,7 @@ export function createErasedNames(vault: Vault): ErasedNames {
       const known = kept ?? (await read(session));
       if (known) return known;
       // Another process may be first: then its pepper is waited for, and read.
+      await holdKey(session, vault);
       await session.query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
         PEPPER.name,
         vault.seal(vault.newSecret(), PEPPER.place),

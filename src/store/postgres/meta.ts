@@ -1,3 +1,4 @@
+import type { PEPPER } from "../erased-recipient.ts";
 import { MOVING } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import type { Session } from "./driver.ts";
@@ -9,7 +10,12 @@ export async function readMeta(session: Session, name: MetaName): Promise<string
   return row?.value;
 }
 
-type MetaName = "admin_token_digest" | "records_version" | "master_key_check" | "earlier_keys";
+type MetaName =
+  | "admin_token_digest"
+  | "records_version"
+  | "master_key_check"
+  | "earlier_keys"
+  | typeof PEPPER.name;
 
 export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
   await session.query(

@@ -1,4 +1,3 @@
-import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhook-outbox.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../earlier-keys.ts";
 import type { Store, UpkeepStore } from "../store.ts";
@@ -44,11 +43,11 @@ import { createStage } from "./stage.ts";
 import { pruneSuppressions } from "./suppression-rows.ts";
 import { createSuppressions } from "./suppressions.ts";
 import { type Database, type Doors, openDoors } from "./transactions.ts";
+import { underKey } from "./under-key.ts";
+import { type KeyWatch, watchKey } from "./watch-key.ts";
 import { createWipeContents } from "./wipe-contents.ts";
 
-export interface PostgresOptions extends DriverOptions {
-  readonly vault: Vault;
-  readonly clock: Clock;
+export interface PostgresOptions extends DriverOptions, KeyWatch {
   /** Calls back once per turn of the event loop; accepts of a turn share a commit. */
   readonly schedule?: (run: () => void) => void;
 }
@@ -61,7 +60,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     const doors = openDoors(driver, options.clock);
     await refuseHalfMoved(doors.database);
     await checkMasterKey(doors.database, options.vault);
-    return createStore(doors, options);
+    const store = createStore(doors, options);
+    const unwatch = watchKey(doors.database, options);
+    const close = () => {
+      unwatch();
+      return store.close();
+    };
+    return { ...store, close };
   } catch (error) {
     await driver.close();
     throw error;
@@ -106,7 +111,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     queue: createQueue(doors, books, schedule),
     outbox: createOutbox(doors, { bell: bells.webhooks, schedule }),
     push: createPush(db),
-    records: createRecords(db, vault, erasedNames),
+    records: createRecords(underKey(db, vault), vault, erasedNames),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, books),
     suppressions: createSuppressions(db, erasedNames),
@@ -116,7 +121,7 @@ function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresO
     erasures: createErasures(db),
     upkeep: { ...createUpkeep(db, books), completeInbound },
     leases: createLeases(db),
-    bootstrap: createBootstrap(db, vault),
+    bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),

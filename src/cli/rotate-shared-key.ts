@@ -1,0 +1,53 @@
+import { readKeyCheckValue, rotateMasterKey } from "../store/postgres/rotate-master-key.ts";
+import { createVault } from "../store/vault.ts";
+import { AdminFailure } from "./admin-client.ts";
+import { findMasterKey, isKeyOf } from "./find-master-key.ts";
+import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
+import { mailRootOf } from "./mail-keys.ts";
+import { withReasons } from "./or-refusal.ts";
+import type { KeyRotation } from "./rotate-key.ts";
+
+export interface SharedKeyRotation extends KeyRotation {
+  /** Of PostgreSQL. */
+  readonly databaseUrl: string;
+}
+
+/**
+ * Gives a PostgreSQL database another master key, while none of its processes runs. The new key is `newSecret`: all of
+ * them are to have it, so it is not made here. A key file of the data folder, if the old key was in one, is put aside.
+ */
+export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void> {
+  const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks, onStep } = rotation;
+  if (next === undefined) {
+    throw new AdminFailure(
+      "POSTRIDER_NEW_SECRET: required with DATABASE_URL, and then as the POSTRIDER_SECRET of every process",
+    );
+  }
+  const old = await findOldKey(rotation, next);
+  await withReasons(() =>
+    rotateMasterKey({
+      url,
+      from: createVault({ masterKey: old, randomBytes }),
+      to: createVault({ masterKey: next, randomBytes }),
+      ...(!forgetLinks && { earlierKey: mailRootOf(old) }),
+      ...(onStep && { beforeCommit: () => onStep("sealed") }),
+    }),
+  );
+  onStep?.("committed");
+  putKeyAside(dataFolder);
+  removeKeyFile(dataFolder);
+}
+
+async function findOldKey(
+  { dataFolder, secret, databaseUrl }: SharedKeyRotation,
+  next: string,
+): Promise<string> {
+  const checkValue = await withReasons(() => readKeyCheckValue(databaseUrl));
+  if (checkValue === undefined) throw new AdminFailure("no service has been started on this database yet");
+  refuseBadKey(next, isKeyOf(checkValue, next) ? next : undefined);
+  const old = findMasterKey({ dataFolder, secret, checkValue });
+  if (old !== undefined) return old;
+  throw new AdminFailure(
+    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+  );
+}
