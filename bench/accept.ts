@@ -2,7 +2,7 @@
  * Accepting over HTTP, beside a bare `Bun.serve` in the same run: single SMS with every check on, with
  * and without an idempotency key, batches of 1,000, and lookups. Rounds alternate, and medians of the pairs' ratios are printed.
  *
- *   bun bench/accept.ts [rounds] [seconds] [listeners]
+ *   bun bench/accept.ts [rounds] [seconds] [listeners | store-thread]
  */
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../test/postrider-process.ts";
 import { startBare } from "./bare.ts";
@@ -11,7 +11,8 @@ import { getScript, type Measured, measure, median, postScript, requireWrk } fro
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SECONDS = Number(process.argv[3] ?? 5);
-const LISTENERS = process.argv[4] ?? "1";
+const WAY = process.argv[4] ?? "1";
+const ARGS = WAY === "store-thread" ? ["--store-thread"] : ["--listeners", WAY];
 const CONNECTIONS = 64;
 const PATH = "/v1/sms/messages";
 
@@ -37,7 +38,7 @@ const batch = JSON.stringify({
 });
 
 requireWrk();
-console.log(heading(`Accepting and looking up with ${LISTENERS} listener(s), against a bare Bun.serve`));
+console.log(heading(`Accepting and looking up (${ARGS.join(" ")}), against a bare Bun.serve`));
 const bare = await startBare();
 await withService(["--roles", "api"], async (service) => {
   const key = service.sandbox.api_key;
@@ -80,7 +81,7 @@ async function withService(
   const folder = makeDataFolder();
   const service = await startPostrider({
     dataFolder: folder.path,
-    args: [...args, "--listeners", LISTENERS],
+    args: [...args, ...ARGS],
   });
   try {
     await run(service);
