@@ -111,8 +111,12 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
   SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::int[], $5::text[], $6::bigint[])
   ON CONFLICT DO NOTHING`;
 
+/**
+ * `coalesce` keeps the planner off the index of those that are awaited: when it last looked none may have been, and it
+ * would go through all of them for each.
+ */
 const TOLD = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
     UPDATE provider_ids p SET awaited_since = NULL FROM told
-    WHERE p.message_id = told.message_id AND p.part = told.part AND p.awaited_since IS NOT NULL
+    WHERE p.message_id = told.message_id AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
   )
   DELETE FROM overdue_receipts o USING told WHERE o.message_id = told.message_id AND o.part = told.part`;
