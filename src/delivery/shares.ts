@@ -123,7 +123,8 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
         await turn().catch((error) => log.warn({ err: error }, "leases could not be renewed"));
         letGoUnlessSure();
         const wantsMore = [...holdings.values()].some((holding) => holding.wanted().length > 0);
-        await sleep(clock, isSure() && wantsMore ? 0 : TURN_MS, AbortSignal.any([woken.signal, signal]));
+        if (isSure() && wantsMore) continue;
+        await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
       }
     },
     /** A turn may take longer than leases are sure for. */

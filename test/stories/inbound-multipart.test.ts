@@ -1,67 +1,70 @@
 /** A long message from a handset comes in parts: in disorder, twice, or not all of them. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { HANDSET, inbound, ownNumber, writePart } from "../live-inbound.ts";
 import { connectSmsc } from "../live-sms.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
-let rig: WebhookRig;
-let smsc: FakeSmsc;
+onBothStores(() => {
+  let rig: WebhookRig;
+  let smsc: FakeSmsc;
 
-beforeEach(async () => {
-  [rig, smsc] = await Promise.all([startWebhookRig(), startFakeSmsc()]);
-  const { service } = rig;
-  const { account_id } = service.sandbox;
-  await connectSmsc(service, smsc);
-  await ownNumber(service, account_id);
-  const value = { value: rig.receiver.url({ path: "/in" }) };
-  await admin(service, `/settings/inbound_url?account_id=${account_id}`, value, "PUT");
-  await service.passUntil(() => smsc.bound().length > 0, 10_000);
-});
-
-afterEach(async () => {
-  await smsc.close();
-  await rig.stop();
-});
-
-const list = () => inbound(rig.service, rig.service.sandbox.api_key);
-
-test("parts in any order and twice make one message, listed once and told by one signed webhook", async () => {
-  const parts = [
-    ["c", 3],
-    ["a\ud83d", 1],
-    ["c", 3],
-    ["\ude00b", 2],
-    ["a\ud83d", 1],
-  ] as const;
-  for (const [text, number] of parts) expect(await writePart(smsc, text, [9, 3, number])).toBe(0);
-  expect(await list()).toMatchObject([{ text: "a😀bc", segments: 3 }]);
-  await rig.service.passUntil(() => rig.receiver.deliveries.length > 0, 10_000);
-  await rig.service.pass(5_000);
-  const [delivery, another] = rig.receiver.deliveries;
-  expect(another).toBeUndefined();
-  expect([delivery?.path, delivery?.problem]).toEqual(["/in", undefined]);
-  const [{ message_id } = { message_id: "" }] = await list();
-  expect(delivery?.headers["webhook-id"]).toBe(`evt_${message_id}_1`);
-  expect(JSON.parse(delivery?.body ?? "{}")).toMatchObject({
-    type: "sms.received",
-    data: {
-      message_id,
-      from: HANDSET,
-      to: "+14155550123",
-      text: "a😀bc",
-      segments: 3,
-      encoding: "ucs2",
-    },
+  beforeEach(async () => {
+    [rig, smsc] = await Promise.all([startWebhookRig(), startFakeSmsc()]);
+    const { service } = rig;
+    const { account_id } = service.sandbox;
+    await connectSmsc(service, smsc);
+    await ownNumber(service, account_id);
+    const value = { value: rig.receiver.url({ path: "/in" }) };
+    await admin(service, `/settings/inbound_url?account_id=${account_id}`, value, "PUT");
+    await service.passUntil(() => smsc.bound().length > 0, 10_000);
   });
-});
 
-test("what there is of a message is shown when its other parts have not come for ten minutes", async () => {
-  await writePart(smsc, "one ", [1, 3, 1]);
-  await writePart(smsc, "three", [1, 3, 3]);
-  await rig.service.pass(9 * 60_000);
-  expect(await list()).toEqual([]);
-  await rig.service.pass(2 * 60_000);
-  expect(await list()).toMatchObject([{ text: "one …three", segments: 2, partial: true }]);
+  afterEach(async () => {
+    await smsc.close();
+    await rig.stop();
+  });
+
+  const list = () => inbound(rig.service, rig.service.sandbox.api_key);
+
+  test("parts in any order and twice make one message, listed once and told by one signed webhook", async () => {
+    const parts = [
+      ["c", 3],
+      ["a\ud83d", 1],
+      ["c", 3],
+      ["\ude00b", 2],
+      ["a\ud83d", 1],
+    ] as const;
+    for (const [text, number] of parts) expect(await writePart(smsc, text, [9, 3, number])).toBe(0);
+    expect(await list()).toMatchObject([{ text: "a😀bc", segments: 3 }]);
+    await rig.service.passUntil(() => rig.receiver.deliveries.length > 0, 10_000);
+    await rig.service.pass(5_000);
+    const [delivery, another] = rig.receiver.deliveries;
+    expect(another).toBeUndefined();
+    expect([delivery?.path, delivery?.problem]).toEqual(["/in", undefined]);
+    const [{ message_id } = { message_id: "" }] = await list();
+    expect(delivery?.headers["webhook-id"]).toBe(`evt_${message_id}_1`);
+    expect(JSON.parse(delivery?.body ?? "{}")).toMatchObject({
+      type: "sms.received",
+      data: {
+        message_id,
+        from: HANDSET,
+        to: "+14155550123",
+        text: "a😀bc",
+        segments: 3,
+        encoding: "ucs2",
+      },
+    });
+  });
+
+  test("what there is of a message is shown when its other parts have not come for ten minutes", async () => {
+    await writePart(smsc, "one ", [1, 3, 1]);
+    await writePart(smsc, "three", [1, 3, 3]);
+    await rig.service.pass(9 * 60_000);
+    expect(await list()).toEqual([]);
+    await rig.service.pass(2 * 60_000);
+    expect(await list()).toMatchObject([{ text: "one …three", segments: 2, partial: true }]);
+  });
 });

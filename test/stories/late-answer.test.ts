@@ -1,88 +1,91 @@
 /** The SMSC answers a submit_sm after it had been given up on: it has taken the message all along. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { COMMAND } from "../../src/channels/sms/smpp/pdu.ts";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 
-/** Two segments. */
-const LONG = "Your parcel comes between nine and ten. ".repeat(5);
+onBothStores(() => {
+  /** Two segments. */
+  const LONG = "Your parcel comes between nine and ten. ".repeat(5);
 
-let postrider: HeldPostrider;
-let smsc: FakeSmsc;
+  let postrider: HeldPostrider;
+  let smsc: FakeSmsc;
 
-beforeEach(async () => {
-  [postrider, smsc] = await Promise.all([
-    startHeldPostrider(),
-    startFakeSmsc({ receipts: "none", holdSubmits: true }),
-  ]);
-});
+  beforeEach(async () => {
+    [postrider, smsc] = await Promise.all([
+      startHeldPostrider(),
+      startFakeSmsc({ receipts: "none", holdSubmits: true }),
+    ]);
+  });
 
-afterEach(async () => {
-  await smsc.close();
-  await postrider.close();
-});
+  afterEach(async () => {
+    await smsc.close();
+    await postrider.close();
+  });
 
-async function open(settings: Record<string, string> = {}): Promise<LiveSms> {
-  const connector = await connectSmsc(postrider, smsc, { response_timeout_ms: 5_000 });
-  return openLiveSms(postrider, { connectors: [connector], body: LONG, settings });
-}
-
-/** The answers do not come in time, though the SMSC shows that it lives. */
-async function giveUpOn(submits: number): Promise<void> {
-  await smsc.until(() => smsc.submits.length === submits);
-  for (let i = 0; i < 3; i++) {
-    await postrider.pass(1_900);
-    await smsc.request(COMMAND.enquireLink);
+  async function open(settings: Record<string, string> = {}): Promise<LiveSms> {
+    const connector = await connectSmsc(postrider, smsc, { response_timeout_ms: 5_000 });
+    return openLiveSms(postrider, { connectors: [connector], body: LONG, settings });
   }
-}
 
-const kinds = async (live: LiveSms, message: Parameters<LiveSms["timeline"]>[0]) =>
-  (await live.timeline(message)).map(({ kind, status }) => `${kind}:${status}`);
+  /** The answers do not come in time, though the SMSC shows that it lives. */
+  async function giveUpOn(submits: number): Promise<void> {
+    await smsc.until(() => smsc.submits.length === submits);
+    for (let i = 0; i < 3; i++) {
+      await postrider.pass(1_900);
+      await smsc.request(COMMAND.enquireLink);
+    }
+  }
 
-test("a message whose answers come late is sent, is not sent again, and its receipts match", async () => {
-  const live = await open();
-  const message = await live.send("+14155551001");
-  await giveUpOn(2);
-  await postrider.reached(message, "queued");
-  smsc.release();
-  await postrider.reached({ ...message, withinMs: 1_000 }, "sent");
-  await postrider.pass(60_000);
-  expect(smsc.submits).toHaveLength(2);
-  for (const submit of smsc.submits) expect(await smsc.sendReceipt(submit)).toBe(0);
-  expect(await postrider.status(message)).toBe("delivered");
-  const told = ["attempt:queued", "late_answer:queued", "late_answer:sent"];
-  expect(await kinds(live, message)).toEqual([...told, "receipt:sent", "receipt:delivered"]);
-  const [, , sent] = await live.timeline(message);
-  expect(sent?.detail).toMatchObject({ segments: 2, encoding: "gsm7" });
-});
+  const kinds = async (live: LiveSms, message: Parameters<LiveSms["timeline"]>[0]) =>
+    (await live.timeline(message)).map(({ kind, status }) => `${kind}:${status}`);
 
-test("one that is held has been sent as well", async () => {
-  const live = await open({ on_unconfirmed: "hold" });
-  const message = await live.send("+14155551002");
-  await giveUpOn(2);
-  await postrider.pass(30_000);
-  expect(await postrider.status(message)).toBe("sending");
-  smsc.release();
-  expect(await postrider.reached({ ...message, withinMs: 1_000 }, "sent", "failed")).toBe("sent");
-});
+  test("a message whose answers come late is sent, is not sent again, and its receipts match", async () => {
+    const live = await open();
+    const message = await live.send("+14155551001");
+    await giveUpOn(2);
+    await postrider.reached(message, "queued");
+    smsc.release();
+    await postrider.reached({ ...message, withinMs: 1_000 }, "sent");
+    await postrider.pass(60_000);
+    expect(smsc.submits).toHaveLength(2);
+    for (const submit of smsc.submits) expect(await smsc.sendReceipt(submit)).toBe(0);
+    expect(await postrider.status(message)).toBe("delivered");
+    const told = ["attempt:queued", "late_answer:queued", "late_answer:sent"];
+    expect(await kinds(live, message)).toEqual([...told, "receipt:sent", "receipt:delivered"]);
+    const [, , sent] = await live.timeline(message);
+    expect(sent?.detail).toMatchObject({ segments: 2, encoding: "gsm7" });
+  });
 
-test("when it has been sent again by then, the first receipt settles it, whichever copy it is of", async () => {
-  const live = await open();
-  const message = await live.send("+14155551003");
-  await giveUpOn(2);
-  await smsc.until(() => smsc.submits.length === 2);
-  await postrider.passUntil(() => smsc.submits.length === 4, 10_000);
-  smsc.release();
-  await postrider.reached(message, "sent");
-  for (const submit of smsc.submits.slice(0, 2)) await smsc.sendReceipt(submit);
-  expect(await postrider.status(message)).toBe("delivered");
-  for (const submit of smsc.submits.slice(2)) await smsc.sendReceipt(submit, "UNDELIV");
-  expect(await postrider.status(message)).toBe("delivered");
-  expect((await kinds(live, message)).slice(-2)).toEqual([
-    "late_receipt:delivered",
-    "late_receipt:delivered",
-  ]);
-  const metrics = await (await fetch(`${postrider.url}/metrics`)).text();
-  expect(metrics).toContain("postrider_receipts_parked 0");
+  test("one that is held has been sent as well", async () => {
+    const live = await open({ on_unconfirmed: "hold" });
+    const message = await live.send("+14155551002");
+    await giveUpOn(2);
+    await postrider.pass(30_000);
+    expect(await postrider.status(message)).toBe("sending");
+    smsc.release();
+    expect(await postrider.reached({ ...message, withinMs: 1_000 }, "sent", "failed")).toBe("sent");
+  });
+
+  test("when it has been sent again by then, the first receipt settles it, whichever copy it is of", async () => {
+    const live = await open();
+    const message = await live.send("+14155551003");
+    await giveUpOn(2);
+    await smsc.until(() => smsc.submits.length === 2);
+    await postrider.passUntil(() => smsc.submits.length === 4, 10_000);
+    smsc.release();
+    await postrider.reached(message, "sent");
+    for (const submit of smsc.submits.slice(0, 2)) await smsc.sendReceipt(submit);
+    expect(await postrider.status(message)).toBe("delivered");
+    for (const submit of smsc.submits.slice(2)) await smsc.sendReceipt(submit, "UNDELIV");
+    expect(await postrider.status(message)).toBe("delivered");
+    expect((await kinds(live, message)).slice(-2)).toEqual([
+      "late_receipt:delivered",
+      "late_receipt:delivered",
+    ]);
+    const metrics = await (await fetch(`${postrider.url}/metrics`)).text();
+    expect(metrics).toContain("postrider_receipts_parked 0");
+  });
 });
