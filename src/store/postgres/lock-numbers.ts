@@ -2,6 +2,8 @@
 export const LOCKS = {
   /** One process at a time migrates. */
   migrating: 7_031_001,
+  /** Shared by all transactions: while the schema changes none has tables that the next statement would wait for. */
+  schema: 7_031_008,
   /** The tables of days are made and dropped. */
   days: 7_031_002,
   /** An account's counts are judged and raised. */

@@ -21,7 +21,8 @@ const PAUSE_MS = 250;
 /** Begins a transaction which others can wait for: the number to wait with. */
 export async function beginKnown(connection: Connection): Promise<number> {
   const [row] = await connection.exec<{ backend: number }>(
-    `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid())`,
+    `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
+       pg_advisory_xact_lock_shared(${LOCKS.schema})`,
   );
   return row?.backend ?? 0;
 }

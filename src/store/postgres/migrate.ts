@@ -19,7 +19,7 @@ const STATEMENT_MS = 3_600_000;
 /** How long another process that migrates is waited for. */
 const TURN_MS = 5_000;
 
-/** How long a table is waited for; everybody who wants it waits behind us meanwhile. */
+/** How long transactions, and tables, are waited for; everybody else waits behind us meanwhile. */
 const TABLE_MS = 300;
 
 /**
@@ -49,7 +49,8 @@ export async function migrateAt(url: string): Promise<void> {
 
 /**
  * Brings the database to this program's schema, in one transaction. Processes of another version may be at work on it:
- * a table that is not to be had at once is let go of, since they wait meanwhile, and it is to be tried again later.
+ * those of their transactions that have begun are waited for, and the next wait for us, for a moment; where it does not
+ * suffice it is to be tried again later.
  * Throws as `isMigrated` does.
  *
  * @param upTo for a backup of an older program: the last migration to apply
@@ -63,7 +64,9 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
       await connection.exec(
         `SET LOCAL lock_timeout = ${TURN_MS}; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`,
       );
-      await connection.exec(`SET LOCAL lock_timeout = ${TABLE_MS}`);
+      await connection.exec(
+        `SET LOCAL lock_timeout = ${TABLE_MS}; SELECT pg_advisory_xact_lock(${LOCKS.schema})`,
+      );
       await migrateNow(connection, upTo);
       await connection.exec("COMMIT");
     } catch (error) {
@@ -133,7 +136,7 @@ async function inTheWay(connection: Connection): Promise<StoreUnavailable> {
   const rows = await connection.query<{ pid: number; name: string; seconds: number }>(LONGEST);
   const longest = rows.map(({ pid, name, seconds }) => `process ${pid} ("${name}", open for ${seconds} s)`);
   return new StoreUnavailable(
-    `the schema is to be changed, and open transactions hold its tables: ${longest.join(", ") || "they have ended by now"}`,
+    `the schema is to be changed, and open transactions are in the way: ${longest.join(", ") || "they have ended by now"}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import leases from "./migrations/0002_leases.sql" with { type: "text" };
 
+/** While one runs no transaction does: it is to look at no history, and to build no index over it. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
