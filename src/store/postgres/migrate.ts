@@ -65,7 +65,7 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
         `SET LOCAL lock_timeout = ${TURN_MS}; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`,
       );
       await connection.exec(
-        `SET LOCAL lock_timeout = ${TABLE_MS}; SELECT pg_advisory_xact_lock(${LOCKS.schema})`,
+        `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = ${TABLE_MS}; SELECT pg_advisory_xact_lock(${LOCKS.schema})`,
       );
       await migrateNow(connection, upTo);
       await connection.exec("COMMIT");
