@@ -1,6 +1,6 @@
 /** Processes of this version and of the next on one PostgreSQL, one after the other replaced while messages come in. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { reached, send } from "../admin.ts";
 import { freshDatabase } from "../postgres-database.ts";
@@ -12,7 +12,7 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 
-const NEXT = join(import.meta.dir, "../fakes/next-version.ts");
+const NEXT = fileURLToPath(new URL("../fakes/next-version.ts", import.meta.url));
 const PATH = "/v1/sms/messages";
 
 let folder: ReturnType<typeof makeDataFolder>;
