@@ -151,9 +151,11 @@ async function take<K extends RecordKind>(
   { isDryRun, now }: ImportRequest,
   { kind, twin, created, changed }: Draft<K>,
 ): Promise<Outcome> {
+  // Before the first wait: records are listed by id, and so in the order of their rows.
+  const id = newId();
   const current = await records.find(kind, twin);
   if (!current) {
-    const record = { id: newId(), ...created, createdAt: now } as unknown as RecordTypes[K];
+    const record = { id, ...created, createdAt: now } as unknown as RecordTypes[K];
     const result = isDryRun ? "created" : await records.create(kind, record);
     return result === "created" ? result : { reason: `${result.conflict} is taken or gone` };
   }
