@@ -4,7 +4,7 @@
  * acknowledgement of the last receipt: ours comes when `delivered` is on disk, Kannel's when it has taken the receipt.
  * Kannel keeps nothing on disk here and makes no callbacks. Rounds alternate; medians of the pairs' ratios are printed.
  *
- *   bun bench/kannel.ts [messages] [rounds] [connections]
+ *   bun bench/kannel.ts [messages] [rounds] [connections] [store-thread]
  *
  * Needs `apt-get install kannel`; without it only ours is measured, and that is said.
  */
@@ -17,6 +17,7 @@ import { median } from "./wrk.ts";
 const MESSAGES = Number(process.argv[2] ?? 100_000);
 const ROUNDS = Number(process.argv[3] ?? 5);
 const CONNECTIONS = Number(process.argv[4] ?? 32);
+const ARGS = process.argv[5] === "store-thread" ? ["--store-thread"] : [];
 const WARM_UP = 2_000;
 
 interface Measured {
@@ -36,7 +37,7 @@ const ours: Measured[] = [];
 const theirs: Measured[] = [];
 for (let round = 0; round < ROUNDS; round++) {
   if (hasKannel) theirs.push(await run(startKannel));
-  ours.push(await run(startOurs));
+  ours.push(await run(() => startOurs(ARGS)));
 }
 if (hasKannel) say("Kannel", theirs);
 say("Postrider", ours);
