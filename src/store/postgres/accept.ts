@@ -45,6 +45,7 @@ export function createAccept(db: Database, { days, queues, schedule }: AcceptPar
   };
   return createGroupCommit({
     schedule,
+    atOnce: 3,
     run: (requests) => run(requests).catch((error) => inProgress(requests, error)),
     isSlow: (error) => error instanceof KeyHeld,
     nameOf: ({ idempotency }) => idempotency && keyName(idempotency),

@@ -3,6 +3,9 @@ import { OutcomeUnknown, StoreUnavailable } from "../store.ts";
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
+/** Of the calls under way: so many are worth a group of their own beside them. */
+const SHARE = 0.4;
+
 /** Work one transaction takes at the most, in rows or so. */
 const MAX_WEIGHT = 4_000;
 
@@ -14,7 +17,9 @@ export interface GroupOptions<Request, Result> {
    * them. `undefined`: of this one it cannot be said now; its caller is told that the store is unavailable.
    */
   readonly run: (requests: readonly Request[]) => Promise<readonly (Result | undefined)[]>;
-  /** Two of the same name are never in one group: the second is to see what the first has done. */
+  /** Groups that may be under way at once, so that the loop works while the server does; absent: one. */
+  readonly atOnce?: number;
+  /** Two of the same name are never under way at once: the second is to see what the first has done. */
   readonly nameOf: (request: Request) => string | undefined;
   readonly weightOf: (request: Request) => number;
   /** Finding out with halves which one it was would take too long: each is tried on its own. */
@@ -34,18 +39,32 @@ interface Call<Request, Result> {
 export function createGroupCommit<Request, Result>(
   options: GroupOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
+  const { schedule, nameOf, atOnce = 1 } = options;
   const waiting: Call<Request, Result>[] = [];
-  let isBusy = false;
+  /** Calls of the groups under way, and their names. */
+  const underWay = { groups: 0, calls: 0, names: new Set<string>() };
+  let isScheduled = false;
 
   const next = async () => {
-    await commit(options, takeGroup(options, waiting));
-    isBusy = false;
+    isScheduled = false;
+    const group = takeGroup(options, waiting, underWay.names);
+    // All that wait have the name of one under way, whose end wakes them.
+    if (group.length === 0) return;
+    underWay.groups++;
+    underWay.calls += group.length;
+    wake();
+    await commit(options, group);
+    underWay.groups--;
+    underWay.calls -= group.length;
+    for (const { request } of group) underWay.names.delete(nameOf(request) ?? "");
     wake();
   };
   const wake = () => {
-    if (isBusy || waiting.length === 0) return;
-    isBusy = true;
-    options.schedule(() => void next());
+    if (isScheduled || underWay.groups >= atOnce || waiting.length === 0) return;
+    // A second one is to carry its share: else it would be the few that came back first.
+    if (underWay.groups > 0 && waiting.length < underWay.calls * SHARE) return;
+    isScheduled = true;
+    schedule(() => void next());
   };
   return (request) =>
     new Promise<Result>((resolve, reject) => {
@@ -55,11 +74,12 @@ export function createGroupCommit<Request, Result>(
     });
 }
 
+/** Adds the names of the group to `names`, which it keeps away from. */
 function takeGroup<Request, Result>(
   { nameOf, weightOf }: GroupOptions<Request, Result>,
   waiting: Call<Request, Result>[],
+  names: Set<string>,
 ): readonly Call<Request, Result>[] {
-  const names = new Set<string>();
   const group: Call<Request, Result>[] = [];
   const left: Call<Request, Result>[] = [];
   let weight = 0;
