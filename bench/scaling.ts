@@ -10,16 +10,16 @@ import { join } from "node:path";
 /** Of 1,000 messages, as `bench/postgres.ts cost` says it: replaced after each run. */
 const COSTS = {
   "without webhooks": {
-    serviceSeconds: 0.778,
-    postgresSeconds: 0.56,
-    walOctets: 8_537_990,
-    diskOctets: 2_909_798,
+    serviceSeconds: 0.476,
+    postgresSeconds: 0.474,
+    walOctets: 7_041_974,
+    diskOctets: 3_099_034,
   },
   "two webhooks each": {
-    serviceSeconds: 1.02,
-    postgresSeconds: 0.79,
-    walOctets: 10_806_339,
-    diskOctets: 5_040_811,
+    serviceSeconds: 0.809,
+    postgresSeconds: 0.805,
+    walOctets: 12_096_333,
+    diskOctets: 4_636_672,
   },
 } as const;
 
