@@ -109,7 +109,8 @@ async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider
   const { config, clock, store } = parts;
   const gate = createGate();
   const isShared = config.roles.has("api") && config.listeners > 1;
-  const listener = listen({ ...config, ...(isShared && { sharing: "first" }) }, clock, gate.fetch);
+  const sharing = config.sharesPort ? "joins" : isShared ? "first" : undefined;
+  const listener = listen({ ...config, ...(sharing && { sharing }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
   const { dataFolder } = config;
   const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });

@@ -34,6 +34,12 @@ test("all problems of a configuration are reported at once", () => {
   ]);
 });
 
+test("a port is shared by processes on one PostgreSQL only", () => {
+  expect(readConfig({}, { sharePort: true })).toEqual({
+    problems: [expect.stringContaining("--share-port")],
+  });
+});
+
 test("with DATABASE_URL the master key is given, and what is of SQLite only is refused", () => {
   const env = { DATABASE_URL: "postgres://me:hidden@a,b/x", POSTRIDER_DATA: "/nowhere" };
   const result = readConfig(env, { storeThread: true, listeners: "2" });

@@ -32,6 +32,8 @@ export interface Config {
   readonly hasStoreThread: boolean;
   /** Threads that take requests, that of the process included (ADR 13). */
   readonly listeners: number;
+  /** Other processes take requests on the same port, and the system gives each its share (SO_REUSEPORT). */
+  readonly sharesPort: boolean;
 }
 
 export type Cidr = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -47,6 +49,7 @@ export interface ServeOptions {
   readonly storeThread?: boolean;
   /** A number; absent: 1. */
   readonly listeners?: string;
+  readonly sharePort?: boolean;
 }
 
 export function readConfig(env: Environment, options: ServeOptions = {}): ConfigResult {
@@ -67,6 +70,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
     roles: readRoles(options.roles, report),
     hasStoreThread: options.storeThread ?? false,
     listeners: readListeners(options, report),
+    sharesPort: readSharesPort(env, options, report),
   };
   return problems.length > 0 ? { problems } : { config };
 }
@@ -204,6 +208,15 @@ function readListeners({ listeners = "1", storeThread }: ServeOptions, report: R
   }
   if (count > 1 && storeThread) report("--listeners and --store-thread: each writes its own way; choose one");
   return count;
+}
+
+function readSharesPort(env: Environment, { sharePort = false }: ServeOptions, report: Report): boolean {
+  if (sharePort && !env.DATABASE_URL) {
+    report(
+      "--share-port: of processes on one PostgreSQL, and DATABASE_URL is not set; --listeners does it for SQLite",
+    );
+  }
+  return sharePort;
 }
 
 function readRoles(text: string | undefined, report: Report): ReadonlySet<Role> {

@@ -22,6 +22,10 @@ program
     "write to SQLite on a thread of its own, for disks whose commit takes milliseconds",
   )
   .option("--listeners <number>", "threads that take requests: more of them use more cores (default: 1)")
+  .option(
+    "--share-port",
+    "let other processes on the same PostgreSQL take requests on the same port: one a core",
+  )
   .action(async (options: ServeOptions) => {
     // Loaded only here: the administration starts faster without the service.
     const { serve } = await import("./serve.ts");
