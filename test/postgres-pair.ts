@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import {
   appendFileSync,
   chownSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -23,6 +24,8 @@ export interface PostgresPair {
   promote(): Promise<void>;
   /** The one that was killed begins again, as a standby of the other; resolves when commits wait for it. */
   rejoin(): Promise<void>;
+  /** The one that takes writes stops as an operator stops it, and starts again. */
+  restartPrimary(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,6 +39,7 @@ const DATABASE = "postgres";
 export async function startPair(): Promise<PostgresPair> {
   const bin = binaries();
   let [primary, standby] = [makeServer(), makeServer()];
+  const shells: Server[] = [];
   const url = `postgres://postrider@${[primary, standby].map(hostOf).join(",")}/${DATABASE}`;
   await initialize(bin, primary.folder);
   await serve(bin, primary);
@@ -52,8 +56,17 @@ export async function startPair(): Promise<PostgresPair> {
       [primary, standby] = [standby, primary];
     },
     rejoin: () => attach(bin, { primary, standby }),
+    async restartPrimary() {
+      const [main = 0] = await processesOf(primary);
+      process.kill(main, "SIGINT");
+      while (existsSync(join(primary.folder, "data/postmaster.pid"))) await Bun.sleep(20);
+      // Its shell is left until the end: it would take the data with it.
+      if (primary.child) shells.push({ ...primary });
+      await serve(bin, primary);
+    },
     async close() {
       await Promise.all([stop(primary), stop(standby)]);
+      await Promise.all(shells.map(stop));
       for (const { folder } of [primary, standby]) rmSync(folder, { recursive: true, force: true });
     },
   };
