@@ -52,7 +52,8 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
   const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
   const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
-  const gone = exited.then((code) => {
+  const gone = exited.then(async (code) => {
+    await output.ended;
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
   });
   gone.catch(() => {});
