@@ -9,13 +9,11 @@ import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
 import { databaseOf } from "./both-stores.ts";
 import { createHeldClock } from "./fakes/held-clock.ts";
+import { answersOfPostgres } from "./postgres-answers.ts";
 import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 
 /** Time passes in steps of so much while something is waited for. */
 const STEP_MS = 100;
-
-/** What a PostgreSQL on this machine needs for a few statements. */
-const ANSWER_MS = 5;
 
 /** A long time passes in this many steps at the most. */
 const MOST_STEPS = 200;
@@ -77,7 +75,7 @@ export async function startHeldPostrider(
   /** A server in another process takes real time for what it is asked. */
   const step = async (ms: number) => {
     await held.advance(ms);
-    if (stored.DATABASE_URL) await Bun.sleep(ANSWER_MS);
+    if (stored.DATABASE_URL) await answersOfPostgres();
   };
   const passUntil: HeldPostrider["passUntil"] = async (isSo, withinMs) => {
     const startedAt = clock.now();
