@@ -114,9 +114,12 @@ function spawn(options: StartOptions) {
   return { dataFolder, child, output, exited };
 }
 
+/** The master key where there is no file of it. */
+export const SHARED_SECRET = "shared by all of its processes";
+
 /** What the environment says of a database that several processes share. */
 export function onPostgres(url: string | undefined): Readonly<Record<string, string>> {
-  return url === undefined ? {} : { DATABASE_URL: url, POSTRIDER_SECRET: "shared by all of its processes" };
+  return url === undefined ? {} : { DATABASE_URL: url, POSTRIDER_SECRET: SHARED_SECRET };
 }
 
 /** A new data folder, and how to remove it. */

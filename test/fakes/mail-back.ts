@@ -1,8 +1,9 @@
 /** A server that gives a mail back: speaks SMTP to the bounce listener, as the relay or the far server would. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { createMailKeys, type MailKeys } from "../../src/cli/mail-keys.ts";
+import { SHARED_SECRET } from "../postrider-process.ts";
 
 export interface MailBack {
   readonly port: number;
@@ -27,5 +28,6 @@ export async function mailBack({ port, to, raw, from = "" }: MailBack): Promise<
 
 /** What the service proves its addresses with: a test makes one where none is at hand. */
 export function mailKeysOf(dataFolder: string): MailKeys {
-  return createMailKeys(readFileSync(join(dataFolder, "master.key"), "utf8").trim());
+  const file = join(dataFolder, "master.key");
+  return createMailKeys(existsSync(file) ? readFileSync(file, "utf8").trim() : SHARED_SECRET);
 }
