@@ -1,118 +1,124 @@
 /** What an operator's DLT scrubbing refuses fails, and the caller reads why and what to do about it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { startFakeGateway } from "../fakes/fake-gateway.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 
-let postrider: HeldPostrider;
-let smsc: FakeSmsc;
+onBothStores(() => {
+  let postrider: HeldPostrider;
+  let smsc: FakeSmsc;
 
-beforeEach(async () => {
-  [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc()]);
-});
-
-afterEach(async () => {
-  await smsc.close();
-  await postrider.close();
-});
-
-const MISMATCH = {
-  code: "dlt.633",
-  message:
-    "DLT scrubbing: text does not match the template; import the template anew and compare word by word",
-};
-
-async function scrubbed(dial: SmscDial, config: Record<string, unknown> = {}) {
-  Object.assign(smsc.dial, dial);
-  const live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc, config)] });
-  const message = await live.send("+14155550101");
-  expect(await postrider.reached(message, "failed", "undelivered", "delivered")).toBe("failed");
-  const response = await fetch(`${postrider.url}${message.path}/events`, {
-    headers: { Authorization: `Bearer ${message.apiKey}` },
+  beforeEach(async () => {
+    [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc()]);
   });
-  const { data: events } = (await response.json()) as { data: Record<string, unknown>[] };
-  return { entries: await live.timeline(message), events };
-}
 
-const receipt: SmscDial = { receipts: "after", receiptForm: "text", receiptState: "UNDELIV" };
-
-test("a receipt with a scrub code fails the message, with the hint on its timeline and in its event", async () => {
-  const { entries, events } = await scrubbed({ ...receipt, receiptError: "0633" });
-  expect(entries.at(-1)).toMatchObject({
-    kind: "receipt",
-    status: "failed",
-    error: MISMATCH,
+  afterEach(async () => {
+    await smsc.close();
+    await postrider.close();
   });
-  expect(String(entries.at(-1)?.detail?.raw)).toContain("err:0633");
-  expect(events.at(-1)).toMatchObject({ type: "sms.failed", status: "failed", error: MISMATCH });
-});
 
-test("an operator's own code is read as the connector says", async () => {
-  const { entries } = await scrubbed({ ...receipt, receiptError: "5308" }, { dlt_codes: { "5308": "633" } });
-  expect(entries.at(-1)?.error).toEqual(MISMATCH);
-});
+  const MISMATCH = {
+    code: "dlt.633",
+    message:
+      "DLT scrubbing: text does not match the template; import the template anew and compare word by word",
+  };
 
-test("an SMSC that scrubs before it answers is understood, and the message is not sent again", async () => {
-  const { entries } = await scrubbed({ submitStatus: 633 });
-  expect(entries.at(-1)).toMatchObject({ kind: "attempt", status: "failed", error: MISMATCH });
-  expect(smsc.submits).toHaveLength(1);
-});
-
-test.each([
-  ["at once", { provider: "gupshup", userid: "1", password: "p" }, "error | 0633 | TEMPLATE_NOT_MATCHED"],
-  [
-    "at once, in its own code",
-    { provider: "gupshup", userid: "1", password: "p", dlt_codes: { "314": "633" } },
-    "error | 314 | not allowed",
-  ],
-] as const)(
-  "an HTTP gateway that refuses it %s is understood, and asked no second time",
-  async (_, config, body) => {
-    const gateway = await startFakeGateway({ status: 200, body });
-    const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {
-      kind: "http",
-      name: "gateway",
-      config: { ...config, base_url: gateway.url },
-    });
-    const live = await openLiveSms(postrider, { connectors: [connector_id] });
+  async function scrubbed(dial: SmscDial, config: Record<string, unknown> = {}) {
+    Object.assign(smsc.dial, dial);
+    const live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc, config)] });
     const message = await live.send("+14155550101");
-    expect(await postrider.reached(message, "failed", "sent")).toBe("failed");
-    expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "attempt", error: MISMATCH });
-    expect(gateway.requests).toHaveLength(1);
-    await gateway.close();
-  },
-);
+    expect(await postrider.reached(message, "failed", "undelivered", "delivered")).toBe("failed");
+    const response = await fetch(`${postrider.url}${message.path}/events`, {
+      headers: { Authorization: `Bearer ${message.apiKey}` },
+    });
+    const { data: events } = (await response.json()) as { data: Record<string, unknown>[] };
+    return { entries: await live.timeline(message), events };
+  }
 
-test("an HTTP gateway's report in its own code is read as the connector says", async () => {
-  const gateway = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" });
-  const { connector_id, callback_path } = await admin<{ connector_id: string; callback_path: string }>(
-    postrider,
-    "/connectors",
-    {
-      kind: "http",
-      name: "kannel",
-      config: {
-        provider: "kannel",
-        base_url: gateway.url,
-        username: "u",
-        password: "p",
-        dlt_codes: { A07: "633" },
-      },
+  const receipt: SmscDial = { receipts: "after", receiptForm: "text", receiptState: "UNDELIV" };
+
+  test("a receipt with a scrub code fails the message, with the hint on its timeline and in its event", async () => {
+    const { entries, events } = await scrubbed({ ...receipt, receiptError: "0633" });
+    expect(entries.at(-1)).toMatchObject({
+      kind: "receipt",
+      status: "failed",
+      error: MISMATCH,
+    });
+    expect(String(entries.at(-1)?.detail?.raw)).toContain("err:0633");
+    expect(events.at(-1)).toMatchObject({ type: "sms.failed", status: "failed", error: MISMATCH });
+  });
+
+  test("an operator's own code is read as the connector says", async () => {
+    const { entries } = await scrubbed(
+      { ...receipt, receiptError: "5308" },
+      { dlt_codes: { "5308": "633" } },
+    );
+    expect(entries.at(-1)?.error).toEqual(MISMATCH);
+  });
+
+  test("an SMSC that scrubs before it answers is understood, and the message is not sent again", async () => {
+    const { entries } = await scrubbed({ submitStatus: 633 });
+    expect(entries.at(-1)).toMatchObject({ kind: "attempt", status: "failed", error: MISMATCH });
+    expect(smsc.submits).toHaveLength(1);
+  });
+
+  test.each([
+    ["at once", { provider: "gupshup", userid: "1", password: "p" }, "error | 0633 | TEMPLATE_NOT_MATCHED"],
+    [
+      "at once, in its own code",
+      { provider: "gupshup", userid: "1", password: "p", dlt_codes: { "314": "633" } },
+      "error | 314 | not allowed",
+    ],
+  ] as const)(
+    "an HTTP gateway that refuses it %s is understood, and asked no second time",
+    async (_, config, body) => {
+      const gateway = await startFakeGateway({ status: 200, body });
+      const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {
+        kind: "http",
+        name: "gateway",
+        config: { ...config, base_url: gateway.url },
+      });
+      const live = await openLiveSms(postrider, { connectors: [connector_id] });
+      const message = await live.send("+14155550101");
+      expect(await postrider.reached(message, "failed", "sent")).toBe("failed");
+      expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "attempt", error: MISMATCH });
+      expect(gateway.requests).toHaveLength(1);
+      await gateway.close();
     },
   );
-  const live = await openLiveSms(postrider, { connectors: [connector_id] });
-  const message = await live.send("+14155550101");
-  await postrider.reached(message, "sent");
-  const report = new URLSearchParams({
-    id: message.path.split("/").at(-1) ?? "",
-    status: "2",
-    answer: "stat:UNDELIV err:A07",
+
+  test("an HTTP gateway's report in its own code is read as the connector says", async () => {
+    const gateway = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" });
+    const { connector_id, callback_path } = await admin<{ connector_id: string; callback_path: string }>(
+      postrider,
+      "/connectors",
+      {
+        kind: "http",
+        name: "kannel",
+        config: {
+          provider: "kannel",
+          base_url: gateway.url,
+          username: "u",
+          password: "p",
+          dlt_codes: { A07: "633" },
+        },
+      },
+    );
+    const live = await openLiveSms(postrider, { connectors: [connector_id] });
+    const message = await live.send("+14155550101");
+    await postrider.reached(message, "sent");
+    const report = new URLSearchParams({
+      id: message.path.split("/").at(-1) ?? "",
+      status: "2",
+      answer: "stat:UNDELIV err:A07",
+    });
+    expect((await fetch(`${postrider.url}${callback_path}?${report}`)).status).toBe(200);
+    expect(await postrider.reached(message, "failed", "undelivered")).toBe("failed");
+    expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "receipt", error: MISMATCH });
+    await gateway.close();
   });
-  expect((await fetch(`${postrider.url}${callback_path}?${report}`)).status).toBe(200);
-  expect(await postrider.reached(message, "failed", "undelivered")).toBe("failed");
-  expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "receipt", error: MISMATCH });
-  await gateway.close();
 });

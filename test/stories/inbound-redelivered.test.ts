@@ -1,35 +1,38 @@
 /** The connection is lost before the SMSC hears that we have a message: it delivers it again. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { inbound, ownNumber, write } from "../live-inbound.ts";
 import { connectSmsc } from "../live-sms.ts";
 
-let postrider: HeldPostrider;
-let smsc: FakeSmsc;
+onBothStores(() => {
+  let postrider: HeldPostrider;
+  let smsc: FakeSmsc;
 
-beforeEach(async () => {
-  [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc()]);
-  await connectSmsc(postrider, smsc);
-  await ownNumber(postrider, postrider.sandbox.account_id);
-  await postrider.passUntil(() => smsc.bound().length > 0, 10_000);
-});
+  beforeEach(async () => {
+    [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc()]);
+    await connectSmsc(postrider, smsc);
+    await ownNumber(postrider, postrider.sandbox.account_id);
+    await postrider.passUntil(() => smsc.bound().length > 0, 10_000);
+  });
 
-afterEach(async () => {
-  await smsc.close();
-  await postrider.close();
-});
+  afterEach(async () => {
+    await smsc.close();
+    await postrider.close();
+  });
 
-const list = () => inbound(postrider, postrider.sandbox.api_key);
+  const list = () => inbound(postrider, postrider.sandbox.api_key);
 
-test("a message delivered again after a lost connection is one, the same words written again are another", async () => {
-  void write(smsc, "yes");
-  await postrider.passUntil(async () => (await list()).length === 1, 10_000);
-  smsc.dropAll();
-  await postrider.passUntil(() => smsc.connections() === 0, 10_000);
-  await postrider.passUntil(() => smsc.bound().length > 0, 60_000);
-  expect(await write(smsc, "yes")).toBe(0);
-  expect(await list()).toHaveLength(1);
-  expect(await write(smsc, "yes")).toBe(0);
-  expect(await list()).toHaveLength(2);
+  test("a message delivered again after a lost connection is one, the same words written again are another", async () => {
+    void write(smsc, "yes");
+    await postrider.passUntil(async () => (await list()).length === 1, 10_000);
+    smsc.dropAll();
+    await postrider.passUntil(() => smsc.connections() === 0, 10_000);
+    await postrider.passUntil(() => smsc.bound().length > 0, 60_000);
+    expect(await write(smsc, "yes")).toBe(0);
+    expect(await list()).toHaveLength(1);
+    expect(await write(smsc, "yes")).toBe(0);
+    expect(await list()).toHaveLength(2);
+  });
 });
