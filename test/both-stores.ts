@@ -9,13 +9,13 @@ let isOnPostgres = false;
 const databases = new Map<string, Promise<TestDatabase>>();
 
 /** Runs the tests of `define` on SQLite and on PostgreSQL: services that they start store there. */
-export function onBothStores(define: () => void): void {
-  describe("sqlite", define);
+export function onBothStores(define: (store: "sqlite" | "postgres") => void): void {
+  describe("sqlite", () => define("sqlite"));
   describe("postgres", () => {
     beforeAll(() => {
       isOnPostgres = true;
     });
-    define();
+    define("postgres");
     afterAll(() => {
       isOnPostgres = false;
     });

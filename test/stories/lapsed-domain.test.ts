@@ -1,113 +1,117 @@
 /** A verified domain loses its DNS records: it warns first, and only then stops sending. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin, liveAccount, send } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "../fakes/fake-smtp.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 
-const DAY_MS = 24 * 3_600_000;
+onBothStores(() => {
+  const DAY_MS = 24 * 3_600_000;
 
-let postrider: HeldPostrider;
-let smtp: FakeSmtp;
-let dns: FakeDns;
-let account: { accountId: string; apiKey: string };
-let domain: Shown;
+  let postrider: HeldPostrider;
+  let smtp: FakeSmtp;
+  let dns: FakeDns;
+  let account: { accountId: string; apiKey: string };
+  let domain: Shown;
 
-interface Shown {
-  readonly domain_id: string;
-  readonly state: string;
-  readonly stops_at?: string;
-  readonly checked_at?: string;
-  readonly records: readonly { type: string; name: string; value: string; purpose: string }[];
-}
-
-beforeEach(async () => {
-  [postrider, smtp, dns] = await Promise.all([startHeldPostrider(), startFakeSmtp(), startFakeDns()]);
-  account = await liveAccount(postrider);
-  const connector = { kind: "smtp", config: { host: smtp.host, port: smtp.port } };
-  const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", connector);
-  await admin(postrider, "/routes", { channel: "email", connector_ids: [connector_id] });
-  await admin(postrider, "/settings/dns_servers", { value: dns.address }, "PUT");
-  await admin(postrider, "/settings/domain_grace_days", { value: "2" }, "PUT");
-  domain = await admin(postrider, "/domains", { account_id: account.accountId, domain: "acme.example" });
-  publish();
-  await admin(postrider, `/domains/${domain.domain_id}/verify`, {});
-});
-
-afterEach(async () => {
-  await smtp.close();
-  dns.close();
-  await postrider.close();
-});
-
-function publish(): void {
-  for (const { type, name, value } of domain.records) (type === "TXT" ? dns.txt : dns.cname).set(name, value);
-}
-
-const show = () => admin<Shown>(postrider, `/domains/${domain.domain_id}`);
-const isState = (state: string) => async () => (await show()).state === state;
-
-/** Lets upkeep look again, a day later. */
-async function nextDay(state: string): Promise<void> {
-  postrider.leap(DAY_MS);
-  await postrider.passUntil(isState(state), 130_000);
-}
-
-async function sendOne(): Promise<number> {
-  await postrider.pass(1_100);
-  const { status } = await send(postrider, {
-    apiKey: account.apiKey,
-    path: "/v1/emails/messages",
-    body: {
-      from: { email: "hello@acme.example" },
-      to: [{ email: "ann@example.net" }],
-      subject: "News",
-      body_text: "All is well.",
-    },
-  });
-  return status;
-}
-
-test("a domain whose records are gone warns for the grace time, then sends nothing, and sends again once they are back", async () => {
-  expect((await show()).state).toBe("verified");
-  dns.txt.clear();
-  await nextDay("failing");
-  expect(await sendOne()).toBe(202);
-  const warning = postrider.logged.find(({ msg }) => String(msg).includes("soon nothing will be sent"));
-  expect(warning).toMatchObject({
-    domain: "acme.example",
-    missing: expect.arrayContaining([expect.any(String)]),
-  });
-  expect((await show()).stops_at).toEndWith("Z");
-  const metrics = async () => (await fetch(`${postrider.url}/metrics`)).text();
-  expect(await metrics()).toContain('postrider_domains{state="failing"} 1');
-
-  await nextDay("failing");
-  await nextDay("lapsed");
-  expect(await sendOne()).toBe(400);
-  expect(await metrics()).toContain('postrider_domains{state="lapsed"} 1');
-
-  publish();
-  await nextDay("verified");
-  expect(await sendOne()).toBe(202);
-});
-
-test("name servers that do not answer take nothing away", async () => {
-  for (const { name } of domain.records) dns.failing.add(name);
-  for (const day of [1, 2, 3]) {
-    const before = (await show()).checked_at;
-    postrider.leap(day * DAY_MS);
-    await postrider.passUntil(async () => (await show()).checked_at !== before, 130_000);
+  interface Shown {
+    readonly domain_id: string;
+    readonly state: string;
+    readonly stops_at?: string;
+    readonly checked_at?: string;
+    readonly records: readonly { type: string; name: string; value: string; purpose: string }[];
   }
-  expect((await show()).state).toBe("verified");
-  expect(await sendOne()).toBe(202);
-});
 
-test("a new domain is verified without being asked for, once its records are there", async () => {
-  domain = await admin(postrider, "/domains", { account_id: account.accountId, domain: "later.example" });
-  await postrider.pass(61_000);
-  expect((await show()).state).toBe("pending");
-  publish();
-  postrider.leap(3_600_000);
-  await postrider.passUntil(isState("verified"), 130_000);
+  beforeEach(async () => {
+    [postrider, smtp, dns] = await Promise.all([startHeldPostrider(), startFakeSmtp(), startFakeDns()]);
+    account = await liveAccount(postrider);
+    const connector = { kind: "smtp", config: { host: smtp.host, port: smtp.port } };
+    const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", connector);
+    await admin(postrider, "/routes", { channel: "email", connector_ids: [connector_id] });
+    await admin(postrider, "/settings/dns_servers", { value: dns.address }, "PUT");
+    await admin(postrider, "/settings/domain_grace_days", { value: "2" }, "PUT");
+    domain = await admin(postrider, "/domains", { account_id: account.accountId, domain: "acme.example" });
+    publish();
+    await admin(postrider, `/domains/${domain.domain_id}/verify`, {});
+  });
+
+  afterEach(async () => {
+    await smtp.close();
+    dns.close();
+    await postrider.close();
+  });
+
+  function publish(): void {
+    for (const { type, name, value } of domain.records)
+      (type === "TXT" ? dns.txt : dns.cname).set(name, value);
+  }
+
+  const show = () => admin<Shown>(postrider, `/domains/${domain.domain_id}`);
+  const isState = (state: string) => async () => (await show()).state === state;
+
+  /** Lets upkeep look again, a day later. */
+  async function nextDay(state: string): Promise<void> {
+    postrider.leap(DAY_MS);
+    await postrider.passUntil(isState(state), 130_000);
+  }
+
+  async function sendOne(): Promise<number> {
+    await postrider.pass(1_100);
+    const { status } = await send(postrider, {
+      apiKey: account.apiKey,
+      path: "/v1/emails/messages",
+      body: {
+        from: { email: "hello@acme.example" },
+        to: [{ email: "ann@example.net" }],
+        subject: "News",
+        body_text: "All is well.",
+      },
+    });
+    return status;
+  }
+
+  test("a domain whose records are gone warns for the grace time, then sends nothing, and sends again once they are back", async () => {
+    expect((await show()).state).toBe("verified");
+    dns.txt.clear();
+    await nextDay("failing");
+    expect(await sendOne()).toBe(202);
+    const warning = postrider.logged.find(({ msg }) => String(msg).includes("soon nothing will be sent"));
+    expect(warning).toMatchObject({
+      domain: "acme.example",
+      missing: expect.arrayContaining([expect.any(String)]),
+    });
+    expect((await show()).stops_at).toEndWith("Z");
+    const metrics = async () => (await fetch(`${postrider.url}/metrics`)).text();
+    expect(await metrics()).toContain('postrider_domains{state="failing"} 1');
+
+    await nextDay("failing");
+    await nextDay("lapsed");
+    expect(await sendOne()).toBe(400);
+    expect(await metrics()).toContain('postrider_domains{state="lapsed"} 1');
+
+    publish();
+    await nextDay("verified");
+    expect(await sendOne()).toBe(202);
+  });
+
+  test("name servers that do not answer take nothing away", async () => {
+    for (const { name } of domain.records) dns.failing.add(name);
+    for (const day of [1, 2, 3]) {
+      const before = (await show()).checked_at;
+      postrider.leap(day * DAY_MS);
+      await postrider.passUntil(async () => (await show()).checked_at !== before, 130_000);
+    }
+    expect((await show()).state).toBe("verified");
+    expect(await sendOne()).toBe(202);
+  });
+
+  test("a new domain is verified without being asked for, once its records are there", async () => {
+    domain = await admin(postrider, "/domains", { account_id: account.accountId, domain: "later.example" });
+    await postrider.pass(61_000);
+    expect((await show()).state).toBe("pending");
+    publish();
+    postrider.leap(3_600_000);
+    await postrider.passUntil(isState("verified"), 130_000);
+  });
 });
