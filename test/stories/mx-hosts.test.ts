@@ -1,78 +1,81 @@
 /** Which hosts a domain's mail goes to, as the DNS says it (RFC 5321 §5.1, RFC 7505). */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeSmtp, startFakeSmtp } from "../fakes/fake-smtp.ts";
 import { type LiveMx, startLiveMx } from "../live-mx.ts";
 
-let smtp: FakeSmtp;
-let mx: LiveMx;
+onBothStores(() => {
+  let smtp: FakeSmtp;
+  let mx: LiveMx;
 
-beforeEach(async () => {
-  smtp = await startFakeSmtp();
-  mx = await startLiveMx(smtp.port);
-});
+  beforeEach(async () => {
+    smtp = await startFakeSmtp();
+    mx = await startLiveMx(smtp.port);
+  });
 
-afterEach(async () => {
-  await smtp.close();
-  await mx.close();
-});
+  afterEach(async () => {
+    await smtp.close();
+    await mx.close();
+  });
 
-test("a domain with a null MX takes no mail: bounced at once, and nobody is connected to", async () => {
-  mx.dns.mx.set("example.net", ["0 ."]);
-  mx.dns.a.set("example.net", ["127.0.0.1"]);
-  const message = await mx.send("ann");
-  expect(await mx.end(message)).toBe("bounced");
-  expect(await mx.firstError(message)).toBe("5.1.10");
-  expect(smtp.connections()).toBe(0);
-});
-
-test("a domain that does not exist has bounced at once", async () => {
-  const message = await mx.send("ann@nowhere.example");
-  expect(await mx.end(message)).toBe("bounced");
-  expect(await mx.firstError(message)).toBe("5.1.2");
-});
-
-test("a name server that fails is no verdict: the message waits, and is delivered when it answers", async () => {
-  mx.dns.failing.add("example.net");
-  const message = await mx.send("ann");
-  expect(await mx.firstError(message)).toBe("4.4.3");
-  mx.dns.failing.clear();
-  expect(await mx.end(message, 300_000)).toBe("delivered");
-});
-
-test("a domain without MX takes mail at its own address", async () => {
-  mx.dns.mx.delete("example.net");
-  mx.dns.a.set("example.net", ["127.0.0.1"]);
-  expect(await mx.end(await mx.send("ann"))).toBe("delivered");
-});
-
-test("with the first host down the next one gets the message, in the same attempt", async () => {
-  mx.dns.mx.set("example.net", ["20 mx.example.net", "10 down.example.net"]);
-  mx.dns.a.set("down.example.net", ["127.0.0.9"]);
-  const message = await mx.send("ann");
-  await mx.postrider.pass(1_000);
-  await smtp.mail(0);
-  expect(await mx.end(message)).toBe("delivered");
-  expect((await mx.timeline(message)).filter(({ kind }) => kind === "attempt")).toHaveLength(1);
-});
-
-test("an IPv6 address that does not answer leads on to IPv4, and the other way round", async () => {
-  mx.dns.aaaa.set("mx.example.net", ["2001:4860:4860::8888"]);
-  const message = await mx.send("ann");
-  await mx.postrider.pass(1_000);
-  await smtp.mail(0);
-  expect(await mx.end(message)).toBe("delivered");
-});
-
-test("a mail host in a private network is not connected to, though the domain's DNS says so", async () => {
-  mx.dns.mx.set("inside.example", ["10 mx.inside.example"]);
-  mx.dns.a.set("mx.inside.example", ["10.0.0.7"]);
-  mx.dns.mx.set("both.example", ["10 mx.both.example"]);
-  mx.dns.a.set("mx.both.example", ["127.0.0.1"]);
-  mx.dns.aaaa.set("mx.both.example", ["::ffff:169.254.169.254"]);
-  for (const to of ["ann@inside.example", "ann@both.example"]) {
-    const message = await mx.send(to);
+  test("a domain with a null MX takes no mail: bounced at once, and nobody is connected to", async () => {
+    mx.dns.mx.set("example.net", ["0 ."]);
+    mx.dns.a.set("example.net", ["127.0.0.1"]);
+    const message = await mx.send("ann");
     expect(await mx.end(message)).toBe("bounced");
-    expect(await mx.firstError(message)).toBe("5.4.4");
-  }
-  expect(smtp.connections()).toBe(0);
+    expect(await mx.firstError(message)).toBe("5.1.10");
+    expect(smtp.connections()).toBe(0);
+  });
+
+  test("a domain that does not exist has bounced at once", async () => {
+    const message = await mx.send("ann@nowhere.example");
+    expect(await mx.end(message)).toBe("bounced");
+    expect(await mx.firstError(message)).toBe("5.1.2");
+  });
+
+  test("a name server that fails is no verdict: the message waits, and is delivered when it answers", async () => {
+    mx.dns.failing.add("example.net");
+    const message = await mx.send("ann");
+    expect(await mx.firstError(message)).toBe("4.4.3");
+    mx.dns.failing.clear();
+    expect(await mx.end(message, 300_000)).toBe("delivered");
+  });
+
+  test("a domain without MX takes mail at its own address", async () => {
+    mx.dns.mx.delete("example.net");
+    mx.dns.a.set("example.net", ["127.0.0.1"]);
+    expect(await mx.end(await mx.send("ann"))).toBe("delivered");
+  });
+
+  test("with the first host down the next one gets the message, in the same attempt", async () => {
+    mx.dns.mx.set("example.net", ["20 mx.example.net", "10 down.example.net"]);
+    mx.dns.a.set("down.example.net", ["127.0.0.9"]);
+    const message = await mx.send("ann");
+    await mx.postrider.pass(1_000);
+    await smtp.mail(0);
+    expect(await mx.end(message)).toBe("delivered");
+    expect((await mx.timeline(message)).filter(({ kind }) => kind === "attempt")).toHaveLength(1);
+  });
+
+  test("an IPv6 address that does not answer leads on to IPv4, and the other way round", async () => {
+    mx.dns.aaaa.set("mx.example.net", ["2001:4860:4860::8888"]);
+    const message = await mx.send("ann");
+    await mx.postrider.pass(1_000);
+    await smtp.mail(0);
+    expect(await mx.end(message)).toBe("delivered");
+  });
+
+  test("a mail host in a private network is not connected to, though the domain's DNS says so", async () => {
+    mx.dns.mx.set("inside.example", ["10 mx.inside.example"]);
+    mx.dns.a.set("mx.inside.example", ["10.0.0.7"]);
+    mx.dns.mx.set("both.example", ["10 mx.both.example"]);
+    mx.dns.a.set("mx.both.example", ["127.0.0.1"]);
+    mx.dns.aaaa.set("mx.both.example", ["::ffff:169.254.169.254"]);
+    for (const to of ["ann@inside.example", "ann@both.example"]) {
+      const message = await mx.send(to);
+      expect(await mx.end(message)).toBe("bounced");
+      expect(await mx.firstError(message)).toBe("5.4.4");
+    }
+    expect(smtp.connections()).toBe(0);
+  });
 });

@@ -2,45 +2,48 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
-const OTHERS = 0o077;
+onBothStores(() => {
+  const OTHERS = 0o077;
 
-const folders = [makeDataFolder(), makeDataFolder()] as const;
-let service: PostriderProcess;
+  const folders = [makeDataFolder(), makeDataFolder()] as const;
+  let service: PostriderProcess;
 
-beforeAll(async () => {
-  chmodSync(folders[0].path, 0o755);
-  service = await startPostrider({ dataFolder: folders[0].path });
-});
+  beforeAll(async () => {
+    chmodSync(folders[0].path, 0o755);
+    service = await startPostrider({ dataFolder: folders[0].path });
+  });
 
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  for (const folder of folders) folder.remove();
-});
+  afterAll(async () => {
+    service.kill("SIGTERM");
+    await service.exited;
+    for (const folder of folders) folder.remove();
+  });
 
-test("a port another process listens on is not shared: the second process refuses to start", async () => {
-  const port = new URL(service.url).port;
-  const second = startPostrider({ dataFolder: folders[1].path, env: { PORT: port } });
-  second.then(
-    ({ kill }) => kill("SIGKILL"),
-    () => {},
-  );
-  await expect(second).rejects.toThrow(`Is port ${port} in use?`);
-});
+  test("a port another process listens on is not shared: the second process refuses to start", async () => {
+    const port = new URL(service.url).port;
+    const second = startPostrider({ dataFolder: folders[1].path, env: { PORT: port } });
+    second.then(
+      ({ kill }) => kill("SIGKILL"),
+      () => {},
+    );
+    await expect(second).rejects.toThrow(`Is port ${port} in use?`);
+  });
 
-test("what is in the data folder is its owner's only, in a folder that is open to others too", () => {
-  const files = readdirSync(folders[0].path).filter((name) => !name.startsWith("."));
-  expect(files).toContain("postrider.db");
-  for (const file of files) {
-    expect([file, statSync(join(folders[0].path, file)).mode & OTHERS]).toEqual([file, 0]);
-  }
-});
+  test("what is in the data folder is its owner's only, in a folder that is open to others too", () => {
+    const files = readdirSync(folders[0].path).filter((name) => !name.startsWith("."));
+    expect(files).toContain("sandbox.json");
+    for (const file of files) {
+      expect([file, statSync(join(folders[0].path, file)).mode & OTHERS]).toEqual([file, 0]);
+    }
+  });
 
-test("a configured connector has its line in the metrics", async () => {
-  const config = { host: "127.0.0.1", port: 1 };
-  const { id } = await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
-  const line = `postrider_connector_up{connector="${id}"} `;
-  for (let text = ""; !text.includes(line); ) text = await (await fetch(`${service.url}/metrics`)).text();
+  test("a configured connector has its line in the metrics", async () => {
+    const config = { host: "127.0.0.1", port: 1 };
+    const { id } = await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
+    const line = `postrider_connector_up{connector="${id}"} `;
+    for (let text = ""; !text.includes(line); ) text = await (await fetch(`${service.url}/metrics`)).text();
+  });
 });

@@ -27,7 +27,9 @@ export function createPruneMessages(
   return async (bounds) => {
     const messages = new Set(await daysWith(db, "messages"));
     const contents = new Set(await daysWith(db, "contents"));
-    for (const day of new Set([...messages, ...contents])) {
+    // The oldest first: contents outlast the messages of their day.
+    const all = [...new Set([...contents, ...messages])].sort((one, other) => one - other);
+    for (const day of all) {
       if (day >= dayOf(bounds.before)) break;
       const step = { day, bounds, maxKept };
       const moved = messages.has(day) ? await alone(db, (session) => walkDay(session, step)) : 0;

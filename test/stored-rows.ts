@@ -1,0 +1,33 @@
+/** What a service has in its tables, read past it. */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { Client } from "pg";
+import { databaseOf } from "./both-stores.ts";
+
+/** The rows that a query finds in the store of a data folder, whichever it is: the SQL must be both's. */
+export async function storedRows<Row extends object>(
+  dataFolder: string,
+  sql: string,
+): Promise<readonly Row[]> {
+  const url = await databaseOf(dataFolder);
+  return url === undefined ? inFile<Row>(join(dataFolder, "postrider.db"), sql) : onServer<Row>(url, sql);
+}
+
+function inFile<Row>(path: string, sql: string): readonly Row[] {
+  const database = new Database(path, { readonly: true });
+  try {
+    return database.query(sql).all() as Row[];
+  } finally {
+    database.close();
+  }
+}
+
+async function onServer<Row extends object>(url: string, sql: string): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
