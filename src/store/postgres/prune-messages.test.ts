@@ -54,8 +54,11 @@ test(
       for (const table of ["messages", "timeline", "events"] as const)
         expect(await days(table)).toEqual([first + 1]);
       expect(await days("contents")).toEqual([first, first + 1]);
+      // Messages keep coming.
+      clock.now += DAY;
+      await deliver(ground, 3);
       await prune(store.upkeep.pruneMessages, (first + 2) * DAY);
-      expect(await days("contents")).toEqual([first + 1]);
+      expect(await days("contents")).toEqual([first + 1, first + 2]);
       for (const id of ids) expect(await inside.countRows(id)).toBe(0);
       expect(await driver.query("SELECT 1 FROM webhook_attempts")).toEqual([]);
     }),
