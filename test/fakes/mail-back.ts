@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { createMailKeys, type MailKeys } from "../../src/cli/mail-keys.ts";
-import { SHARED_SECRET, SHARED_SECRET } from "../postrider-process.ts";
+import { SHARED_SECRET } from "../postrider-process.ts";
 
 export interface MailBack {
   readonly port: number;
