@@ -1,133 +1,136 @@
 /** A large batch waits in line. Whoever sends one message does not wait behind it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { send } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
-const BATCH = 20_000;
-const PER_REQUEST = 1_000;
-const WINDOW = 10;
+onBothStores(() => {
+  const BATCH = 20_000;
+  const PER_REQUEST = 1_000;
+  const WINDOW = 10;
 
-let folder: ReturnType<typeof makeDataFolder>;
-let service: PostriderProcess;
-let smsc: FakeSmsc;
-let big: LiveSms;
-let small: LiveSms;
+  let folder: ReturnType<typeof makeDataFolder>;
+  let service: PostriderProcess;
+  let smsc: FakeSmsc;
+  let big: LiveSms;
+  let small: LiveSms;
 
-beforeEach(async () => {
-  folder = makeDataFolder();
-  [service, smsc] = await Promise.all([
-    startPostrider({ dataFolder: folder.path }),
-    startFakeSmsc({ hangUp: true, holdSubmits: true, receipts: "none" }),
-  ]);
-});
+  beforeEach(async () => {
+    folder = makeDataFolder();
+    [service, smsc] = await Promise.all([
+      startPostrider({ dataFolder: folder.path }),
+      startFakeSmsc({ hangUp: true, holdSubmits: true, receipts: "none" }),
+    ]);
+  });
 
-afterEach(async () => {
-  service.kill("SIGKILL");
-  await Promise.all([service.exited, smsc.close()]);
-  folder.remove();
-});
+  afterEach(async () => {
+    service.kill("SIGKILL");
+    await Promise.all([service.exited, smsc.close()]);
+    folder.remove();
+  });
 
-async function openAccounts(options: { sharesRoute: boolean; window?: number }): Promise<void> {
-  const { sharesRoute, window = WINDOW } = options;
-  const connectors = [await connectSmsc(service, smsc, { window })];
-  big = await openLiveSms(service, { connectors, sharesRoute });
-  small = await openLiveSms(service, { connectors, sharesRoute });
-}
-
-async function sendBatch(): Promise<void> {
-  for (let first = 0; first < BATCH; first += PER_REQUEST) {
-    const to = Array.from({ length: PER_REQUEST }, (_, index) => `+1${4_250_000_000 + first + index}`);
-    const body = { to, template_id: big.templateId };
-    const answer = await send(service, { apiKey: big.apiKey, path: "/v1/sms/messages", body });
-    expect(answer.status).toBe(202);
+  async function openAccounts(options: { sharesRoute: boolean; window?: number }): Promise<void> {
+    const { sharesRoute, window = WINDOW } = options;
+    const connectors = [await connectSmsc(service, smsc, { window })];
+    big = await openLiveSms(service, { connectors, sharesRoute });
+    small = await openLiveSms(service, { connectors, sharesRoute });
   }
-}
 
-/** Answers what the SMSC holds, and holds what comes next. */
-function letOneWindowThrough(): void {
-  smsc.release();
-  smsc.dial.holdSubmits = true;
-}
-
-const submittedTo = () => smsc.submits.map(({ destination }) => `+${destination.address}`);
-const OTHERS = "+14155551401";
-const OWN = "+14155551402";
-
-test("singles of another account and of its own go with the first window, before 20,000 of a batch", async () => {
-  await openAccounts({ sharesRoute: true });
-  await sendBatch();
-  await small.send(OTHERS);
-  await big.send(OWN);
-  delete smsc.dial.hangUp;
-  await smsc.until(() => smsc.submits.length === WINDOW);
-  expect(submittedTo()).toContain(OTHERS);
-  expect(submittedTo()).toContain(OWN);
-});
-
-test("routes that share a connector share its slots: one with 20,000 in line holds the other up for a window at the most", async () => {
-  await openAccounts({ sharesRoute: false });
-  await sendBatch();
-  const others = [1, 2, 3, 4].map((n) => `${OTHERS}${n}`);
-  for (const to of others) await small.send(to);
-  delete smsc.dial.hangUp;
-  for (let window = 1; !others.every((to) => submittedTo().includes(to)); window++) {
-    expect(window).toBeLessThanOrEqual(others.length + 1);
-    await smsc.until(() => smsc.submits.length === window * WINDOW);
-    if (window > 1) expect(submittedTo()).toContain(others[window - 2]!);
-    letOneWindowThrough();
-  }
-});
-
-test("routes that share a connector share its slots, also where they come free one by one", async () => {
-  await openAccounts({ sharesRoute: false, window: 1 });
-  delete smsc.dial.hangUp;
-  await sendBatch();
-  await smsc.until(() => smsc.submits.length === 1);
-  for (let round = 1; round <= 10; round++) {
-    const to = `+1415555${1600 + round}`;
-    await small.send(to);
-    const before = smsc.submits.length;
-    for (let slot = 1; slot <= 2; slot++) {
-      letOneWindowThrough();
-      await smsc.until(() => smsc.submits.length === before + slot);
+  async function sendBatch(): Promise<void> {
+    for (let first = 0; first < BATCH; first += PER_REQUEST) {
+      const to = Array.from({ length: PER_REQUEST }, (_, index) => `+1${4_250_000_000 + first + index}`);
+      const body = { to, template_id: big.templateId };
+      const answer = await send(service, { apiKey: big.apiKey, path: "/v1/sms/messages", body });
+      expect(answer.status).toBe(202);
     }
-    expect(submittedTo().slice(before)).toContain(to);
   }
-});
 
-for (const sharesRoute of [true, false]) {
-  const where = sharesRoute ? "on one route" : "on routes that share a connector";
+  /** Answers what the SMSC holds, and holds what comes next. */
+  function letOneWindowThrough(): void {
+    smsc.release();
+    smsc.dial.holdSubmits = true;
+  }
 
-  test(`while the batch is under way, each single goes with the next window (${where})`, async () => {
-    await openAccounts({ sharesRoute });
-    delete smsc.dial.hangUp;
+  const submittedTo = () => smsc.submits.map(({ destination }) => `+${destination.address}`);
+  const OTHERS = "+14155551401";
+  const OWN = "+14155551402";
+
+  test("singles of another account and of its own go with the first window, before 20,000 of a batch", async () => {
+    await openAccounts({ sharesRoute: true });
     await sendBatch();
+    await small.send(OTHERS);
+    await big.send(OWN);
+    delete smsc.dial.hangUp;
     await smsc.until(() => smsc.submits.length === WINDOW);
-    for (let round = 1; round <= 20; round++) {
-      const to = `+1415555${1500 + round}`;
-      await (round % 2 === 0 ? big : small).send(to);
+    expect(submittedTo()).toContain(OTHERS);
+    expect(submittedTo()).toContain(OWN);
+  });
+
+  test("routes that share a connector share its slots: one with 20,000 in line holds the other up for a window at the most", async () => {
+    await openAccounts({ sharesRoute: false });
+    await sendBatch();
+    const others = [1, 2, 3, 4].map((n) => `${OTHERS}${n}`);
+    for (const to of others) await small.send(to);
+    delete smsc.dial.hangUp;
+    for (let window = 1; !others.every((to) => submittedTo().includes(to)); window++) {
+      expect(window).toBeLessThanOrEqual(others.length + 1);
+      await smsc.until(() => smsc.submits.length === window * WINDOW);
+      if (window > 1) expect(submittedTo()).toContain(others[window - 2]!);
       letOneWindowThrough();
-      await smsc.until(() => smsc.submits.length === (round + 1) * WINDOW);
-      expect(submittedTo().slice(-WINDOW)).toContain(to);
     }
   });
-}
 
-test("a route with nothing in line takes no slot from the others: 2,000 messages pass without a pause", async () => {
-  await openAccounts({ sharesRoute: false });
-  smsc.dial.holdSubmits = false;
-  delete smsc.dial.hangUp;
-  const to = Array.from({ length: PER_REQUEST }, (_, index) => `+1${4_250_000_000 + index}`);
-  const startedMs = performance.now();
-  for (const each of [big, small])
-    await send(service, {
-      apiKey: each.apiKey,
-      path: "/v1/sms/messages",
-      body: { to, template_id: each.templateId },
+  test("routes that share a connector share its slots, also where they come free one by one", async () => {
+    await openAccounts({ sharesRoute: false, window: 1 });
+    delete smsc.dial.hangUp;
+    await sendBatch();
+    await smsc.until(() => smsc.submits.length === 1);
+    for (let round = 1; round <= 10; round++) {
+      const to = `+1415555${1600 + round}`;
+      await small.send(to);
+      const before = smsc.submits.length;
+      for (let slot = 1; slot <= 2; slot++) {
+        letOneWindowThrough();
+        await smsc.until(() => smsc.submits.length === before + slot);
+      }
+      expect(submittedTo().slice(before)).toContain(to);
+    }
+  });
+
+  for (const sharesRoute of [true, false]) {
+    const where = sharesRoute ? "on one route" : "on routes that share a connector";
+
+    test(`while the batch is under way, each single goes with the next window (${where})`, async () => {
+      await openAccounts({ sharesRoute });
+      delete smsc.dial.hangUp;
+      await sendBatch();
+      await smsc.until(() => smsc.submits.length === WINDOW);
+      for (let round = 1; round <= 20; round++) {
+        const to = `+1415555${1500 + round}`;
+        await (round % 2 === 0 ? big : small).send(to);
+        letOneWindowThrough();
+        await smsc.until(() => smsc.submits.length === (round + 1) * WINDOW);
+        expect(submittedTo().slice(-WINDOW)).toContain(to);
+      }
     });
-  await smsc.until(() => smsc.submits.length === 2 * PER_REQUEST);
-  // Waiting out a poll of a second for every window would take minutes.
-  expect(performance.now() - startedMs).toBeLessThan(20_000);
+  }
+
+  test("a route with nothing in line takes no slot from the others: 2,000 messages pass without a pause", async () => {
+    await openAccounts({ sharesRoute: false });
+    smsc.dial.holdSubmits = false;
+    delete smsc.dial.hangUp;
+    const to = Array.from({ length: PER_REQUEST }, (_, index) => `+1${4_250_000_000 + index}`);
+    const startedMs = performance.now();
+    for (const each of [big, small])
+      await send(service, {
+        apiKey: each.apiKey,
+        path: "/v1/sms/messages",
+        body: { to, template_id: each.templateId },
+      });
+    await smsc.until(() => smsc.submits.length === 2 * PER_REQUEST);
+    // Waiting out a poll of a second for every window would take minutes.
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+  });
 });

@@ -1,154 +1,163 @@
 /** `postrider listen`: the feed, forwarded to a local program as webhooks. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { admin, send } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { createSignals } from "../fakes/signals.ts";
 import { verifyWebhook } from "../fakes/verify-webhook.ts";
 import { makeDataFolder, type PostriderProcess, startCommand, startPostrider } from "../postrider-process.ts";
 
-const folder = makeDataFolder();
-let service: PostriderProcess;
+onBothStores(() => {
+  const folder = makeDataFolder();
+  let service: PostriderProcess;
 
-beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
-});
-
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
-});
-
-test("events reach the local program signed, also after the service was away, and a signal ends it cleanly", async () => {
-  const local = startLocalProgram();
-  const listening = startListening(["--forward-to", local.url]);
-  await listening.line(/^listening to /);
-  const first = await sendSms();
-  await local.until((types) => types.includes(`sms.delivered ${first}`));
-  const { account_id } = service.sandbox;
-  const { secrets } = await admin<{ secrets: { secret: string }[] }>(
-    service,
-    `/webhooks/secret?account_id=${account_id}`,
-  );
-  for (const webhook of local.received) {
-    expect(verifyWebhook(webhook, { secret: secrets[0]!.secret, nowS: Date.now() / 1_000 })).toBeUndefined();
-    expect(Object.keys(JSON.parse(webhook.body))).toEqual(["type", "timestamp", "data"]);
-  }
-  expect(local.received[0]?.headers["webhook-id"]).toBe(`evt_${first}_1`);
-
-  const { port } = new URL(service.url);
-  service.kill("SIGTERM");
-  await listening.line(/^the feed cannot be read /);
-  await service.exited;
-  service = await startPostrider({ dataFolder: folder.path, env: { PORT: port } });
-  const second = await sendSms();
-  await local.until((types) => types.includes(`sms.delivered ${second}`));
-  expect(local.types()).toEqual([
-    `sms.sent ${first}`,
-    `sms.delivered ${first}`,
-    `sms.sent ${second}`,
-    `sms.delivered ${second}`,
-  ]);
-
-  listening.kill("SIGINT");
-  expect(await listening.exited).toBe(0);
-  expect(listening.output()).toMatch(new RegExp(`sms.sent ${first} -> 200 in \\d+ ms`));
-  expect(listening.output()).not.toContain("+91");
-  const cursor = /--after (\S+)\n/.exec(listening.output())?.[1];
-  const again = startListening(["--forward-to", local.url, "--after", cursor!]);
-  const third = await sendSms();
-  await again.line(new RegExp(`sms.delivered ${third}`));
-  expect(local.types().filter((type) => type.endsWith(first))).toHaveLength(2);
-  again.kill("SIGTERM");
-  expect(await again.exited).toBe(0);
-  await local.stop();
-}, 30_000);
-
-test("a program that is away is told of on the line of its event, and the next is forwarded all the same", async () => {
-  const local = startLocalProgram();
-  await local.stop();
-  const secret = `whsec_${Buffer.from("k".repeat(24)).toString("base64")}`;
-  const listening = startListening(["--forward-to", local.url, "--secret", secret]);
-  expect(await listening.line(/^signing with /)).toBe(`signing with ${secret}`);
-  await listening.line(/^listening to /);
-  const id = await sendSms();
-  expect(await listening.line(new RegExp(`sms.sent ${id} -> `))).not.toContain("200");
-  await listening.line(new RegExp(`sms.delivered ${id} -> `));
-  listening.kill("SIGINT");
-  expect(await listening.exited).toBe(0);
-});
-
-test("what cannot work is said at once", async () => {
-  const cases = [
-    [["--forward-to", "hook"], "is not a URL to forward to"],
-    [["--forward-to", "http://localhost:1/", "--after", "x"], '"x" is not a cursor of this feed'],
-    [["--forward-to", "http://localhost:1/", "--api-key", "wrong"], "refused the API key"],
-    [["--forward-to", "http://localhost:1/", "--secret", "abc"], "a secret is whsec_"],
-  ] as const;
-  for (const [args, problem] of cases) {
-    const listening = startListening(args);
-    expect(await listening.exited).toBe(1);
-    expect(listening.output()).toContain(problem);
-  }
-});
-
-test("an erasure is asked for on the command line, and done", async () => {
-  const id = await sendSms();
-  const path = `/v1/sms/messages/${id}`;
-  const asked = await runCommand("erasures", "create", "--recipient", "+919876543210", "--json");
-  const { id: erasure } = JSON.parse(asked);
-  let shown = "";
-  while (!shown.includes("done")) shown = await runCommand("erasures", "show", erasure);
-  const headers = { Authorization: `Bearer ${service.sandbox.api_key}` };
-  expect((await fetch(service.url + path, { headers })).status).toBe(404);
-  const listed = await runCommand("erasures", "list", "--recipient", "9876543210");
-  expect(listed).toContain(erasure);
-  expect(listed).not.toContain("9876543210");
-});
-
-function startListening(args: readonly string[]) {
-  return startCommand({ command: "listen", args, dataFolder: folder.path });
-}
-
-async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
-  const run = startCommand({ command, args, dataFolder: folder.path });
-  expect(await run.exited).toBe(0);
-  return run.output();
-}
-
-async function sendSms(): Promise<string> {
-  const body = { to: "+919876543210", dlt_template_id: "1107160000000000001", variables: { "1": "123456" } };
-  const { api_key } = service.sandbox;
-  const sent = await send(service, { apiKey: api_key, path: "/v1/sms/messages", body });
-  return String(sent.body.message_id);
-}
-
-interface Received {
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-
-function startLocalProgram() {
-  const received: Received[] = [];
-  const signals = createSignals();
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
-      signals.tell();
-      return new Response("thanks");
-    },
+  beforeAll(async () => {
+    service = await startPostrider({ dataFolder: folder.path });
   });
-  const types = () =>
-    received.map(({ body }) => {
-      const { type, data } = JSON.parse(body);
-      return `${type} ${data.message_id}`;
+
+  afterAll(async () => {
+    service.kill("SIGTERM");
+    await service.exited;
+    folder.remove();
+  });
+
+  test("events reach the local program signed, also after the service was away, and a signal ends it cleanly", async () => {
+    const local = startLocalProgram();
+    const listening = startListening(["--forward-to", local.url]);
+    await listening.line(/^listening to /);
+    const first = await sendSms();
+    await local.until((types) => types.includes(`sms.delivered ${first}`));
+    const { account_id } = service.sandbox;
+    const { secrets } = await admin<{ secrets: { secret: string }[] }>(
+      service,
+      `/webhooks/secret?account_id=${account_id}`,
+    );
+    for (const webhook of local.received) {
+      expect(
+        verifyWebhook(webhook, { secret: secrets[0]!.secret, nowS: Date.now() / 1_000 }),
+      ).toBeUndefined();
+      expect(Object.keys(JSON.parse(webhook.body))).toEqual(["type", "timestamp", "data"]);
+    }
+    expect(local.received[0]?.headers["webhook-id"]).toBe(`evt_${first}_1`);
+
+    const { port } = new URL(service.url);
+    service.kill("SIGTERM");
+    await listening.line(/^the feed cannot be read /);
+    await service.exited;
+    service = await startPostrider({ dataFolder: folder.path, env: { PORT: port } });
+    const second = await sendSms();
+    await local.until((types) => types.includes(`sms.delivered ${second}`));
+    expect(local.types()).toEqual([
+      `sms.sent ${first}`,
+      `sms.delivered ${first}`,
+      `sms.sent ${second}`,
+      `sms.delivered ${second}`,
+    ]);
+
+    listening.kill("SIGINT");
+    expect(await listening.exited).toBe(0);
+    expect(listening.output()).toMatch(new RegExp(`sms.sent ${first} -> 200 in \\d+ ms`));
+    expect(listening.output()).not.toContain("+91");
+    const cursor = /--after (\S+)\n/.exec(listening.output())?.[1];
+    const again = startListening(["--forward-to", local.url, "--after", cursor!]);
+    const third = await sendSms();
+    await again.line(new RegExp(`sms.delivered ${third}`));
+    expect(local.types().filter((type) => type.endsWith(first))).toHaveLength(2);
+    again.kill("SIGTERM");
+    expect(await again.exited).toBe(0);
+    await local.stop();
+  }, 30_000);
+
+  test("a program that is away is told of on the line of its event, and the next is forwarded all the same", async () => {
+    const local = startLocalProgram();
+    await local.stop();
+    const secret = `whsec_${Buffer.from("k".repeat(24)).toString("base64")}`;
+    const listening = startListening(["--forward-to", local.url, "--secret", secret]);
+    expect(await listening.line(/^signing with /)).toBe(`signing with ${secret}`);
+    await listening.line(/^listening to /);
+    const id = await sendSms();
+    expect(await listening.line(new RegExp(`sms.sent ${id} -> `))).not.toContain("200");
+    await listening.line(new RegExp(`sms.delivered ${id} -> `));
+    listening.kill("SIGINT");
+    expect(await listening.exited).toBe(0);
+  });
+
+  test("what cannot work is said at once", async () => {
+    const cases = [
+      [["--forward-to", "hook"], "is not a URL to forward to"],
+      [["--forward-to", "http://localhost:1/", "--after", "x"], '"x" is not a cursor of this feed'],
+      [["--forward-to", "http://localhost:1/", "--api-key", "wrong"], "refused the API key"],
+      [["--forward-to", "http://localhost:1/", "--secret", "abc"], "a secret is whsec_"],
+    ] as const;
+    for (const [args, problem] of cases) {
+      const listening = startListening(args);
+      expect(await listening.exited).toBe(1);
+      expect(listening.output()).toContain(problem);
+    }
+  });
+
+  test("an erasure is asked for on the command line, and done", async () => {
+    const id = await sendSms();
+    const path = `/v1/sms/messages/${id}`;
+    const asked = await runCommand("erasures", "create", "--recipient", "+919876543210", "--json");
+    const { id: erasure } = JSON.parse(asked);
+    let shown = "";
+    while (!shown.includes("done")) shown = await runCommand("erasures", "show", erasure);
+    const headers = { Authorization: `Bearer ${service.sandbox.api_key}` };
+    expect((await fetch(service.url + path, { headers })).status).toBe(404);
+    const listed = await runCommand("erasures", "list", "--recipient", "9876543210");
+    expect(listed).toContain(erasure);
+    expect(listed).not.toContain("9876543210");
+  });
+
+  function startListening(args: readonly string[]) {
+    return startCommand({ command: "listen", args, dataFolder: folder.path });
+  }
+
+  async function runCommand(command: string, ...args: readonly string[]): Promise<string> {
+    const run = startCommand({ command, args, dataFolder: folder.path });
+    expect(await run.exited).toBe(0);
+    return run.output();
+  }
+
+  async function sendSms(): Promise<string> {
+    const body = {
+      to: "+919876543210",
+      dlt_template_id: "1107160000000000001",
+      variables: { "1": "123456" },
+    };
+    const { api_key } = service.sandbox;
+    const sent = await send(service, { apiKey: api_key, path: "/v1/sms/messages", body });
+    return String(sent.body.message_id);
+  }
+
+  interface Received {
+    readonly headers: Record<string, string>;
+    readonly body: string;
+  }
+
+  function startLocalProgram() {
+    const received: Received[] = [];
+    const signals = createSignals();
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        received.push({ headers: Object.fromEntries(request.headers), body: await request.text() });
+        signals.tell();
+        return new Response("thanks");
+      },
     });
-  return {
-    url: `http://127.0.0.1:${server.port}/hook`,
-    received,
-    types,
-    until: (isSo: (types: readonly string[]) => boolean) => signals.until(() => isSo(types())),
-    stop: () => server.stop(true),
-  };
-}
+    const types = () =>
+      received.map(({ body }) => {
+        const { type, data } = JSON.parse(body);
+        return `${type} ${data.message_id}`;
+      });
+    return {
+      url: `http://127.0.0.1:${server.port}/hook`,
+      received,
+      types,
+      until: (isSo: (types: readonly string[]) => boolean) => signals.until(() => isSo(types())),
+      stop: () => server.stop(true),
+    };
+  }
+});

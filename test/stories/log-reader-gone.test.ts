@@ -4,36 +4,45 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
-import { makeDataFolder, type Sandbox } from "../postrider-process.ts";
+import { databaseOf, onBothStores } from "../both-stores.ts";
+import { makeDataFolder, onPostgres, type Sandbox } from "../postrider-process.ts";
 
-const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
-const PATH = "/v1/sms/messages";
+onBothStores(() => {
+  const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
+  const PATH = "/v1/sms/messages";
 
-test("the service goes on without its output: messages are accepted and delivered, and SIGTERM ends it with 0", async () => {
-  const folder = makeDataFolder();
-  const child = spawn(process.execPath, [MAIN, "serve"], {
-    env: { PATH: process.env.PATH, POSTRIDER_DATA: folder.path, PORT: "0", LOG_LEVEL: "debug" },
-    stdio: ["ignore", "pipe", "pipe"],
+  test("the service goes on without its output: messages are accepted and delivered, and SIGTERM ends it with 0", async () => {
+    const folder = makeDataFolder();
+    const child = spawn(process.execPath, [MAIN, "serve"], {
+      env: {
+        PATH: process.env.PATH,
+        POSTRIDER_DATA: folder.path,
+        PORT: "0",
+        LOG_LEVEL: "debug",
+        ...onPostgres(await databaseOf(folder.path)),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const exited = once(child, "exit");
+    let output = "";
+    while (!/"msg":"ready"/.test(output)) output += String((await once(child.stdout, "data"))[0]);
+    const { url } = JSON.parse(output.split("\n").find((line) => line.includes('"msg":"ready"'))!) as {
+      url: string;
+    };
+    child.stdout.destroy();
+    child.stderr.destroy();
+
+    const sandbox = (await Bun.file(join(folder.path, "sandbox.json")).json()) as Sandbox;
+    const { api_key: apiKey } = sandbox;
+    const body = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
+    for (let n = 0; n < 3; n++) {
+      const answer = await send({ url, sandbox }, { apiKey, path: PATH, body });
+      expect(answer.status).toBe(202);
+      const message = { apiKey, path: `${PATH}/${answer.body.message_id}` };
+      await reached({ url, sandbox }, message, "delivered");
+    }
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    folder.remove();
   });
-  const exited = once(child, "exit");
-  let output = "";
-  while (!/"msg":"ready"/.test(output)) output += String((await once(child.stdout, "data"))[0]);
-  const { url } = JSON.parse(output.split("\n").find((line) => line.includes('"msg":"ready"'))!) as {
-    url: string;
-  };
-  child.stdout.destroy();
-  child.stderr.destroy();
-
-  const sandbox = (await Bun.file(join(folder.path, "sandbox.json")).json()) as Sandbox;
-  const { api_key: apiKey } = sandbox;
-  const body = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
-  for (let n = 0; n < 3; n++) {
-    const answer = await send({ url, sandbox }, { apiKey, path: PATH, body });
-    expect(answer.status).toBe(202);
-    const message = { apiKey, path: `${PATH}/${answer.body.message_id}` };
-    await reached({ url, sandbox }, message, "delivered");
-  }
-  child.kill("SIGTERM");
-  expect(await exited).toEqual([0, null]);
-  folder.remove();
 });
