@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { admin, reached, send } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
 import {
   makeDataFolder,
@@ -11,128 +12,130 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 
-const PATH = "/v1/sms/messages";
-const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
+onBothStores(() => {
+  const PATH = "/v1/sms/messages";
+  const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
 
-let folder: ReturnType<typeof makeDataFolder>;
-let service: PostriderProcess | undefined;
+  let folder: ReturnType<typeof makeDataFolder>;
+  let service: PostriderProcess | undefined;
 
-beforeEach(() => {
-  folder = makeDataFolder();
-});
-
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.exited;
-  folder.remove();
-});
-
-async function start(options: StartOptions = {}): Promise<PostriderProcess> {
-  service = await startPostrider({ dataFolder: folder.path, ...options });
-  return service;
-}
-
-async function stop(): Promise<void> {
-  service?.kill("SIGTERM");
-  expect(await service?.exited).toBe(0);
-}
-
-test("with --roles api messages are accepted and not delivered; a full start delivers them", async () => {
-  const api = await start({ args: ["--roles", "api"] });
-  const { api_key: apiKey } = api.sandbox;
-  const { body } = await send(api, { apiKey, path: PATH, body: SMS });
-  const message = { apiKey, path: `${PATH}/${body.message_id}` };
-  // Changing the configuration here starts nothing either.
-  const config = { host: "127.0.0.1", port: 9, system_id: "acme", password: "secret" };
-  await admin(api, "/connectors", { kind: "smpp", name: "nobody", config });
-  expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
-  const line = /^postrider_queue_ready\{queue="sandbox:sms"\} 1$/m;
-  expect(await (await fetch(`${api.url}/metrics`)).text()).toMatch(line);
-  expect(await reached(api, message, "queued", "sending", "delivered")).toMatchObject({ status: "queued" });
-  await stop();
-
-  const full = await start();
-  expect(await reached(full, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
-});
-
-test("with --roles delivery,upkeep what an earlier process accepted is delivered", async () => {
-  const api = await start({ args: ["--roles", "api"] });
-  const { api_key: apiKey } = api.sandbox;
-  const { body } = await send(api, { apiKey, path: PATH, body: SMS });
-  await stop();
-  const workers = await start({ args: ["--roles", "delivery,upkeep"] });
-  expect((await send(workers, { apiKey, path: PATH, body: SMS })).status).toBe(404);
-  const count = /^postrider_attempt_outcomes_total\{.*outcome="sent"\} 1$/m;
-  for (let text = ""; !count.test(text); ) text = await (await fetch(`${workers.url}/metrics`)).text();
-  await stop();
-  const again = await start({ args: ["--roles", "api,upkeep"] });
-  const message = { apiKey, path: `${PATH}/${body.message_id}` };
-  const { status } = await reached(again, message, "sent", "delivered", "queued", "sending");
-  expect(["sent", "delivered"]).toContain(status as string);
-});
-
-test("with TLS_CERT and TLS_KEY it serves HTTPS, and nothing in the clear", async () => {
-  const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
-  writeFileSync(cert, testTls.cert);
-  writeFileSync(key, testTls.key);
-  const { url, sandbox } = await start({ env: { TLS_CERT: cert, TLS_KEY: key } });
-  expect(url).toStartWith("https://");
-  expect(sandbox.base_url).toBe(url);
-  const response = await fetch(url + PATH, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${sandbox.api_key}`, "Content-Type": "application/json" },
-    body: JSON.stringify(SMS),
-    tls: { ca: testTls.ca },
+  beforeEach(() => {
+    folder = makeDataFolder();
   });
-  expect(response.status).toBe(202);
-  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-  await expect(fetch(`http:${url.slice("https:".length)}/healthz`)).rejects.toThrow();
-});
 
-const BURST = 3;
+  afterEach(async () => {
+    service?.kill("SIGKILL");
+    await service?.exited;
+    folder.remove();
+  });
 
-/** Registers from a client address as a proxy would write it; the statuses of `count` requests. */
-async function register(to: PostriderProcess, forwardedFor: string, count: number): Promise<number[]> {
-  const { account_id, push_app_id: app_id } = to.sandbox;
-  const statuses: number[] = [];
-  for (let n = 0; n < count; n++) {
-    const response = await fetch(`${to.url}/v1/push/register`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Forwarded-For": forwardedFor },
-      body: JSON.stringify({ account_id, app_id, platform: "fcm", token: `${forwardedFor}-${n}` }),
-    });
-    if (response.status === 429) expect(response.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-    statuses.push(response.status);
+  async function start(options: StartOptions = {}): Promise<PostriderProcess> {
+    service = await startPostrider({ dataFolder: folder.path, ...options });
+    return service;
   }
-  return statuses;
-}
 
-/** One request in a very long time, after the burst. */
-async function limitPush(to: PostriderProcess): Promise<void> {
-  await admin(to, "/settings/push_rate_burst", { value: String(BURST) }, "PUT");
-  await admin(to, "/settings/push_rate_limit", { value: "1" }, "PUT");
-}
+  async function stop(): Promise<void> {
+    service?.kill("SIGTERM");
+    expect(await service?.exited).toBe(0);
+  }
 
-const count = (statuses: readonly number[], status: number) =>
-  statuses.filter((each) => each === status).length;
+  test("with --roles api messages are accepted and not delivered; a full start delivers them", async () => {
+    const api = await start({ args: ["--roles", "api"] });
+    const { api_key: apiKey } = api.sandbox;
+    const { body } = await send(api, { apiKey, path: PATH, body: SMS });
+    const message = { apiKey, path: `${PATH}/${body.message_id}` };
+    // Changing the configuration here starts nothing either.
+    const config = { host: "127.0.0.1", port: 9, system_id: "acme", password: "secret" };
+    await admin(api, "/connectors", { kind: "smpp", name: "nobody", config });
+    expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
+    const line = /^postrider_queue_ready\{queue="sandbox:sms"\} 1$/m;
+    expect(await (await fetch(`${api.url}/metrics`)).text()).toMatch(line);
+    expect(await reached(api, message, "queued", "sending", "delivered")).toMatchObject({ status: "queued" });
+    await stop();
 
-test("behind a trusted proxy each client has a rate of its own, and cannot claim another's address", async () => {
-  const proxied = await start({ env: { TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" } });
-  await limitPush(proxied);
-  for (const client of ["203.0.113.7", "203.0.113.8", "198.51.100.1, 203.0.113.9, 10.1.2.3"]) {
-    const statuses = await register(proxied, client, 2 * BURST);
+    const full = await start();
+    expect(await reached(full, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  });
+
+  test("with --roles delivery,upkeep what an earlier process accepted is delivered", async () => {
+    const api = await start({ args: ["--roles", "api"] });
+    const { api_key: apiKey } = api.sandbox;
+    const { body } = await send(api, { apiKey, path: PATH, body: SMS });
+    await stop();
+    const workers = await start({ args: ["--roles", "delivery,upkeep"] });
+    expect((await send(workers, { apiKey, path: PATH, body: SMS })).status).toBe(404);
+    const count = /^postrider_attempt_outcomes_total\{.*outcome="sent"\} 1$/m;
+    for (let text = ""; !count.test(text); ) text = await (await fetch(`${workers.url}/metrics`)).text();
+    await stop();
+    const again = await start({ args: ["--roles", "api,upkeep"] });
+    const message = { apiKey, path: `${PATH}/${body.message_id}` };
+    const { status } = await reached(again, message, "sent", "delivered", "queued", "sending");
+    expect(["sent", "delivered"]).toContain(status as string);
+  });
+
+  test("with TLS_CERT and TLS_KEY it serves HTTPS, and nothing in the clear", async () => {
+    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    writeFileSync(cert, testTls.cert);
+    writeFileSync(key, testTls.key);
+    const { url, sandbox } = await start({ env: { TLS_CERT: cert, TLS_KEY: key } });
+    expect(url).toStartWith("https://");
+    expect(sandbox.base_url).toBe(url);
+    const response = await fetch(url + PATH, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.api_key}`, "Content-Type": "application/json" },
+      body: JSON.stringify(SMS),
+      tls: { ca: testTls.ca },
+    });
+    expect(response.status).toBe(202);
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    await expect(fetch(`http:${url.slice("https:".length)}/healthz`)).rejects.toThrow();
+  });
+
+  const BURST = 3;
+
+  /** Registers from a client address as a proxy would write it; the statuses of `count` requests. */
+  async function register(to: PostriderProcess, forwardedFor: string, count: number): Promise<number[]> {
+    const { account_id, push_app_id: app_id } = to.sandbox;
+    const statuses: number[] = [];
+    for (let n = 0; n < count; n++) {
+      const response = await fetch(`${to.url}/v1/push/register`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Forwarded-For": forwardedFor },
+        body: JSON.stringify({ account_id, app_id, platform: "fcm", token: `${forwardedFor}-${n}` }),
+      });
+      if (response.status === 429) expect(response.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
+      statuses.push(response.status);
+    }
+    return statuses;
+  }
+
+  /** One request in a very long time, after the burst. */
+  async function limitPush(to: PostriderProcess): Promise<void> {
+    await admin(to, "/settings/push_rate_burst", { value: String(BURST) }, "PUT");
+    await admin(to, "/settings/push_rate_limit", { value: "1" }, "PUT");
+  }
+
+  const count = (statuses: readonly number[], status: number) =>
+    statuses.filter((each) => each === status).length;
+
+  test("behind a trusted proxy each client has a rate of its own, and cannot claim another's address", async () => {
+    const proxied = await start({ env: { TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" } });
+    await limitPush(proxied);
+    for (const client of ["203.0.113.7", "203.0.113.8", "198.51.100.1, 203.0.113.9, 10.1.2.3"]) {
+      const statuses = await register(proxied, client, 2 * BURST);
+      expect(statuses.slice(0, BURST)).toEqual(Array(BURST).fill(201));
+      expect(statuses).toContain(429);
+    }
+    const disguised = await register(proxied, "192.0.2.55, 203.0.113.7", 2);
+    expect(count(disguised, 429)).toBeGreaterThan(0);
+  });
+
+  test("without a trusted proxy what a client says of its address counts for nothing", async () => {
+    const direct = await start();
+    await limitPush(direct);
+    const statuses = [];
+    for (let n = 0; n < 2 * BURST; n++) statuses.push(...(await register(direct, `203.0.113.${n}`, 1)));
     expect(statuses.slice(0, BURST)).toEqual(Array(BURST).fill(201));
     expect(statuses).toContain(429);
-  }
-  const disguised = await register(proxied, "192.0.2.55, 203.0.113.7", 2);
-  expect(count(disguised, 429)).toBeGreaterThan(0);
-});
-
-test("without a trusted proxy what a client says of its address counts for nothing", async () => {
-  const direct = await start();
-  await limitPush(direct);
-  const statuses = [];
-  for (let n = 0; n < 2 * BURST; n++) statuses.push(...(await register(direct, `203.0.113.${n}`, 1)));
-  expect(statuses.slice(0, BURST)).toEqual(Array(BURST).fill(201));
-  expect(statuses).toContain(429);
+  });
 });

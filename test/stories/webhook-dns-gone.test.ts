@@ -1,44 +1,47 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { onBothStores } from "../both-stores.ts";
 import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
-let rig: WebhookRig;
-beforeEach(async () => {
-  rig = await startWebhookRig();
-});
-afterEach(() => rig.stop());
-
-test("a name that is gone from the DNS fails, and is found again when it is back", async () => {
-  const name = "moved.hooks.test";
-  rig.dns.a.set(name, []);
-  const id = await rig.sms(rig.receiver.url({ name }));
-  const [first] = await rig.until(id, ["waiting", "held"]);
-  expect((await rig.attempts(first!.id))[0]?.error?.code).toBe("dns");
-  rig.dns.a.set(name, ["127.0.0.1"]);
-  await rig.until(id, ["delivered", "delivered"], 10 * 60_000);
-});
-
-test("a name that begins to lead inside is refused at the next try", async () => {
-  const name = "rebinding.hooks.test";
-  rig.receiver.behave(BEHAVIOURS.error);
-  const id = await rig.sms(rig.receiver.url({ name }));
-  await rig.until(id, ["waiting", "held"]);
-  rig.dns.a.set(name, ["127.0.0.1", "10.0.0.1"]);
-  await rig.until(id, ["waiting", "waiting"], 5 * 60_000);
-  const [first] = await rig.events(id);
-  expect((await rig.attempts(first!.id)).map(({ status, error }) => status ?? error?.code)).toEqual([
-    500,
-    "refused_address",
-  ]);
-});
-
-test("without a range that allows it nothing on this machine is reached", async () => {
-  await rig.set("webhook_allowed_ranges", null);
-  const id = await rig.sms();
-  const [first] = await rig.until(id, ["waiting", "held"]);
-  expect((await rig.attempts(first!.id))[0]?.error).toEqual({
-    code: "refused_address",
-    message: "hooks.test leads to 127.0.0.1, which is in 127.0.0.0/8",
+onBothStores(() => {
+  let rig: WebhookRig;
+  beforeEach(async () => {
+    rig = await startWebhookRig();
   });
-  expect(rig.receiver.connections()).toBe(0);
+  afterEach(() => rig.stop());
+
+  test("a name that is gone from the DNS fails, and is found again when it is back", async () => {
+    const name = "moved.hooks.test";
+    rig.dns.a.set(name, []);
+    const id = await rig.sms(rig.receiver.url({ name }));
+    const [first] = await rig.until(id, ["waiting", "held"]);
+    expect((await rig.attempts(first!.id))[0]?.error?.code).toBe("dns");
+    rig.dns.a.set(name, ["127.0.0.1"]);
+    await rig.until(id, ["delivered", "delivered"], 10 * 60_000);
+  });
+
+  test("a name that begins to lead inside is refused at the next try", async () => {
+    const name = "rebinding.hooks.test";
+    rig.receiver.behave(BEHAVIOURS.error);
+    const id = await rig.sms(rig.receiver.url({ name }));
+    await rig.until(id, ["waiting", "held"]);
+    rig.dns.a.set(name, ["127.0.0.1", "10.0.0.1"]);
+    await rig.until(id, ["waiting", "waiting"], 5 * 60_000);
+    const [first] = await rig.events(id);
+    expect((await rig.attempts(first!.id)).map(({ status, error }) => status ?? error?.code)).toEqual([
+      500,
+      "refused_address",
+    ]);
+  });
+
+  test("without a range that allows it nothing on this machine is reached", async () => {
+    await rig.set("webhook_allowed_ranges", null);
+    const id = await rig.sms();
+    const [first] = await rig.until(id, ["waiting", "held"]);
+    expect((await rig.attempts(first!.id))[0]?.error).toEqual({
+      code: "refused_address",
+      message: "hooks.test leads to 127.0.0.1, which is in 127.0.0.0/8",
+    });
+    expect(rig.receiver.connections()).toBe(0);
+  });
 });

@@ -1,77 +1,83 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+onBothStores(() => {
+  const MINUTE = 60_000;
+  const HOUR = 60 * MINUTE;
+  const DAY = 24 * HOUR;
 
-let rig: WebhookRig;
-beforeEach(async () => {
-  rig = await startWebhookRig();
-});
-afterEach(() => rig.stop());
+  let rig: WebhookRig;
+  beforeEach(async () => {
+    rig = await startWebhookRig();
+  });
+  afterEach(() => rig.stop());
 
-/** Nobody is there from now on; the port stays known. */
-async function shutDown(): Promise<void> {
-  await rig.receiver.close();
-}
+  /** Nobody is there from now on; the port stays known. */
+  async function shutDown(): Promise<void> {
+    await rig.receiver.close();
+  }
 
-/** Lets the next try happen, however far away it is; the states after it. */
-async function nextTry(messageId: string): Promise<readonly string[]> {
-  const before = await rig.events(messageId);
-  const due = Math.min(...before.flatMap((event) => Date.parse(event.next_attempt_at ?? "") || []));
-  rig.service.leap(Math.max(0, due - rig.service.now()));
-  const tries = (events: typeof before) => events.reduce((sum, { attempts }) => sum + attempts, 0);
-  let after = before;
-  const isTried = async () => {
-    after = await rig.events(messageId);
-    return (
-      tries(after) > tries(before) && after.every(({ state }) => state === "waiting" || state === "failed")
-    );
-  };
-  await rig.service.passUntil(isTried, MINUTE);
-  return after.map(({ state }) => state);
-}
+  /** Lets the next try happen, however far away it is; the states after it. */
+  async function nextTry(messageId: string): Promise<readonly string[]> {
+    const before = await rig.events(messageId);
+    const due = Math.min(...before.flatMap((event) => Date.parse(event.next_attempt_at ?? "") || []));
+    rig.service.leap(Math.max(0, due - rig.service.now()));
+    const tries = (events: typeof before) => events.reduce((sum, { attempts }) => sum + attempts, 0);
+    let after = before;
+    const isTried = async () => {
+      after = await rig.events(messageId);
+      return (
+        tries(after) > tries(before) && after.every(({ state }) => state === "waiting" || state === "failed")
+      );
+    };
+    await rig.service.passUntil(isTried, MINUTE);
+    return after.map(({ state }) => state);
+  }
 
-test("what happened while a receiver was down for a day arrives when it is back, each event under its first id", async () => {
-  await shutDown();
-  const start = rig.service.now();
-  const id = await rig.sms();
-  await rig.until(id, ["waiting", "waiting"], MINUTE);
-  const lastDue = async () =>
-    Math.max(...(await rig.events(id)).map(({ next_attempt_at: at }) => Date.parse(at ?? "")));
-  while ((await lastDue()) - start < DAY) await nextTry(id);
-  const back = await rig.addReceiver({ port: rig.receiver.port });
-  rig.service.leap((await lastDue()) - rig.service.now());
-  await rig.until(id, ["delivered", "delivered"], MINUTE);
-  const ids = back.deliveries.map(({ headers, problem }) => [headers["webhook-id"], problem]);
-  expect(ids.sort()).toEqual([
-    [`evt_${id}_1`, undefined],
-    [`evt_${id}_2`, undefined],
-  ]);
-});
+  test("what happened while a receiver was down for a day arrives when it is back, each event under its first id", async () => {
+    await shutDown();
+    const start = rig.service.now();
+    const id = await rig.sms();
+    await rig.until(id, ["waiting", "waiting"], MINUTE);
+    const lastDue = async () =>
+      Math.max(...(await rig.events(id)).map(({ next_attempt_at: at }) => Date.parse(at ?? "")));
+    while ((await lastDue()) - start < DAY) await nextTry(id);
+    const back = await rig.addReceiver({ port: rig.receiver.port });
+    rig.service.leap((await lastDue()) - rig.service.now());
+    await rig.until(id, ["delivered", "delivered"], MINUTE);
+    const ids = back.deliveries.map(({ headers, problem }) => [headers["webhook-id"], problem]);
+    expect(ids.sort()).toEqual([
+      [`evt_${id}_1`, undefined],
+      [`evt_${id}_2`, undefined],
+    ]);
+  });
 
-test("after nine tries over two days an event rests as failed, and all failed of the host can be replayed", async () => {
-  await shutDown();
-  const start = rig.service.now();
-  const id = await rig.sms();
-  await rig.until(id, ["waiting", "waiting"], MINUTE);
-  for (let states: readonly string[] = []; states.join() !== "failed,failed"; ) states = await nextTry(id);
-  const hours = (rig.service.now() - start) / HOUR;
-  expect(hours).toBeGreaterThan(37);
-  expect(hours).toBeLessThan(46);
-  const [first] = await rig.events(id);
-  expect(await rig.attempts(first!.id)).toHaveLength(9);
-  expect((await rig.attempts(first!.id))[8]?.error?.code).toBe("connect");
+  test("after nine tries over two days an event rests as failed, and all failed of the host can be replayed", async () => {
+    await shutDown();
+    const start = rig.service.now();
+    const id = await rig.sms();
+    await rig.until(id, ["waiting", "waiting"], MINUTE);
+    for (let states: readonly string[] = []; states.join() !== "failed,failed"; ) states = await nextTry(id);
+    const hours = (rig.service.now() - start) / HOUR;
+    expect(hours).toBeGreaterThan(37);
+    expect(hours).toBeLessThan(46);
+    const [first] = await rig.events(id);
+    expect(await rig.attempts(first!.id)).toHaveLength(9);
+    expect((await rig.attempts(first!.id))[8]?.error?.code).toBe("connect");
 
-  const back = await rig.addReceiver({ port: rig.receiver.port });
-  const selection = {
-    account_id: rig.service.sandbox.account_id,
-    host: `hooks.test:${back.port}`,
-    failed: true,
-  };
-  expect(await admin(rig.service, "/webhooks/replay", selection)).toEqual({ replayed: 2 });
-  await rig.until(id, ["delivered", "delivered"], HOUR);
-  expect(back.deliveries.map(({ headers }) => headers["webhook-id"])).toEqual([`evt_${id}_1`, `evt_${id}_2`]);
+    const back = await rig.addReceiver({ port: rig.receiver.port });
+    const selection = {
+      account_id: rig.service.sandbox.account_id,
+      host: `hooks.test:${back.port}`,
+      failed: true,
+    };
+    expect(await admin(rig.service, "/webhooks/replay", selection)).toEqual({ replayed: 2 });
+    await rig.until(id, ["delivered", "delivered"], HOUR);
+    expect(back.deliveries.map(({ headers }) => headers["webhook-id"])).toEqual([
+      `evt_${id}_1`,
+      `evt_${id}_2`,
+    ]);
+  });
 });

@@ -1,36 +1,39 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
-let rig: WebhookRig;
-beforeEach(async () => {
-  rig = await startWebhookRig();
-});
-afterEach(() => rig.stop());
+onBothStores(() => {
+  let rig: WebhookRig;
+  beforeEach(async () => {
+    rig = await startWebhookRig();
+  });
+  afterEach(() => rig.stop());
 
-test("a receiver that asks for two minutes is left alone for two minutes", async () => {
-  rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
-  const id = await rig.sms();
-  await rig.until(id, ["waiting", "held"]);
-  const startedAt = rig.service.now();
-  await rig.service.pass(119_000);
-  expect(rig.receiver.deliveries).toHaveLength(1);
-  await rig.until(id, ["delivered", "delivered"]);
-  expect(rig.service.now() - startedAt).toBeGreaterThanOrEqual(120_000);
-});
+  test("a receiver that asks for two minutes is left alone for two minutes", async () => {
+    rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
+    const id = await rig.sms();
+    await rig.until(id, ["waiting", "held"]);
+    const startedAt = rig.service.now();
+    await rig.service.pass(119_000);
+    expect(rig.receiver.deliveries).toHaveLength(1);
+    await rig.until(id, ["delivered", "delivered"]);
+    expect(rig.service.now() - startedAt).toBeGreaterThanOrEqual(120_000);
+  });
 
-test("its other events wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
-  rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
-  const first = await rig.sms();
-  await rig.until(first, ["waiting", "held"]);
-  const { data } = await admin<{ data: object[] }>(rig.service, "/webhooks/hosts");
-  expect(data).toMatchObject([
-    { host: `hooks.test:${rig.receiver.port}`, reason: "status 429", failures: 1 },
-  ]);
-  const second = await rig.sms();
-  await rig.service.pass(58_000);
-  expect(rig.receiver.deliveries).toHaveLength(1);
-  await rig.until(second, ["delivered", "delivered"], 5_000);
-  expect(await admin(rig.service, "/webhooks/hosts")).toEqual({ data: [] });
+  test("its other events wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
+    rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
+    const first = await rig.sms();
+    await rig.until(first, ["waiting", "held"]);
+    const { data } = await admin<{ data: object[] }>(rig.service, "/webhooks/hosts");
+    expect(data).toMatchObject([
+      { host: `hooks.test:${rig.receiver.port}`, reason: "status 429", failures: 1 },
+    ]);
+    const second = await rig.sms();
+    await rig.service.pass(58_000);
+    expect(rig.receiver.deliveries).toHaveLength(1);
+    await rig.until(second, ["delivered", "delivered"], 5_000);
+    expect(await admin(rig.service, "/webhooks/hosts")).toEqual({ data: [] });
+  });
 });
