@@ -14,4 +14,18 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "failover.test.ts": "a PostgreSQL and its standby; SQLite has none",
   "listeners.test.ts":
     "threads in front of one SQLite file; PostgreSQL's processes on one port are share-port.test.ts",
+  "migrate-to.test.ts": "a move from SQLite into PostgreSQL: both at once",
+  "postgres-away.test.ts": "a server that is away; what SQLite has instead is disk-full.test.ts",
+  "postgres-restart.test.ts": "a server that restarts; SQLite has none",
+  "postgres-start.test.ts": "first starts and refusals on a server; SQLite's are first-start.test.ts",
+  "rolling-upgrade.test.ts": "processes of two versions on one database; SQLite has one process",
+  "rotate-key-postgres.test.ts":
+    "the key in the environment of many processes; SQLite's is rotate-key.test.ts",
+  "rotate-key.test.ts": "the key file of a data folder; PostgreSQL's is rotate-key-postgres.test.ts",
+  "second-process.test.ts":
+    "the lock of a data folder; several processes on PostgreSQL are two-processes.test.ts",
+  "share-port.test.ts": "processes on one port; SQLite has threads for it: listeners.test.ts",
+  "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",
+  "webhook-disk-full.test.ts":
+    "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
 };
