@@ -49,7 +49,7 @@ export function createContentPieces(db: Database): ContentPieces {
         for (const [place, text] of piecesOf(texts[field] ?? "").entries()) {
           await db.write(() => void insert.run(content, field, place, text));
           count++;
-          if (count % CHECKPOINT_EVERY === 0) await db.read(() => void checkpoint.all());
+          if (count % CHECKPOINT_EVERY === 0) await db.alone(() => void checkpoint.all());
         }
       }
       return count;

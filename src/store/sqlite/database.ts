@@ -1,6 +1,7 @@
 import { StoreUnavailable } from "../store.ts";
 import { type Driver, isOutage, type Statement } from "./driver.ts";
 import { createGroupCommit, type Place } from "./group-commit.ts";
+import { createSharedSnapshot } from "./shared-snapshot.ts";
 import type { WriteLock } from "./write-lock.ts";
 
 /** What every use case is built on: statements, reads, and writes that share commits. */
@@ -8,7 +9,12 @@ export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
   write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
+  /** Reads of one turn of the event loop see one state of the database, unless it is written to, or `renew` is called. */
   read<T>(work: () => T): Promise<T>;
+  /** Commits of other connections have ended: reads from now on see them. */
+  renew(): void;
+  /** Runs `work` outside any transaction: a checkpoint can only be made there. */
+  alone<T>(work: () => T): Promise<T>;
   /** `forget` runs after every rollback: what was remembered from within may not be so. */
   onRollback(forget: () => void): void;
   /**
@@ -33,12 +39,14 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   const listeners: (() => void)[] = [];
   const writers: (() => void)[] = [];
   let isClosed = false;
+  const snapshot = createSharedSnapshot(driver, schedule);
   const writeAll = () => {
     for (const write of writers) write();
   };
   const commits = createGroupCommit({
     driver,
     schedule,
+    beforeBegin: snapshot.end,
     onCommit: () => {
       for (const listener of listeners) listener();
     },
@@ -50,18 +58,30 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
     ...(lock && { lock }),
   });
 
+  const guarded = async <T>(work: () => T): Promise<T> => {
+    if (isClosed) throw new StoreUnavailable("the store is closed");
+    try {
+      return work();
+    } catch (cause) {
+      throw isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
+    }
+  };
+
   return {
     prepare: (sql) => driver.prepare(sql),
     write: (work, weight, place) =>
       commits.write(place === undefined ? () => andThen(work, writeAll) : work, weight, place),
-    async read(work) {
-      if (isClosed) throw new StoreUnavailable("the store is closed");
-      try {
+    read: (work) =>
+      guarded(() => {
+        snapshot.open();
         return work();
-      } catch (cause) {
-        throw isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
-      }
-    },
+      }),
+    renew: snapshot.end,
+    alone: (work) =>
+      guarded(() => {
+        snapshot.end();
+        return work();
+      }),
     onRollback: (forget) => void forgetters.push(forget),
     beforeEnd: (write) => void writers.push(write),
     onCommit: (run) => void listeners.push(run),
@@ -69,6 +89,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
       if (isClosed) return;
       isClosed = true;
       await commits.close();
+      snapshot.end();
       driver.close();
     },
   };

@@ -6,8 +6,9 @@ import { createDatabase } from "./database.ts";
 import { openDriver } from "./driver.ts";
 
 export interface ReadingStore {
-  /** Its reads see every commit that has ended; its writes all fail. */
+  /** Its reads see every commit that had ended at the last `renew`, or at the start of this turn of the event loop; its writes all fail. */
   readonly store: Store;
+  renew(): void;
   /** Accounts or settings have changed: what is remembered of them is read again. */
   forget(): void;
 }
@@ -20,5 +21,5 @@ export function openReading(path: string, vault: Vault): ReadingStore {
   }
   const db = createDatabase({ driver, schedule: setImmediate });
   const accounts = createAccountBook(db);
-  return { store: createStore(db, { vault, accounts }), forget: accounts.forget };
+  return { store: createStore(db, { vault, accounts }), renew: db.renew, forget: accounts.forget };
 }

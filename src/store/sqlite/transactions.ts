@@ -3,6 +3,8 @@ import { type Driver, isOutage } from "./driver.ts";
 
 export interface TransactionOptions {
   readonly driver: Driver;
+  /** Runs before each BEGIN. */
+  readonly beforeBegin?: () => void;
   readonly onRollback: () => void;
   /** Runs at the end of each transaction, as part of it. */
   readonly beforeEnd?: () => void;
@@ -53,9 +55,12 @@ export function createTransactions(options: TransactionOptions): Transactions {
   };
 }
 
-function createBrackets({ driver, onRollback, beforeCommit }: TransactionOptions) {
+function createBrackets({ driver, onRollback, beforeBegin, beforeCommit }: TransactionOptions) {
   return {
-    begin: () => driver.exec("BEGIN IMMEDIATE"),
+    begin() {
+      beforeBegin?.();
+      driver.exec("BEGIN IMMEDIATE");
+    },
     /** Whatever keeps a commit from the disk is an outage: the calls themselves were sound. */
     commit() {
       try {

@@ -3,7 +3,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
-import { openReading } from "../open-reading.ts";
+import { openReading, type ReadingStore } from "../open-reading.ts";
 import {
   type Call,
   type FromThread,
@@ -40,8 +40,10 @@ export async function openThreaded({
   const ready = createListeners<string>();
   const events = createListeners<string>();
   const lanes = createListeners<Lane>();
+  let reading: ReadingStore | undefined;
   const thread = startThread(program, setup, {
     onAnswers(answers) {
+      reading?.renew();
       calls.answer(answers);
       ready.tell(answers.ready);
       events.tell(answers.events);
@@ -54,12 +56,13 @@ export async function openThreaded({
   });
   const calls = createRemoteCalls(thread.send, clock.after);
   await thread.opened;
-  const reading = openReading(setup.path, vault);
+  const opened = openReading(setup.path, vault);
+  reading = opened;
   return {
-    ...createRooms(calls, reading, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
+    ...createRooms(calls, opened, { onReady: ready.add, onEvents: events.add, onLanes: lanes.add }),
     async close() {
       await calls.close();
-      await reading.store.close();
+      await opened.store.close();
       await thread.close();
     },
   };
