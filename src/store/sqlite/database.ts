@@ -40,48 +40,33 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   const writers: (() => void)[] = [];
   let isClosed = false;
   const snapshot = createSharedSnapshot(driver, schedule);
-  const writeAll = () => {
-    for (const write of writers) write();
-  };
+  const writeAll = () => runAll(writers);
   const commits = createGroupCommit({
     driver,
     schedule,
     beforeBegin: snapshot.end,
-    onCommit: () => {
-      for (const listener of listeners) listener();
-    },
+    onCommit: () => runAll(listeners),
     beforeEnd: writeAll,
-    onRollback: () => {
-      for (const forget of forgetters) forget();
-    },
+    onRollback: () => runAll(forgetters),
     ...(beforeCommit && { beforeCommit }),
     ...(lock && { lock }),
   });
 
-  const guarded = async <T>(work: () => T): Promise<T> => {
+  const reading = async <T>(work: () => T, before: () => void): Promise<T> => {
     if (isClosed) throw new StoreUnavailable("the store is closed");
-    try {
+    return orUnavailable(() => {
+      before();
       return work();
-    } catch (cause) {
-      throw isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
-    }
+    });
   };
 
   return {
     prepare: (sql) => driver.prepare(sql),
     write: (work, weight, place) =>
       commits.write(place === undefined ? () => andThen(work, writeAll) : work, weight, place),
-    read: (work) =>
-      guarded(() => {
-        snapshot.open();
-        return work();
-      }),
+    read: (work) => reading(work, snapshot.open),
     renew: snapshot.end,
-    alone: (work) =>
-      guarded(() => {
-        snapshot.end();
-        return work();
-      }),
+    alone: (work) => reading(work, snapshot.end),
     onRollback: (forget) => void forgetters.push(forget),
     beforeEnd: (write) => void writers.push(write),
     onCommit: (run) => void listeners.push(run),
@@ -93,6 +78,19 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
       driver.close();
     },
   };
+}
+
+/** An outage is told in the store's words. */
+function orUnavailable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
+  }
+}
+
+function runAll(all: readonly (() => void)[]): void {
+  for (const run of all) run();
 }
 
 function andThen<T>(work: () => T, then: () => void): T {
