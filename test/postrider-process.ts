@@ -74,7 +74,9 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
 
 /** Runs `postrider serve` where it is to end by itself: its exit code and everything it printed. */
 export async function runPostrider(options: StartOptions): Promise<{ code: number | null; output: string }> {
-  const { output, exited } = spawn(options);
+  const databaseUrl =
+    options.databaseUrl ?? (options.dataFolder && (await databaseOf(options.dataFolder))) ?? undefined;
+  const { output, exited } = spawn({ ...options, ...(databaseUrl && { databaseUrl }) });
   const code = await exited;
   await output.ended;
   return { code, output: output.text() };

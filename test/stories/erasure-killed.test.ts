@@ -2,24 +2,57 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { createSystemClock } from "../../src/cli/system-clock.ts";
 import { createWorld } from "../../src/store/contract/world.contract.ts";
+import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
 import { openSqlite } from "../../src/store/sqlite/open-sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
+import { databaseOf, onBothStores } from "../both-stores.ts";
 import { makeDataFolder, runPostrider } from "../postrider-process.ts";
 
-const SQLITE = join(import.meta.dir, "../../src/store/sqlite/open-sqlite.ts");
-const VAULT = join(import.meta.dir, "../../src/store/vault.ts");
+const FROM_STORE = (path: string) => JSON.stringify(join(import.meta.dir, "../../src/store", path));
 const MASTER_KEY = "a master key of some length";
 const THEIRS = "+919812345678";
 const OTHERS = "+919800000001";
 const EACH = 60;
 
-const open = (path: string) =>
-  openSqlite({ path, vault: createVault({ masterKey: MASTER_KEY, randomBytes }) });
+/** A database, and code that opens it and calls `beforeCommit` before each of its commits. */
+interface Place {
+  open(): Promise<Store>;
+  readonly code: string;
+}
+
+const vault = createVault({ masterKey: MASTER_KEY, randomBytes });
+
+function inFile(path: string): Place {
+  return {
+    open: () => openSqlite({ path, vault }),
+    code: `
+      import { openSqlite } from ${FROM_STORE("sqlite/open-sqlite.ts")};
+      const store = await openSqlite({ path: ${JSON.stringify(path)}, vault, faults: { beforeCommit } });`,
+  };
+}
+
+function onServer(url: string): Place {
+  return {
+    open: () => openPostgres({ url, vault, clock: createSystemClock() }),
+    code: `
+      import { Client } from "pg";
+      import { openPostgres } from ${FROM_STORE("postgres/open-postgres.ts")};
+      import { createSystemClock } from ${FROM_STORE("../cli/system-clock.ts")};
+      const { query } = Client.prototype;
+      Client.prototype.query = function (...args) {
+        if (args[0] === "COMMIT") beforeCommit();
+        return query.apply(this, args);
+      };
+      const store = await openPostgres({ url: ${JSON.stringify(url)}, vault, clock: createSystemClock() });`,
+  };
+}
 
 /** Messages of two numbers, an opt-out of each, and the erasure of one asked for. */
-async function fill(path: string): Promise<{ accountId: string; now: number }> {
-  const store = await open(path);
+async function fill({ open }: Place): Promise<{ accountId: string; now: number }> {
+  const store = await open();
   const { account, id, clock, sms } = await createWorld(store);
   await sms({ to: Array.from({ length: EACH * 2 }, (_, index) => (index % 2 ? THEIRS : OTHERS)) });
   for (const recipient of [THEIRS, OTHERS]) {
@@ -33,36 +66,38 @@ async function fill(path: string): Promise<{ accountId: string; now: number }> {
 }
 
 /** A process that erases, and is killed before its `nth` commit is on disk. */
-function eraseUntilKilled(path: string, nth: number, now: number) {
+function eraseUntilKilled(place: Place, nth: number, now: number) {
   const code = `
     import { randomBytes } from "node:crypto";
-    import { openSqlite } from ${JSON.stringify(SQLITE)};
-    import { createVault } from ${JSON.stringify(VAULT)};
+    import { createVault } from ${FROM_STORE("vault.ts")};
     const vault = createVault({ masterKey: ${JSON.stringify(MASTER_KEY)}, randomBytes });
     let commits = -Infinity;
     const beforeCommit = () => { if (++commits === ${nth}) process.kill(process.pid, "SIGKILL"); };
-    const store = await openSqlite({ path: ${JSON.stringify(path)}, vault, faults: { beforeCommit } });
+    ${place.code}
     commits = 0;
     while ((await store.upkeep.erase(${now}, 100)) > 0);`;
-  return runPostrider({ dataFolder: join(path, ".."), main: "-e", command: code });
+  return runPostrider({ main: "-e", command: code });
 }
 
-for (const nth of [1, 3, 8, 14]) {
-  test(`killed at step ${nth}, it goes on after the restart, counts each message once and forgets nothing`, async () => {
-    const folder = makeDataFolder();
-    const path = join(folder.path, "life.db");
-    const { accountId, now } = await fill(path);
-    expect(await eraseUntilKilled(path, nth, now)).toMatchObject({ code: null });
-    const store = await open(path);
-    const [halfway] = await store.erasures.list({ limit: 1 });
-    expect(halfway?.completedAt).toBeUndefined();
-    while ((await store.upkeep.erase(now + 1, 100)) > 0);
-    const [record] = await store.erasures.list({ limit: 1 });
-    expect(record).toMatchObject({ erased: EACH, completedAt: now + 1 });
-    const left = await store.messages.list({ accountId, channel: "sms", limit: 200, createdFrom: 0 });
-    expect(left.messages.map(({ recipient }) => recipient)).toEqual(Array(EACH).fill(OTHERS));
-    expect(await store.inbound.optedOut({ accountId, to: [THEIRS, OTHERS] })).toEqual([THEIRS, OTHERS]);
-    await store.close();
-    folder.remove();
-  });
-}
+onBothStores(() => {
+  for (const nth of [1, 3, 8, 14]) {
+    test(`killed at step ${nth}, it goes on after the restart, counts each message once and forgets nothing`, async () => {
+      const folder = makeDataFolder();
+      const url = await databaseOf(folder.path);
+      const place = url === undefined ? inFile(join(folder.path, "life.db")) : onServer(url);
+      const { accountId, now } = await fill(place);
+      expect(await eraseUntilKilled(place, nth, now)).toMatchObject({ code: null });
+      const store = await place.open();
+      const [halfway] = await store.erasures.list({ limit: 1 });
+      expect(halfway?.completedAt).toBeUndefined();
+      while ((await store.upkeep.erase(now + 1, 100)) > 0);
+      const [record] = await store.erasures.list({ limit: 1 });
+      expect(record).toMatchObject({ erased: EACH, completedAt: now + 1 });
+      const left = await store.messages.list({ accountId, channel: "sms", limit: 200, createdFrom: 0 });
+      expect(left.messages.map(({ recipient }) => recipient)).toEqual(Array(EACH).fill(OTHERS));
+      expect(await store.inbound.optedOut({ accountId, to: [THEIRS, OTHERS] })).toEqual([THEIRS, OTHERS]);
+      await store.close();
+      folder.remove();
+    });
+  }
+});

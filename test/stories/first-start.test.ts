@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
 import {
   makeDataFolder,
   type PostriderProcess,
@@ -11,139 +12,141 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 
-let folder: ReturnType<typeof makeDataFolder>;
-let service: PostriderProcess | undefined;
+onBothStores((store) => {
+  let folder: ReturnType<typeof makeDataFolder>;
+  let service: PostriderProcess | undefined;
 
-beforeEach(() => {
-  folder = makeDataFolder();
-});
-
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.exited;
-  folder.remove();
-});
-
-async function start(options: StartOptions = {}): Promise<PostriderProcess> {
-  service = await startPostrider({ dataFolder: folder.path, ...options });
-  return service;
-}
-
-async function stop(): Promise<void> {
-  service?.kill("SIGTERM");
-  expect(await service?.exited).toBe(0);
-}
-
-const fileOf = (name: string) => join(folder.path, name);
-
-test("sandbox.json holds what a newcomer needs, and only its owner reads it", async () => {
-  const { url } = await start();
-  expect(statSync(fileOf("sandbox.json")).mode & 0o777).toBe(0o600);
-  expect(statSync(fileOf("master.key")).mode & 0o777).toBe(0o600);
-  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-  expect(JSON.parse(readFileSync(fileOf("sandbox.json"), "utf8"))).toEqual({
-    base_url: url,
-    account_id: expect.stringMatching(uuid),
-    api_key: expect.stringMatching(/^pr_live_[0-9A-Za-z]{38}$/),
-    push_app_id: expect.stringMatching(uuid),
-    admin_token: expect.stringMatching(/^pr_admin_\S{30,}$/),
+  beforeEach(() => {
+    folder = makeDataFolder();
   });
-});
 
-test("the line it prints is answered 202 as it stands, and the message is delivered a moment later", async () => {
-  const { sandbox, output } = await start();
-  const [, printed = ""] = /^( {2}curl [\s\S]*?)\n\n/m.exec(output()) ?? [];
-  const answer = await runCurl(printed);
-  expect(answer).toMatchObject({ status: 202, body: { status: "queued", to: "+919876543210" } });
-  const { message_id } = answer.body;
-  const message = { apiKey: sandbox.api_key, path: `/v1/sms/messages/${message_id}` };
-  expect(await reached(service!, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
-  const acceptedAt = Number.parseInt(message_id.replaceAll("-", "").slice(0, 12), 16);
-  expect(Date.now() - acceptedAt).toBeLessThan(5_000);
-});
+  afterEach(async () => {
+    service?.kill("SIGKILL");
+    await service?.exited;
+    folder.remove();
+  });
 
-interface Answered {
-  readonly status: number;
-  readonly body: { readonly message_id: string };
-}
-
-/** Has a shell run the line: with curl, or, where there is none, with a function of its name that says what it was given. */
-async function runCurl(line: string): Promise<Answered> {
-  if (Bun.which("curl")) {
-    const output = await runShell(`${line} -w '\n%{http_code}'`);
-    const end = output.lastIndexOf("\n");
-    return { status: Number(output.slice(end)), body: JSON.parse(output.slice(0, end)) };
+  async function start(options: StartOptions = {}): Promise<PostriderProcess> {
+    service = await startPostrider({ dataFolder: folder.path, ...options });
+    return service;
   }
-  const given = (await runShell(`curl() { printf '%s\\0' "$@"; }\n${line}`)).split("\0").slice(0, -1);
-  const valuesOf = (option: string) => given.filter((_, index) => given[index - 1] === option);
-  const headers = valuesOf("-H").map((header): [string, string] => {
-    const colon = header.indexOf(":");
-    return [header.slice(0, colon), header.slice(colon + 1).trim()];
+
+  async function stop(): Promise<void> {
+    service?.kill("SIGTERM");
+    expect(await service?.exited).toBe(0);
+  }
+
+  const fileOf = (name: string) => join(folder.path, name);
+
+  test("sandbox.json holds what a newcomer needs, and only its owner reads it", async () => {
+    const { url } = await start();
+    expect(statSync(fileOf("sandbox.json")).mode & 0o777).toBe(0o600);
+    if (store === "sqlite") expect(statSync(fileOf("master.key")).mode & 0o777).toBe(0o600);
+    const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+    expect(JSON.parse(readFileSync(fileOf("sandbox.json"), "utf8"))).toEqual({
+      base_url: url,
+      account_id: expect.stringMatching(uuid),
+      api_key: expect.stringMatching(/^pr_live_[0-9A-Za-z]{38}$/),
+      push_app_id: expect.stringMatching(uuid),
+      admin_token: expect.stringMatching(/^pr_admin_\S{30,}$/),
+    });
   });
-  const url = given.find((each) => each.startsWith("http"))!;
-  const response = await fetch(url, { method: "POST", headers, body: valuesOf("-d")[0]! });
-  return { status: response.status, body: (await response.json()) as Answered["body"] };
-}
 
-function runShell(line: string): Promise<string> {
-  return new Response(Bun.spawn(["sh", "-c", line], { stdout: "pipe" }).stdout).text();
-}
+  test("the line it prints is answered 202 as it stands, and the message is delivered a moment later", async () => {
+    const { sandbox, output } = await start();
+    const [, printed = ""] = /^( {2}curl [\s\S]*?)\n\n/m.exec(output()) ?? [];
+    const answer = await runCurl(printed);
+    expect(answer).toMatchObject({ status: 202, body: { status: "queued", to: "+919876543210" } });
+    const { message_id } = answer.body;
+    const message = { apiKey: sandbox.api_key, path: `/v1/sms/messages/${message_id}` };
+    expect(await reached(service!, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
+    const acceptedAt = Number.parseInt(message_id.replaceAll("-", "").slice(0, 12), 16);
+    expect(Date.now() - acceptedAt).toBeLessThan(5_000);
+  });
 
-test("the keys are printed once, and a second start changes nothing", async () => {
-  const first = await start();
-  const { api_key } = first.sandbox;
-  expect(first.output().split(api_key).length - 1).toBeGreaterThan(0);
-  const logged = first
-    .output()
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .join("\n");
-  expect(logged).not.toContain(api_key);
-  const before = readFileSync(fileOf("sandbox.json"), "utf8");
-  await stop();
+  interface Answered {
+    readonly status: number;
+    readonly body: { readonly message_id: string };
+  }
 
-  const second = await start({ env: { PORT: new URL(first.url).port } });
-  expect(second.output()).not.toContain(api_key);
-  expect(second.output()).not.toContain("curl");
-  expect(readFileSync(fileOf("sandbox.json"), "utf8")).toBe(before);
-  await expectKeyWorks(second, api_key);
-});
+  /** Has a shell run the line: with curl, or, where there is none, with a function of its name that says what it was given. */
+  async function runCurl(line: string): Promise<Answered> {
+    if (Bun.which("curl")) {
+      const output = await runShell(`${line} -w '\n%{http_code}'`);
+      const end = output.lastIndexOf("\n");
+      return { status: Number(output.slice(end)), body: JSON.parse(output.slice(0, end)) };
+    }
+    const given = (await runShell(`curl() { printf '%s\\0' "$@"; }\n${line}`)).split("\0").slice(0, -1);
+    const valuesOf = (option: string) => given.filter((_, index) => given[index - 1] === option);
+    const headers = valuesOf("-H").map((header): [string, string] => {
+      const colon = header.indexOf(":");
+      return [header.slice(0, colon), header.slice(colon + 1).trim()];
+    });
+    const url = given.find((each) => each.startsWith("http"))!;
+    const response = await fetch(url, { method: "POST", headers, body: valuesOf("-d")[0]! });
+    return { status: response.status, body: (await response.json()) as Answered["body"] };
+  }
 
-test("where sandbox.json cannot be written nothing is stored, and the next start is the first", async () => {
-  mkdirSync(fileOf("sandbox.json"));
-  const { code, output } = await runPostrider({ dataFolder: folder.path });
-  expect(code).toBe(1);
-  expect(output).toContain("sandbox.json");
-  expect(output).not.toContain("curl");
-  rmdirSync(fileOf("sandbox.json"));
-  const next = await start();
-  expect(next.output()).toContain("curl");
-  await expectKeyWorks(next, next.sandbox.api_key);
-});
+  function runShell(line: string): Promise<string> {
+    return new Response(Bun.spawn(["sh", "-c", line], { stdout: "pipe" }).stdout).text();
+  }
 
-test("a file that a first start left without its commit is replaced by one whose keys work", async () => {
-  writeFileSync(fileOf("sandbox.json"), '{"api_key":"pr_live_stale"');
-  const { sandbox } = await start();
-  expect(sandbox.api_key).not.toBe("pr_live_stale");
-  await expectKeyWorks(service!, sandbox.api_key);
-});
+  test("the keys are printed once, and a second start changes nothing", async () => {
+    const first = await start();
+    const { api_key } = first.sandbox;
+    expect(first.output().split(api_key).length - 1).toBeGreaterThan(0);
+    const logged = first
+      .output()
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .join("\n");
+    expect(logged).not.toContain(api_key);
+    const before = readFileSync(fileOf("sandbox.json"), "utf8");
+    await stop();
 
-test("killed at any moment of the first start, the next start has keys that work", async () => {
-  for (let afterMs = 150; afterMs <= 400; afterMs += 50) {
-    const fresh = makeDataFolder();
-    const killer = `(sleep ${afterMs / 1_000}; kill -9 $$) &`;
-    await runPostrider({ dataFolder: fresh.path, before: `${killer} true` });
-    const next = await startPostrider({ dataFolder: fresh.path });
+    const second = await start({ env: { PORT: new URL(first.url).port } });
+    expect(second.output()).not.toContain(api_key);
+    expect(second.output()).not.toContain("curl");
+    expect(readFileSync(fileOf("sandbox.json"), "utf8")).toBe(before);
+    await expectKeyWorks(second, api_key);
+  });
+
+  test("where sandbox.json cannot be written nothing is stored, and the next start is the first", async () => {
+    mkdirSync(fileOf("sandbox.json"));
+    const { code, output } = await runPostrider({ dataFolder: folder.path });
+    expect(code).toBe(1);
+    expect(output).toContain("sandbox.json");
+    expect(output).not.toContain("curl");
+    rmdirSync(fileOf("sandbox.json"));
+    const next = await start();
+    expect(next.output()).toContain("curl");
     await expectKeyWorks(next, next.sandbox.api_key);
-    next.kill("SIGKILL");
-    await next.exited;
-    expect(readdirSync(fresh.path)).toContain("sandbox.json");
-    fresh.remove();
+  });
+
+  test("a file that a first start left without its commit is replaced by one whose keys work", async () => {
+    writeFileSync(fileOf("sandbox.json"), '{"api_key":"pr_live_stale"');
+    const { sandbox } = await start();
+    expect(sandbox.api_key).not.toBe("pr_live_stale");
+    await expectKeyWorks(service!, sandbox.api_key);
+  });
+
+  test("killed at any moment of the first start, the next start has keys that work", async () => {
+    for (let afterMs = 150; afterMs <= 400; afterMs += 50) {
+      const fresh = makeDataFolder();
+      const killer = `(sleep ${afterMs / 1_000}; kill -9 $$) &`;
+      await runPostrider({ dataFolder: fresh.path, before: `${killer} true` });
+      const next = await startPostrider({ dataFolder: fresh.path });
+      await expectKeyWorks(next, next.sandbox.api_key);
+      next.kill("SIGKILL");
+      await next.exited;
+      expect(readdirSync(fresh.path)).toContain("sandbox.json");
+      fresh.remove();
+    }
+  });
+
+  async function expectKeyWorks({ url }: PostriderProcess, key: string): Promise<void> {
+    const path = `${url}/v1/sms/messages/00000000-0000-7000-8000-000000000000`;
+    const response = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(404);
   }
 });
-
-async function expectKeyWorks({ url }: PostriderProcess, key: string): Promise<void> {
-  const path = `${url}/v1/sms/messages/00000000-0000-7000-8000-000000000000`;
-  const response = await fetch(path, { headers: { Authorization: `Bearer ${key}` } });
-  expect(response.status).toBe(404);
-}

@@ -1,54 +1,56 @@
 /** The process is killed at any moment, under load, again and again. Nothing that was answered 202 may be lost or doubled. */
-import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { join } from "node:path";
+import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { storedRows } from "../stored-rows.ts";
 
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
-const KILLS = IS_LONG ? 200 : 20;
 const CLIENTS = 16;
 const BATCH = 50;
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
-const folder = makeDataFolder();
-afterAll(folder.remove);
+/** The ways of writing take turns on the same database. */
+const WAYS = { sqlite: [["--listeners", "2"], [], ["--store-thread"]], postgres: [[]] };
+const KILLS = { sqlite: IS_LONG ? 200 : 20, postgres: IS_LONG ? 200 : 7 };
 
-test(
-  `after ${KILLS} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
-  async () => {
-    const accepted = new Map<string, readonly string[]>();
-    let service = await startPostrider({ dataFolder: folder.path });
-    // The ways of writing take turns on the same database.
-    const ways = [["--listeners", "2"], [], ["--store-thread"]];
-    const writing = (kill: number) => ways[kill % ways.length] ?? [];
-    for (let kill = 0; kill < KILLS; kill++) {
-      const load = startLoad(service, accepted);
-      await load.accepted(20 + Math.floor(Math.random() * 200));
-      service.kill("SIGKILL");
-      await service.exited;
-      await load.stop();
-      service = await startPostrider({ dataFolder: folder.path, args: writing(kill) });
-      await load.finish(service);
-    }
-    const ids = [...accepted.values()].flat();
-    await allFinal(service, ids);
-    service.kill("SIGTERM");
-    expect(await service.exited).toBe(0);
+onBothStores((store) => {
+  const kills = KILLS[store];
+  const folder = makeDataFolder();
+  afterAll(folder.remove);
 
-    const database = new Database(join(folder.path, "postrider.db"), { readonly: true });
-    const stored = database.query("SELECT id, status FROM messages").all() as {
-      id: string;
-      status: string;
-    }[];
-    const jobs = database.query("SELECT count(*) AS jobs FROM jobs").get() as { jobs: number };
-    database.close();
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(stored.length).toBe(ids.length);
-    expect(stored.every((row) => row.status === "delivered")).toBe(true);
-    expect(jobs.jobs).toBe(0);
-  },
-  IS_LONG ? 3_600_000 : 240_000,
-);
+  test(
+    `after ${kills} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
+    async () => {
+      const accepted = new Map<string, readonly string[]>();
+      let service = await startPostrider({ dataFolder: folder.path });
+      const writing = (kill: number) => WAYS[store][kill % WAYS[store].length] ?? [];
+      for (let kill = 0; kill < kills; kill++) {
+        const load = startLoad(service, accepted);
+        await load.accepted(20 + Math.floor(Math.random() * 200));
+        service.kill("SIGKILL");
+        await service.exited;
+        await load.stop();
+        service = await startPostrider({ dataFolder: folder.path, args: writing(kill) });
+        await load.finish(service);
+      }
+      const ids = [...accepted.values()].flat();
+      await allFinal(service, ids);
+      service.kill("SIGTERM");
+      expect(await service.exited).toBe(0);
+
+      const stored = await storedRows<{ id: string; status: string }>(
+        folder.path,
+        "SELECT id, status FROM messages",
+      );
+      const jobs = await storedRows(folder.path, "SELECT id FROM jobs");
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(stored.length).toBe(ids.length);
+      expect(stored.every((row) => row.status === "delivered")).toBe(true);
+      expect(jobs).toEqual([]);
+    },
+    IS_LONG ? 3_600_000 : 240_000,
+  );
+});
 
 /** Clients that post singles and batches, each with a key of its own; what a kill cut off is repeated with the same key. */
 function startLoad(service: PostriderProcess, accepted: Map<string, readonly string[]>) {
