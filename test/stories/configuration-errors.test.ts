@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
 import { makeDataFolder, runPostrider, startPostrider } from "../postrider-process.ts";
 
@@ -66,65 +67,70 @@ test("TLS_CERT without TLS_KEY is refused", async () => {
   expect(await refusal({ TLS_CERT: cert })).toContain("TLS_CERT and TLS_KEY: set both");
 });
 
-test("PEM files that are no certificate and key are refused, and the next start is the first", async () => {
-  const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
-  writeFileSync(cert, testTls.key);
-  writeFileSync(key, testTls.cert);
-  expect(await refusal({ TLS_CERT: cert, TLS_KEY: key })).toMatch(/TLS/);
-  expect(existsSync(join(folder.path, "sandbox.json"))).toBe(false);
-  await startAndStop();
-});
+onBothStores((store) => {
+  test("PEM files that are no certificate and key are refused, and the next start is the first", async () => {
+    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    writeFileSync(cert, testTls.key);
+    writeFileSync(key, testTls.cert);
+    expect(await refusal({ TLS_CERT: cert, TLS_KEY: key })).toMatch(/TLS/);
+    expect(existsSync(join(folder.path, "sandbox.json"))).toBe(false);
+    await startAndStop();
+  });
 
-test("another master key than the database's is refused, and the right one still opens it", async () => {
-  const right = { POSTRIDER_SECRET: "the right secret of this instance" };
-  const apiKey = await startAndStop(right);
-  expect(await refusal({ POSTRIDER_SECRET: "a wrong secret of this instance" })).toMatch(
-    /master key|POSTRIDER_SECRET/,
-  );
-  expect(await refusal()).toMatch(/master key|POSTRIDER_SECRET/);
-  expect(await startAndStop(right)).toBe(apiKey);
-});
+  test("another master key than the database's is refused, and the right one still opens it", async () => {
+    const right = { POSTRIDER_SECRET: "the right secret of this instance" };
+    const apiKey = await startAndStop(right);
+    expect(await refusal({ POSTRIDER_SECRET: "a wrong secret of this instance" })).toMatch(
+      /master key|POSTRIDER_SECRET/,
+    );
+    expect(await refusal()).toMatch(/master key|POSTRIDER_SECRET/);
+    expect(await startAndStop(right)).toBe(apiKey);
+  });
 
-test("a database whose key file is missing is refused, no new key is made, and with the file back it opens", async () => {
-  await startAndStop();
-  const file = join(folder.path, "master.key");
-  renameSync(file, `${file}.away`);
-  const output = await refusal();
-  expect(output).toContain(`${file} is missing`);
-  expect(output).toContain("POSTRIDER_SECRET");
-  expect(existsSync(file)).toBe(false);
-  renameSync(`${file}.away`, file);
-  await startAndStop();
-});
+  test("a port that is taken is said, and the next start is the first", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    expect(await refusal({ PORT: String(port) })).toMatch(new RegExp(`port ${port}`));
+    expect(existsSync(join(folder.path, "sandbox.json"))).toBe(false);
+    server.close();
+    await startAndStop({ PORT: String(port) });
+  });
 
-test("a key file that was cut short is refused, and is not taken for a key of a new folder either", async () => {
-  const file = join(folder.path, "master.key");
-  writeFileSync(file, "\n");
-  expect(await refusal()).toContain(file);
-  expect(existsSync(join(folder.path, "postrider.db"))).toBe(false);
-});
+  test("a data folder that cannot be made is said", async () => {
+    const file = join(folder.path, "file");
+    writeFileSync(file, "");
+    expect(await refusal({ POSTRIDER_DATA: join(file, "data") })).toContain(join(file, "data"));
+  });
 
-test("a port that is taken is said, and the next start is the first", async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  expect(await refusal({ PORT: String(port) })).toMatch(new RegExp(`port ${port}`));
-  expect(existsSync(join(folder.path, "sandbox.json"))).toBe(false);
-  server.close();
-  await startAndStop({ PORT: String(port) });
-});
+  // PostgreSQL has no file, and its master key is given.
+  if (store === "sqlite") {
+    test("a database whose key file is missing is refused, no new key is made, and with the file back it opens", async () => {
+      await startAndStop();
+      const file = join(folder.path, "master.key");
+      renameSync(file, `${file}.away`);
+      const output = await refusal();
+      expect(output).toContain(`${file} is missing`);
+      expect(output).toContain("POSTRIDER_SECRET");
+      expect(existsSync(file)).toBe(false);
+      renameSync(`${file}.away`, file);
+      await startAndStop();
+    });
 
-test("a data folder that cannot be made is said", async () => {
-  const file = join(folder.path, "file");
-  writeFileSync(file, "");
-  expect(await refusal({ POSTRIDER_DATA: join(file, "data") })).toContain(join(file, "data"));
-});
+    test("a key file that was cut short is refused, and is not taken for a key of a new folder either", async () => {
+      const file = join(folder.path, "master.key");
+      writeFileSync(file, "\n");
+      expect(await refusal()).toContain(file);
+      expect(existsSync(join(folder.path, "postrider.db"))).toBe(false);
+    });
 
-test("a file that is no database is refused and left as it is", async () => {
-  const path = join(folder.path, "postrider.db");
-  const text = "This is not a database, but somebody's diary. ".repeat(100);
-  writeFileSync(join(folder.path, "master.key"), `${"5".repeat(64)}\n`);
-  writeFileSync(path, text);
-  expect(await refusal()).toMatch(/postrider\.db.*not a database/);
-  expect(readFileSync(path, "utf8")).toBe(text);
+    test("a file that is no database is refused and left as it is", async () => {
+      const path = join(folder.path, "postrider.db");
+      const text = "This is not a database, but somebody's diary. ".repeat(100);
+      writeFileSync(join(folder.path, "master.key"), `${"5".repeat(64)}\n`);
+      writeFileSync(path, text);
+      expect(await refusal()).toMatch(/postrider\.db.*not a database/);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    });
+  }
 });
