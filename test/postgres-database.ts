@@ -11,10 +11,13 @@ export async function freshDatabase(): Promise<TestDatabase> {
 /** Databases that nobody uses now: to empty one costs less than to make one. */
 const unused: string[] = [];
 
-/** The same, used before by others perhaps; `drop` leaves it to the next. */
-export async function emptyDatabase(): Promise<TestDatabase> {
+/**
+ * The same, used before by others perhaps; `drop` leaves it to the next. `oldDaysToo`: without the tables of days before
+ * today's, with which whoever cleans up would begin.
+ */
+export async function emptyDatabase({ oldDaysToo = false } = {}): Promise<TestDatabase> {
   const url = unused.pop() ?? (await freshDatabase()).url;
-  await empty(url);
+  await empty(url, { oldDaysToo });
   let isOurs = true;
   return {
     url,
@@ -32,10 +35,17 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
   LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
 END $$`;
 
-async function empty(url: string): Promise<void> {
+const DROP_OLD_DAYS = `DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'
+    AND right(relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
+  LOOP EXECUTE format('DROP TABLE %I', name); END LOOP;
+END $$`;
+
+async function empty(url: string, { oldDaysToo }: { oldDaysToo: boolean }): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(EMPTY);
+  if (oldDaysToo) await client.query(DROP_OLD_DAYS);
   await client.end();
 }
 

@@ -1,4 +1,4 @@
 import { storeContract } from "../store.contract.ts";
-import { openFresh } from "./postgres-world.contract.ts";
+import { openEmptied } from "./postgres-world.contract.ts";
 
-storeContract("postgres", openFresh);
+storeContract("postgres", openEmptied);

@@ -1,7 +1,8 @@
 /** Ways for tests to open a store on PostgreSQL, each on a database of its own, and to look behind it. */
 import { beforeAll } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { postgresServer } from "../../../test/postgres-server.ts";
+import { emptyDatabase } from "../../../test/postgres-database.ts";
+import { postgresServer, type TestDatabase } from "../../../test/postgres-server.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
@@ -26,10 +27,17 @@ export function openOther(url: string, options: Partial<PostgresOptions> = {}): 
   return openPostgres({ url, vault: VAULT, clock: createSystemClock(), ...options });
 }
 
-/** Opens a store on an empty database; the database goes when the store is closed. */
+/** Opens a store on a new database; the database goes when the store is closed. */
 export async function openFresh(options: Partial<PostgresOptions> = {}) {
-  const server = await postgresServer(prepare);
-  const { url, drop } = await server.createDatabase();
+  return openOn(await (await postgresServer(prepare)).createDatabase(), options);
+}
+
+/** The same on a database that others may have used before: that is there sooner. Tables of later days may stand in it. */
+export async function openEmptied() {
+  return openOn(await emptyDatabase({ oldDaysToo: true }), {});
+}
+
+async function openOn({ url, drop }: TestDatabase, options: Partial<PostgresOptions>) {
   const store = await openOther(url, options);
   const driver = openDriver({ url, connections: 1 });
   const close = async () => {
