@@ -57,7 +57,7 @@ onBothStores(() => {
     await two.live.send(NUMBER);
     await two.live.send(NUMBER);
     const last = await two.live.send(NUMBER);
-    await two.postrider.pass(600_000);
+    await two.postrider.pass(250_000);
     const waits = (await two.live.timeline(last)).filter(({ error }) => error?.code === "smpp.sender_rate");
     expect(waits.length).toBeGreaterThan(0);
     expect(waits.length).toBeLessThan(6);

@@ -24,6 +24,8 @@ onBothStores(() => {
     expect((await rig.attempts(first!.id))[0]?.error?.code).toBe("tls");
     expect(rig.receiver.deliveries).toEqual([]);
     await rig.set("webhook_ca", hooksTls.ca);
+    // Settings are read again after a second.
+    await rig.service.pass(1_100);
     await rig.until(id, ["delivered", "delivered"]);
   });
 });
