@@ -19,7 +19,7 @@ const QUICK_STEPS: readonly Step[] = [
   quick("imports", tool("biome"), "check", "--formatter-enabled=false", "--linter-enabled=false", "."),
   quick("types", tool("tsc"), "--noEmit", "-p", "."),
   quick("dead code", tool("knip"), "--no-progress"),
-  quick("architecture", bun, "test", "--only-failures", "./test/architecture.test.ts"),
+  quick("architecture", bun, "test", "--timeout", "60000", "--only-failures", "./test/architecture.test.ts"),
   quick("duplication", tool("jscpd"), "--noTips", "src"),
   quick("generated files", bun, "scripts/generate.ts", "--check"),
 ];

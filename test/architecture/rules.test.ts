@@ -54,6 +54,8 @@ const BROKEN: readonly (readonly [rule: RegExp, path: string, text: string, line
   [/^no test is/, "test/stories/a.test.ts", `\ndescribe.skip.each([1])("x", () => {});`, 2],
   [/^no test is/, "test/a.test.ts", `test.skipIf(isSlow)("x", () => {}); // skipped: slow`, 1],
   [/^no test is/, "test/a.test.ts", `test.todo("x");`, 1],
+  [/^every story/, "test/stories/a.test.ts", `test("x", () => {});`, 1],
+  [/^every story/, "test/stories/backup.test.ts", `onBothStores(() => {});`, 1],
 ];
 
 const FINE: readonly (readonly [path: string, text: string])[] = [
@@ -76,6 +78,8 @@ const FINE: readonly (readonly [path: string, text: string])[] = [
   ["src/core/base64.ts", `export function openDatabase() {}`],
   ["src/core/a.ts", `if (a) x(); else if (b) x(); else if (c) x(); else if (d) x(); else if (e) x();`],
   ["src/core/a.ts", `function f() {\n${"x();\n".repeat(48)}}`],
+  ["test/stories/a.test.ts", `onBothStores((store) => {});`],
+  ["test/stories/backup.test.ts", `test("x", () => {});`],
   ["test/a.test.ts", `test.skipIf(!hasX && !CI)("x", () => {}); // skipped: there is no X on this machine`],
 ];
 

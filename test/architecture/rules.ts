@@ -21,7 +21,7 @@ import {
 } from "./portability-rules.ts";
 import type { Rule } from "./source.ts";
 import { sqlStaysInTheStore } from "./sql-rules.ts";
-import { noSilentSkips } from "./test-rules.ts";
+import { noSilentSkips, storiesAreToldOnBothStores } from "./test-rules.ts";
 
 /** Every rule of the house that a machine can check. CONTRIBUTING.md says them in words. */
 export const RULES: readonly Rule[] = [
@@ -45,4 +45,5 @@ export const RULES: readonly Rule[] = [
   fewPositionalParameters,
   shallowNesting,
   noSilentSkips,
+  storiesAreToldOnBothStores,
 ];

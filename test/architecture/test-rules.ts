@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import ts from "typescript";
+import { ONE_STORE } from "../stories/one-store.ts";
 import { CODE, isTest, type Rule, type Source } from "./source.ts";
 import { inspect, lineOf } from "./syntax.ts";
 
@@ -18,6 +21,25 @@ export const noSilentSkips: Rule = {
       if (skip === undefined || (skip === "skipIf" && isExcused(source, node))) return undefined;
       return `${skip}: a test runs, or it says why on its line ("… CI … // skipped: reason") and runs in CI`;
     });
+  },
+};
+
+const STORIES = "test/stories/";
+const LIST = `${STORIES}one-store.ts`;
+const ON_BOTH = /^on(BothStores|EveryStore)\(/m;
+
+export const storiesAreToldOnBothStores: Rule = {
+  name: `every story is told on both stores, or ${LIST} says why not`,
+  check({ path, text }) {
+    const violation = (message: string) => ({ path, line: 1, message });
+    if (path === LIST) {
+      const gone = Object.keys(ONE_STORE).filter((name) => !existsSync(join(process.cwd(), STORIES, name)));
+      return gone.map((name) => violation(`${name} is not there`));
+    }
+    if (!path.startsWith(STORIES) || !path.endsWith(".test.ts")) return [];
+    const isListed = ONE_STORE[path.slice(STORIES.length)] !== undefined;
+    if (isListed !== ON_BOTH.test(text)) return [];
+    return [violation(isListed ? `${LIST} lists it, though it is told on both` : "it is told on one store")];
   },
 };
 

@@ -17,7 +17,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "migrate-to.test.ts": "a move from SQLite into PostgreSQL: both at once",
   "postgres-away.test.ts": "a server that is away; what SQLite has instead is disk-full.test.ts",
   "postgres-restart.test.ts": "a server that restarts; SQLite has none",
-  "postgres-start.test.ts": "first starts and refusals on a server; SQLite's are first-start.test.ts",
+  "postgres-start.test.ts": "what only a server brings into a start; the rest is first-start.test.ts",
   "rolling-upgrade.test.ts": "processes of two versions on one database; SQLite has one process",
   "rotate-key-postgres.test.ts":
     "the key in the environment of many processes; SQLite's is rotate-key.test.ts",
