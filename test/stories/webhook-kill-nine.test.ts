@@ -1,6 +1,6 @@
 /** The process is killed when a receiver has an event, and nobody has written down that it does. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
@@ -12,7 +12,7 @@ import {
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 import { allowHooks, newestSecret, type ShownWebhook, sendSms } from "../webhook-rig.ts";
 
-const LATER = join(import.meta.dir, "../fakes/later.ts");
+const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 const LEASE_MS = 60_000;
 
 onBothStores(() => {
