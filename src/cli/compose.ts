@@ -27,10 +27,11 @@ import { createMailKeys } from "./mail-keys.ts";
 import { createHttp } from "./make-http.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { createNetwork } from "./network.ts";
-import { deliveryLog, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { createPublicUrl } from "./public-url.ts";
 import { finishRotation } from "./rotate-key.ts";
 import { createSenderDomains } from "./sender-domains.ts";
+import { createSteadyLog } from "./steady-log.ts";
 import { createUnsubscribeHeaders } from "./unsubscribe.ts";
 import { watchReceipts } from "./watch-receipts.ts";
 import type { Seat } from "./web.ts";
@@ -91,6 +92,7 @@ function makeParts(
     config,
     clock,
     log,
+    steadyLog: createSteadyLog(log, clock),
     store: {
       ...store,
       queue: listeners.heard(store.queue),
@@ -137,8 +139,7 @@ async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider
 
 /** What turns by itself, once it is started. */
 function makeLoops(parts: Parts) {
-  const { clock, store, dns } = parts;
-  const log = deliveryLog(parts.log);
+  const { clock, store, dns, steadyLog: log } = parts;
   const engine = createDelivery(parts);
   const domains = createDomainWatch({ records: store.records, dns, log });
   const chores = [domains.chore, overdueChore(store)];
@@ -207,7 +208,8 @@ function endProcess(error: Error, log: Logger): void {
   process.exit(1);
 }
 
-function createDelivery({ config, clock, log, store, metrics, ids, dns, mailKeys, aside }: Parts): Engine {
+function createDelivery(parts: Parts): Engine {
+  const { config, clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
   const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
@@ -239,7 +241,7 @@ function createDelivery({ config, clock, log, store, metrics, ids, dns, mailKeys
     unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, createPublicUrl(store.records, clock)),
     clock,
     random: Math.random,
-    log: deliveryLog(log),
+    log,
     observe: metrics.observe,
     builtIn: BUILT_IN,
     slotsOf,

@@ -15,7 +15,7 @@ import { docsAsset } from "./docs-asset.ts";
 import type { Fetch } from "./listen.ts";
 import type { Listeners } from "./listeners/start-listeners.ts";
 import { createNetwork } from "./network.ts";
-import { deliveryLog, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 import { createUnsubscribeByToken } from "./unsubscribe.ts";
 import { createWeb } from "./web.ts";
@@ -38,7 +38,7 @@ export function createHttp(
   parts: Parts,
   { engine, upkeep, domains, webhooks, alarms, listeners, baseUrl, isDraining }: HttpParts,
 ): Fetch {
-  const { config, clock, log, store, metrics, ids } = parts;
+  const { config, clock, steadyLog: log, store, metrics, ids } = parts;
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
     ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
@@ -49,7 +49,7 @@ export function createHttp(
     store,
     clock,
     ids,
-    log: deliveryLog(log),
+    log,
     adminEndpoints: createAdmin(parts, { engine, webhooks, alarms }),
     metrics: () =>
       metrics.text({
@@ -84,7 +84,10 @@ export function createHttp(
 
 type Watched = Pick<HttpParts, "engine" | "webhooks" | "alarms">;
 
-function createAdmin({ store, clock, ids, dns, log }: Parts, { engine, webhooks, alarms }: Watched) {
+function createAdmin(
+  { store, clock, ids, dns, steadyLog: log }: Parts,
+  { engine, webhooks, alarms }: Watched,
+) {
   return adminEndpoints({
     store,
     clock,

@@ -14,6 +14,8 @@ export interface Parts {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  /** For what turns by itself. */
+  readonly steadyLog: DeliveryLog;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly ids: () => string;
@@ -21,14 +23,4 @@ export interface Parts {
   readonly mailKeys: MailKeys;
   readonly aside: Aside;
   readonly webSeat?: Seat;
-}
-
-export function deliveryLog(log: Logger): DeliveryLog {
-  return {
-    isDebug: () => log.isLevelEnabled("debug"),
-    debug: (fields, message) => log.debug(fields, message),
-    info: (fields, message) => log.info(fields, message),
-    warn: (fields, message) => log.warn(fields, message),
-    error: (fields, message) => log.error(fields, message),
-  };
 }
