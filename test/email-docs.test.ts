@@ -15,6 +15,9 @@ import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrid
 
 const PAGE = "email-domain.md";
 
+/** A page is a dozen commands, each a process of its own. */
+const LONG_MS = 90_000;
+
 const folder = makeDataFolder();
 let service: PostriderProcess;
 let dns: FakeDns;
@@ -113,46 +116,54 @@ function columns(table: string): readonly string[] {
   );
 }
 
-test("from an empty zone to a verified domain", async () => {
-  await followAll("");
-  await followAll("1.");
-  const records = await followAll("2.");
-  const [verify = ""] = commandsOf(blocksOf(PAGE, "3.")[0]!);
-  const [, before, after] = blocksOf(PAGE, "3.");
-  const early = await follow(verify);
-  expect(early.code).toBe(1);
-  expect(columns(early.out)).toEqual(columns(before!.text));
-  expect(publish(records)).toBe(5);
-  let late = await follow(verify);
-  // Settings and answers of the DNS are remembered for a moment.
-  while (late.code !== 0) late = await follow(verify);
-  expect(columns(late.out)).toEqual(columns(after!.text));
-});
+test(
+  "from an empty zone to a verified domain",
+  async () => {
+    await followAll("");
+    await followAll("1.");
+    const records = await followAll("2.");
+    const [verify = ""] = commandsOf(blocksOf(PAGE, "3.")[0]!);
+    const [, before, after] = blocksOf(PAGE, "3.");
+    const early = await follow(verify);
+    expect(early.code).toBe(1);
+    expect(columns(early.out)).toEqual(columns(before!.text));
+    expect(publish(records)).toBe(5);
+    let late = await follow(verify);
+    // Settings and answers of the DNS are remembered for a moment.
+    while (late.code !== 0) late = await follow(verify);
+    expect(columns(late.out)).toEqual(columns(after!.text));
+  },
+  LONG_MS,
+);
 
 const SEND = /^curl/;
 const TIMELINE = "postrider messages timeline $MESSAGE_ID --channel email --account $ACCOUNT_ID";
 
-test("straight to the mail hosts of one domain, over a relay to all others: signed, delivered, and bounced later", async () => {
-  await followAll("4.");
-  let timeline = await followAll("5.");
-  while (!timeline.includes("delivered")) timeline = (await follow(TIMELINE)).out;
-  const direct = await far.mail(0);
-  expect(direct.to).toEqual(["ann@example.net"]);
-  const [send = ""] = blocksOf(PAGE, "5.")
-    .flatMap(commandsOf)
-    .filter((command) => SEND.test(command));
-  await follow(send.replace("ann@example.net", "ann@example.org"));
-  const { raw, from, user } = await relay.mail(0);
-  expect(user).toBe("acme");
-  for (const mail of [raw, direct.raw]) {
-    expect((await verdicts(mail, dns.txt)).filter(({ holds }) => !holds)).toEqual([]);
-  }
-  expect(from).toMatch(/^b-[a-z0-9]{40,}@bounce\.example\.com$/);
-  const bounce = postfixDsn({ recipient: "ann@example.org" });
-  expect(await mailBack({ port: bouncePort, to: from, raw: bounce })).toStartWith("250");
-  const { out } = await follow(TIMELINE);
-  expect(out).toContain("bounced");
-});
+test(
+  "straight to the mail hosts of one domain, over a relay to all others: signed, delivered, and bounced later",
+  async () => {
+    await followAll("4.");
+    let timeline = await followAll("5.");
+    while (!timeline.includes("delivered")) timeline = (await follow(TIMELINE)).out;
+    const direct = await far.mail(0);
+    expect(direct.to).toEqual(["ann@example.net"]);
+    const [send = ""] = blocksOf(PAGE, "5.")
+      .flatMap(commandsOf)
+      .filter((command) => SEND.test(command));
+    await follow(send.replace("ann@example.net", "ann@example.org"));
+    const { raw, from, user } = await relay.mail(0);
+    expect(user).toBe("acme");
+    for (const mail of [raw, direct.raw]) {
+      expect((await verdicts(mail, dns.txt)).filter(({ holds }) => !holds)).toEqual([]);
+    }
+    expect(from).toMatch(/^b-[a-z0-9]{40,}@bounce\.example\.com$/);
+    const bounce = postfixDsn({ recipient: "ann@example.org" });
+    expect(await mailBack({ port: bouncePort, to: from, raw: bounce })).toStartWith("250");
+    const { out } = await follow(TIMELINE);
+    expect(out).toContain("bounced");
+  },
+  LONG_MS,
+);
 
 test("a rotation prints the records of the old keys and of the new", async () => {
   expect(publish(await followAll("6."))).toBeGreaterThanOrEqual(5);
