@@ -31,7 +31,7 @@ onBothStores((store) => {
     holding = await openLiveSms(service, { connectors, settings: { on_unconfirmed: "hold" } });
     sent = await resending.send(RESENDING);
     // PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice a second, and 35.
-    held = await holding.send(HOLDING, { expire_after_seconds: store === "sqlite" ? 10 : 45 });
+    held = await holding.send(HOLDING, { expire_after_seconds: store === "sqlite" ? 15 : 50 });
     await smsc.until(() => smsc.submits.length === 2);
     service.kill("SIGKILL");
     await service.exited;
