@@ -15,6 +15,9 @@ import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 /** Time passes in steps of so much while something is waited for. */
 const STEP_MS = 100;
 
+/** In real time, on a machine that has much else to do. */
+const LATEST_MS = 3_000;
+
 /** A long time passes in this many steps at the most. */
 const MOST_STEPS = 200;
 
@@ -42,6 +45,16 @@ export interface HeldPostrider extends Peer {
   leap(ms: number): void;
   /** Stops the service and removes its data. */
   close(): Promise<void>;
+}
+
+/** What real sockets bring may be under way still when the held time is over: the clock stands, and it is waited for. */
+async function comesLate(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<number> {
+  const tooLate = performance.now() + LATEST_MS;
+  while (!(await isSo())) {
+    if (performance.now() > tooLate) throw new Error(`it did not come to it within ${withinMs} ms`);
+    await Bun.sleep(10);
+  }
+  return withinMs;
 }
 
 export async function startHeldPostrider(
@@ -77,10 +90,16 @@ export async function startHeldPostrider(
     await held.advance(ms);
     if (stored.DATABASE_URL) await answersOfPostgres();
   };
+  /** Whoever looks asks over a socket, so that time does not run ahead of what the sockets of others bring. */
+  const look = async (isSo: Parameters<HeldPostrider["passUntil"]>[0]) => {
+    const answer = isSo();
+    if (answer === false) await fetch(`${postrider.url}/healthz`).then((response) => response.text());
+    return answer;
+  };
   const passUntil: HeldPostrider["passUntil"] = async (isSo, withinMs) => {
     const startedAt = clock.now();
-    while (!(await isSo())) {
-      if (clock.now() - startedAt > withinMs) throw new Error(`it did not come to it within ${withinMs} ms`);
+    while (!(await look(isSo))) {
+      if (clock.now() - startedAt > withinMs) return comesLate(isSo, withinMs);
       await step(STEP_MS);
     }
     return clock.now() - startedAt;

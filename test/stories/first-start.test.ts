@@ -142,7 +142,7 @@ onBothStores((store) => {
       expect(readdirSync(fresh.path)).toContain("sandbox.json");
       fresh.remove();
     }
-  });
+  }, 120_000);
 
   async function expectKeyWorks({ url }: PostriderProcess, key: string): Promise<void> {
     const path = `${url}/v1/sms/messages/00000000-0000-7000-8000-000000000000`;
