@@ -60,18 +60,18 @@ type Single = Exclude<SqlValue, readonly unknown[]>;
 
 function createReader(
   source: Source,
-  { table, read = {}, convert = {}, where = "true", rows = ROWS }: MovedTable,
+  { table, from = table, read = {}, convert = {}, where = "true", rows = ROWS }: MovedTable,
   columns: readonly Column[],
 ): (after: Place["after"]) => readonly Row[] {
-  const key = keyOf(source, table);
+  const key = keyOf(source, from);
   const shown = [
-    ...columns.map(({ name }, index) => `${read[name] ?? `${table}.${name}`} AS c${index}`),
-    ...key.map((name, index) => `${table}.${name} AS k${index}`),
+    ...columns.map(({ name }, index) => `${read[name] ?? `${from}.${name}`} AS c${index}`),
+    ...key.map((name, index) => `${from}.${name} AS k${index}`),
   ];
-  const of = key.map((name) => `${table}.${name}`).join(", ");
+  const of = key.map((name) => `${from}.${name}`).join(", ");
   const select = (beyond: string) =>
     source.prepare<Record<string, SourceValue>>(
-      `SELECT ${shown.join(", ")} FROM ${table} WHERE ${where} ${beyond} ORDER BY ${of} LIMIT ${rows}`,
+      `SELECT ${shown.join(", ")} FROM ${from} WHERE ${where} ${beyond} ORDER BY ${of} LIMIT ${rows}`,
     );
   const first = select("");
   const next = select(`AND (${of}) > (${key.map(() => "?").join(", ")})`);

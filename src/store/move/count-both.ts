@@ -2,7 +2,7 @@ import type { Session } from "../postgres/driver.ts";
 import type { Driver as Source } from "../sqlite/driver.ts";
 import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { MOVING } from "./move-marks.ts";
-import { movedTables } from "./moved-tables.ts";
+import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 /** Rows of one kind on both sides. */
 export interface Counted {
@@ -16,10 +16,18 @@ export interface Counted {
 export async function countBoth(source: Source, target: Session): Promise<readonly Counted[]> {
   const counted: Counted[] = [];
   const walks = Map.groupBy(movedTables(), ({ table }) => table);
-  for (const [table, [{ countBy } = {}]] of walks) {
-    counted.push(...(await compare(source, target, { table, countBy })));
+  for (const [table, all] of walks) {
+    const elsewhere = all.filter(({ from }) => from !== undefined);
+    counted.push(...(await compare(source, target, { table, countBy: all[0]?.countBy, elsewhere })));
   }
   return counted;
+}
+
+interface Compared {
+  readonly table: string;
+  readonly countBy: string | undefined;
+  /** Walks over rows that SQLite has in another table. */
+  readonly elsewhere: readonly MovedTable[];
 }
 
 interface Group {
@@ -30,11 +38,14 @@ interface Group {
 async function compare(
   source: Source,
   target: Session,
-  { table, countBy }: { readonly table: string; readonly countBy: string | undefined },
+  { table, countBy, elsewhere }: Compared,
 ): Promise<readonly Counted[]> {
   const of = countBy === undefined ? "NULL" : countBy;
   const sql = `SELECT ${of} AS value, count(*) AS rows FROM ${table} ${own(table)} GROUP BY 1`;
-  const here = byValue(source.prepare<Group>(sql).all());
+  const here = byValue([
+    ...source.prepare<Group>(sql).all(),
+    ...elsewhere.flatMap((walk) => source.prepare<Group>(countOf(walk)).all()),
+  ]);
   const there = byValue(await target.query<Group>(sql));
   const values = [...new Set([...here.keys(), ...there.keys()])].toSorted();
   const groups = values.map((value) => ({
@@ -45,11 +56,17 @@ async function compare(
   return groups.length > 0 ? groups : [{ what: table, sqlite: 0, postgres: 0 }];
 }
 
+function countOf({ from, where = "true" }: MovedTable): string {
+  return `SELECT NULL AS value, count(*) AS rows FROM ${from} WHERE ${where}`;
+}
+
 /** The marks of the move itself, and what an erasure takes up for the moment, are on one side only. */
 function own(table: string): string {
   return table === "meta" ? `WHERE name NOT LIKE '${MOVING}%' AND NOT ${ROOM_ROWS}` : "";
 }
 
 function byValue(groups: readonly Group[]): ReadonlyMap<string, number> {
-  return new Map(groups.map(({ value, rows }) => [value ?? "", rows]));
+  const sums = new Map<string, number>();
+  for (const { value, rows } of groups) sums.set(value ?? "", (sums.get(value ?? "") ?? 0) + rows);
+  return sums;
 }

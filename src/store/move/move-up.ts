@@ -124,8 +124,8 @@ async function move(moving: Moving, { walk, table, onProgress }: Step): Promise<
   });
 }
 
-function countRows(source: Source, { table, where = "true" }: MovedTable): number {
-  const sql = `SELECT count(*) AS rows FROM ${table} WHERE ${where}`;
+function countRows(source: Source, { table, from = table, where = "true" }: MovedTable): number {
+  const sql = `SELECT count(*) AS rows FROM ${from} WHERE ${where}`;
   return source.prepare<{ rows: number }>(sql).get()?.rows ?? 0;
 }
 

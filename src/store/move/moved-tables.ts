@@ -1,9 +1,12 @@
 import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { type SavedBody, toSavedText } from "../sqlite/idempotency-keys.ts";
+import { OWN } from "../sqlite/own-content.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
 export interface MovedTable {
   readonly table: string;
+  /** The table of SQLite, where it is not of the same name; `where` says which of its rows. */
+  readonly from?: string;
   /** Columns of PostgreSQL that SQLite has in other words: an expression over its table. */
   readonly read?: Readonly<Record<string, string>>;
   /** Columns whose value SQL cannot make. */
@@ -20,7 +23,8 @@ export interface MovedTable {
   readonly countBy?: string;
 }
 
-const FIRST_MESSAGE = "(SELECT c.first_message_id FROM contents c WHERE c.id = messages.content)";
+const FIRST_MESSAGE = `CASE messages.content WHEN ${OWN} THEN messages.id
+  ELSE (SELECT c.first_message_id FROM contents c WHERE c.id = messages.content) END`;
 
 const PIECES = (field: string) =>
   `(SELECT group_concat(text, '') FROM (SELECT text FROM content_pieces
@@ -62,6 +66,13 @@ export function movedTables(): readonly MovedTable[] {
       // Half of its digest is enough of a name.
       read: { name: "substr(hex(name), 1, 32)", taken_at: "0" },
       convert: { body: (body) => toSavedText(body as SavedBody) },
+    },
+    // Contents in the rows of their messages. After all others: a move that was cut off knows each by its place.
+    {
+      ...contents,
+      from: "messages",
+      where: `content = ${OWN}`,
+      read: { messages: "1", last_message_id: "messages.id", is_kept: "0" },
     },
   ];
 }

@@ -5,6 +5,7 @@ import type { AccountBook } from "./account-book.ts";
 import type { BodyTexts, ContentPieces } from "./content-pieces.ts";
 import type { Database } from "./database.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import { isOwnContent, OWN } from "./own-content.ts";
 import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
 import type { QueueBook } from "./queue-book.ts";
 import type { RowNumbers } from "./row-numbers.ts";
@@ -47,9 +48,12 @@ export function createAccept(
     if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
     accounts.markUsed(entry);
     const account = entry.number;
-    const content = apart?.content ?? nextContent();
-    insertContent(content, [envelope, body, apart?.count ?? 0], messages);
-    const frame = { account, content, channel, callbackHost, flow: account * 2 + (flow === "batch" ? 1 : 0) };
+    const isOwn = isOwnContent(request);
+    const content = isOwn ? OWN : (apart?.content ?? nextContent());
+    if (!isOwn) insertContent(content, [envelope, body, apart?.count ?? 0], messages);
+    const own = isOwn ? ([envelope, body] as const) : NOT_OWN;
+    const flowNumber = account * 2 + (flow === "batch" ? 1 : 0);
+    const frame = { account, content, channel, callbackHost, own, flow: flowNumber };
     for (const message of messages) insertMessage(message, frame);
     return ACCEPTED;
   };
@@ -105,11 +109,14 @@ function recipientOf([, recipient]: PackedMessage): string {
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
 
+const NOT_OWN = [null, null] as const;
+
 interface MessageFrame {
   readonly account: number;
   readonly content: number;
   readonly channel: string;
   readonly callbackHost: string | null;
+  readonly own: readonly [envelope: string | null, body: string | null];
   readonly flow: number;
 }
 
@@ -118,8 +125,9 @@ function createMessageInsert(
   { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,
 ): (message: PackedMessage, frame: MessageFrame) => void {
   const insert = db.prepare(
-    `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`,
+    `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at,
+       callback_host, envelope, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`,
   );
   const noteDeferral = createDeferralNote(db);
   const insertJob = db.prepare(
@@ -128,9 +136,10 @@ function createMessageInsert(
   );
   const nextJob = numbers("jobs");
   return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
-    const { account, content, channel, callbackHost, flow } = frame;
+    const { account, content, channel, callbackHost, own, flow } = frame;
     const position = deferral === null ? 0 : 1;
-    insert.run(id, account, content, channel, recipient, status, parts, position, expiresAt, callbackHost);
+    const values = [id, account, content, channel, recipient, status, parts, position, expiresAt] as const;
+    insert.run(...values, callbackHost, ...own);
     if (deferral !== null) noteDeferral(id, status, deferral);
     for (let at = 0; at < jobs.length; at += 2) {
       const queue = jobs[at] ?? "";

@@ -1,7 +1,7 @@
 import type { ClaimedJob, ClaimRequest } from "../../core/claimed-job.ts";
 import { senderKey } from "../../core/opt-out.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
+import { joinContent, MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
 import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
@@ -60,6 +60,8 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
 }
 
 interface ReadyRow extends Omit<MessageRow, "id"> {
+  readonly envelope: string | null;
+  readonly body: string | null;
   readonly job_id: number;
   /** `null`, and nothing of the message there: it has been pruned. */
   readonly id: string | null;
@@ -78,7 +80,7 @@ type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leas
 function createTaker(db: Database): Taker {
   const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
-  const ofMessage = MESSAGE_COLUMNS.split(", ").map((column) => `messages.${column}`);
+  const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
   const earliest = db.prepare<ReadyRow>(
     `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted, ${ofMessage}
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
@@ -131,7 +133,7 @@ function createHandOver({ accounts, contents, messages, optOuts }: ClaimParts) {
   return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
     if (!isWhole(job)) return undefined;
     const entry = accounts.byNumber(job.account);
-    const content = contents.find(job.content);
+    const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
     if (!entry || !content) return undefined;
     const isQueued = job.status === "queued";
     if (isQueued) messages.turn(job.id, "queued", "sending");

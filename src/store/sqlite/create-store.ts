@@ -116,7 +116,7 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
   const bell = createBell<string>(db);
   const webhooks = createWebhookLog(db, bell);
   const messages = createMessageLog(db, events, webhooks);
-  const contents = createContentShelf(db);
+  const contents = createContentShelf(db, messages);
   const erasedNames = createErasedNames(db, vault);
   const suppressions = createSuppressionBook(db, { accounts, erasedNames });
   const optOuts = createOptOutBook(db, erasedNames);

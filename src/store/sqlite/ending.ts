@@ -16,7 +16,7 @@ export function createEnding({ accounts, contents, messages }: EndingParts) {
     accounts.byNumber(message.account)?.settings.keep_bodies === "true";
   return (message: MessageRow, step: Step): void => {
     messages.save(message, step);
-    if (keepsBodies(message)) contents.keepBatch(message.content);
-    else if (isSettled(step.progress)) contents.wipeSingle(message.content);
+    if (keepsBodies(message)) contents.keepBatch(message);
+    else if (isSettled(step.progress)) contents.wipeSingle(message);
   };
 }

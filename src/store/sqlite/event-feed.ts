@@ -5,6 +5,7 @@ import type { EventFeed, FeedPage } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
+import { createEnvelopeOf } from "./own-content.ts";
 
 /** Characters of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
@@ -57,23 +58,23 @@ type Sized = { readonly event: FeedEvent | undefined; readonly size: number };
 
 /** Looks row after row up: as a join the same took three times as long. */
 function createEventReader(db: Database): (row: EventRow, accountId: string) => Sized {
-  const findMessage = db.prepare<{ recipient: string; content: number }>(
-    "SELECT recipient, content FROM messages WHERE id = ?",
+  const findMessage = db.prepare<{ recipient: string; content: number; envelope: string | null }>(
+    "SELECT recipient, content, envelope FROM messages WHERE id = ?",
   );
-  const findContent = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
+  const envelopeOf = createEnvelopeOf(db);
   const findEntry = db.prepare<TimelineRow>(
     `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ? AND position = ?`,
   );
 
   const ofMessage = (id: string, position: number | null, accountId: string): Sized => {
     const message = findMessage.get(id);
-    const content = message && findContent.get(message.content);
+    const envelope = message && envelopeOf(message);
     const row = findEntry.get(id, position);
     const entry = row && toTimelineEntry(row);
-    if (!message || !content || !entry || !isPublic(entry)) return NOTHING;
+    if (!message || envelope === undefined || !entry || !isPublic(entry)) return NOTHING;
     const { recipient } = message;
-    const shown = { id, accountId, recipient, content: joinContent(content.envelope, null) };
-    return { event: { kind: "message", message: shown, entry }, size: content.envelope.length };
+    const shown = { id, accountId, recipient, content: joinContent(envelope, null) };
+    return { event: { kind: "message", message: shown, entry }, size: envelope.length };
   };
 
   return (row, accountId) =>

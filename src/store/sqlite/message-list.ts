@@ -5,6 +5,7 @@ import type { MessageDesk, MessagePage, MessageQuery } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
+import { createEnvelopeOf, OWN } from "./own-content.ts";
 
 /** `MessageDesk.list`: steps down the account's index, never further than its looks. */
 export function createMessageList(db: Database, accounts: AccountBook): MessageDesk["list"] {
@@ -19,7 +20,7 @@ export function createMessageList(db: Database, accounts: AccountBook): MessageD
     const range = rangeOf(query, HIGHEST);
     const floor = floorOf.get(account, query.channel, range.below, range.from, looksOf(query) - 1)?.id;
     const { sql, values } = selection(query, { account, below: range.below, from: floor ?? range.from });
-    const rows = db.prepare<MessageRow>(sql).all(...values);
+    const rows = db.prepare<ListedRow>(sql).all(...values);
     return readPage(query, { rows, floor, ...contents() });
   };
   return (query) => db.read(() => list(query));
@@ -38,7 +39,7 @@ function selection(
   if (recipient !== undefined) tests.push(testOf(channel, recipient));
   if (status !== undefined) tests.push(["m.status = ?", status]);
   const where = tests.map(([test]) => ` AND ${test}`).join("");
-  const columns = MESSAGE_COLUMNS.replaceAll(/(\w+)/g, "m.$1");
+  const columns = `${MESSAGE_COLUMNS}, envelope`.replaceAll(/(\w+)/g, "m.$1");
   return {
     sql: `SELECT ${columns} FROM messages k CROSS JOIN messages m ON m.id = k.id
      WHERE k.account = ? AND k.channel = ? AND k.id < ? AND k.id >= ?${where} ORDER BY k.id DESC LIMIT ?`,
@@ -52,22 +53,26 @@ function testOf(channel: ChannelName, recipient: string): [string, SqlValue] {
     : ["instr(lower(m.parts), lower(?)) > 0", partOf(recipient)];
 }
 
+interface ListedRow extends MessageRow {
+  readonly envelope: string | null;
+}
+
 interface Envelopes {
-  readonly envelopeOf: (row: MessageRow) => string | undefined;
+  readonly envelopeOf: (row: ListedRow) => string | undefined;
   readonly isEnough: () => boolean;
 }
 
 /** Contents as one call reads them: those of a batch once. */
 function createEnvelopes(db: Database): () => Envelopes {
-  const find = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
+  const find = createEnvelopeOf(db);
   return () => {
     let id: number | undefined;
     let envelope: string | undefined;
     let characters = 0;
     return {
-      envelopeOf({ content }) {
-        if (content !== id) envelope = find.get(content)?.envelope;
-        id = content;
+      envelopeOf(row) {
+        if (row.content !== id || id === OWN) envelope = find(row);
+        id = row.content;
         characters += envelope?.length ?? 0;
         return envelope;
       },

@@ -19,6 +19,8 @@ export interface MessageLog {
   save(message: MessageRow, step: Step): void;
   /** Writes what has been saved of this one now: somebody is about to look at its rows. */
   write(id: string): void;
+  /** Wipes the body in its row. */
+  wipe(id: string): void;
   /** Moves `from` to `to`; another status stays. No entry. */
   turn(id: string, from: string, to: string): void;
 }
@@ -71,6 +73,7 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
     write: putOff.write,
+    wipe: putOff.wipe,
     turn(id, from, to) {
       putOff.write(id);
       turn.run(id, from, to);
@@ -79,18 +82,21 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
 }
 
 interface SavedMessage extends ReadMessage {
+  readonly isWiped?: boolean;
   readonly entries: readonly TimelineEntry[];
 }
 
 /** The messages that the transaction has saved and not written yet. */
 function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEntry) => unknown) {
-  const update = db.prepare(
-    "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ? WHERE id = ?",
-  );
+  const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
+  const update = db.prepare(`${progressed} WHERE id = ?`);
+  const updateAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);
+  const wipe = db.prepare("UPDATE messages SET body = NULL WHERE id = ?");
   const saved = new Map<string, SavedMessage>();
-  const writeOne = ({ row, progress, entries }: SavedMessage) => {
+  const writeOne = ({ row, progress, entries, isWiped }: SavedMessage) => {
     const { status, parts, sequence, position, error } = progress;
-    update.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
+    const write = isWiped ? updateAndWipe : update;
+    write.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
     for (const entry of entries) append(row, entry);
   };
   db.beforeEnd(() => {
@@ -102,7 +108,13 @@ function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEnt
     get: (id: string): ReadMessage | undefined => saved.get(id),
     add({ row, progress, entries }: SavedMessage): void {
       const before = saved.get(row.id);
-      saved.set(row.id, { row, progress, entries: before ? before.entries.concat(entries) : entries });
+      if (before) saved.set(row.id, { ...before, row, progress, entries: before.entries.concat(entries) });
+      else saved.set(row.id, { row, progress, entries });
+    },
+    wipe(id: string): void {
+      const message = saved.get(id);
+      if (message) saved.set(id, { ...message, isWiped: true });
+      else wipe.run(id);
     },
     /** Writes this one now. */
     write(id: string): void {

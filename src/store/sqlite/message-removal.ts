@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { OWN } from "./own-content.ts";
 
 export interface RemovedMessage {
   readonly id: string;
@@ -27,6 +28,6 @@ export function createMessageRemoval(db: Database): (rows: readonly RemovedMessa
   );
   return (rows) => {
     for (const row of rows) for (const statement of perMessage) statement.run(row.id);
-    for (const id of new Set(rows.map((row) => row.content))) content.run(id);
+    for (const id of new Set(rows.map((row) => row.content))) if (id !== OWN) content.run(id);
   };
 }

@@ -10,6 +10,7 @@ import inbound from "./migrations/0007_inbound.sql" with { type: "text" };
 import mail from "./migrations/0008_mail.sql" with { type: "text" };
 import domains from "./migrations/0009_domains.sql" with { type: "text" };
 import largeMail from "./migrations/0010_large_mail.sql" with { type: "text" };
+import ownContent from "./migrations/0011_own_content.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -29,6 +30,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: "0008_mail", sql: mail },
   { number: 9, name: "0009_domains", sql: domains },
   { number: 10, name: "0010_large_mail", sql: largeMail },
+  { number: 11, name: "0011_own_content", sql: ownContent },
 ];
 
 /**

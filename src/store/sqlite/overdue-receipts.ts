@@ -109,7 +109,7 @@ function toQuestion({ messages, contents }: OverdueParts, row: OverdueRow): Ques
   const message = messages.find(row.message_id);
   const part = message && toProgress(message).parts[row.part];
   if (!message || part?.status !== "sent" || part.providerMessageId === undefined) return undefined;
-  const content = contents.find(message.content);
+  const content = contents.find(message);
   const from = content?.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
   return {
     messageId: row.message_id,

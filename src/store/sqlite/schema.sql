@@ -232,7 +232,7 @@ CREATE TABLE messages (
   position INTEGER NOT NULL,
   error TEXT,
   expires_at INTEGER NOT NULL
-, callback_host TEXT) STRICT, WITHOUT ROWID;
+, callback_host TEXT, envelope TEXT, body TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_of_account ON messages (account, channel, id, recipient);
 

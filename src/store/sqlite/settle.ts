@@ -76,8 +76,8 @@ function record(
   providerIds.claimAll(settlement, row);
   if (!job) return false;
   const isOver = settlement.next.kind === "done" ? isSettled(step.progress) : isNowSettled(messages, row.id);
-  if (settlement.keepsContent) contents.keepBatch(row.content);
-  else if (isOver) contents.wipeSingle(row.content);
+  if (settlement.keepsContent) contents.keepBatch(row);
+  else if (isOver) contents.wipeSingle(row);
   return isOver;
 }
 

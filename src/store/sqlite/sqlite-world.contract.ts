@@ -50,7 +50,8 @@ const ROWS_OF_MESSAGE = [
 
 function lookInside(driver: Driver): Inside {
   const body = driver.prepare(
-    "SELECT 1 FROM messages m JOIN contents c ON c.id = m.content WHERE m.id = ? AND c.body IS NOT NULL",
+    `SELECT 1 FROM messages m LEFT JOIN contents c ON c.id = m.content
+     WHERE m.id = ? AND coalesce(m.body, c.body) IS NOT NULL`,
   );
   return {
     hasBody: (id) => body.get(id) !== undefined,

@@ -45,7 +45,7 @@ export function createWebhookClaim(
 /** With all that bodies are put together from, in one statement. */
 const OLDEST = `
   SELECT w.id AS number, w.message_id, w.sequence AS webhook_sequence, w.failures, w.claim,
-    m.recipient AS message_recipient, c.envelope,
+    m.recipient AS message_recipient, coalesce(m.envelope, c.envelope) AS envelope,
     t.position, t.at, t.kind, t.status, t.sequence, t.event_type, t.recipient, t.error, t.detail
   FROM webhooks w
   LEFT JOIN messages m ON m.id = w.message_id
