@@ -105,7 +105,7 @@ const TAKE = `WITH overdue AS (
     ) AS picked
     LIMIT $4
   )
-  DELETE FROM jobs USING overdue WHERE jobs.id = overdue.id
+  DELETE FROM jobs USING overdue WHERE jobs.id = ANY(ARRAY[overdue.id])
   RETURNING jobs.id, jobs.message_id, jobs.parts, overdue.index`;
 
 async function endAll(

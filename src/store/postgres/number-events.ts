@@ -59,7 +59,7 @@ interface ToldRow {
 
 /** After the lock, in a statement of its own: it sees all that was numbered before. */
 const NUMBER = `WITH taken AS (
-    DELETE FROM new_events WHERE id IN (SELECT id FROM new_events ORDER BY id LIMIT $1) RETURNING *
+    DELETE FROM new_events WHERE id = ANY(ARRAY(SELECT id FROM new_events ORDER BY id LIMIT $1)) RETURNING *
   ), counter AS (
     UPDATE event_numbers SET last = last + (SELECT count(*) FROM taken) RETURNING last
   ), numbered AS (

@@ -32,10 +32,11 @@ interface ReleasedRow {
 /** In the order of ids, as all that locks jobs and does not pass over what is locked. */
 const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3
   FROM (
-    SELECT j.id FROM unnest($1::bigint[], $2::int[]) AS t (id, claim)
-    JOIN jobs j ON j.id = t.id AND j.claim = t.claim AND j.is_leased ORDER BY j.id FOR UPDATE OF j
+    SELECT j.id FROM (SELECT * FROM unnest($1::bigint[], $2::int[]) AS t (id, claim) ORDER BY id) AS t, LATERAL (
+      SELECT id FROM jobs WHERE id = t.id AND claim = t.claim AND is_leased FOR UPDATE
+    ) AS j
   ) AS held, queues q
-  WHERE jobs.id = held.id AND q.number = jobs.queue
+  WHERE jobs.id = ANY(ARRAY[held.id]) AND q.number = jobs.queue
   RETURNING q.name, jobs.message_id`;
 
 async function putBack(session: Session, log: MessageLog, ids: readonly string[]): Promise<void> {

@@ -86,10 +86,14 @@ async function lockJobs(
   return new Map([...firsts.values()].map((row) => [row.index - 1, row]));
 }
 
+/** One by one in the order of ids: of a join the planner may go through all jobs, where it takes them for few. */
 const LOCK_JOBS = `SELECT t.index, j.id, j.parts
-  FROM unnest($1::bigint[], $2::int[], $3::uuid[]) WITH ORDINALITY AS t (id, claim, message_id, index)
-  JOIN jobs j ON j.id = t.id AND j.claim = t.claim AND j.message_id = t.message_id
-  ORDER BY j.id FOR UPDATE OF j`;
+  FROM (
+    SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[]) WITH ORDINALITY AS t (id, claim, message_id, index)
+    ORDER BY id
+  ) AS t, LATERAL (
+    SELECT id, parts FROM jobs WHERE id = t.id AND claim = t.claim AND message_id = t.message_id FOR UPDATE
+  ) AS j`;
 
 function record(log: MessageLog, { settlement, job }: Verdict): Brought[] {
   const message = log.find(settlement.messageId);
@@ -155,7 +159,8 @@ function letGoOfBody(log: MessageLog, { messageId, keepsContent }: Settlement): 
 }
 
 const MOVE_JOBS = `WITH ended AS (
-    DELETE FROM jobs USING unnest($1::bigint[]) AS t (id) WHERE jobs.id = t.id
+    DELETE FROM jobs WHERE id = ANY($1::bigint[])
   )
   UPDATE jobs SET due_at = t.due_at, is_leased = false, was_interrupted = false, attempt = jobs.attempt + t.counts
-  FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS t (id, due_at, counts) WHERE jobs.id = t.id`;
+  FROM unnest($2::bigint[], $3::bigint[], $4::int[]) AS t (id, due_at, counts)
+  WHERE jobs.id = ANY(ARRAY[t.id])`;

@@ -48,7 +48,7 @@ const STAGE = `WITH leased AS (
   ), due AS (SELECT * FROM leased UNION ALL SELECT * FROM waiting)
   UPDATE jobs SET ready_since = due_at, due_at = NULL, is_leased = false,
     was_interrupted = jobs.was_interrupted OR due.is_leased
-  FROM due, queues q WHERE jobs.id = due.id AND q.number = jobs.queue
+  FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
   RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
 
 const NEXT = `SELECT least(

@@ -57,13 +57,17 @@ function byDeadline(one: LeasedRow, other: LeasedRow): number {
   return one.deadline - other.deadline || one.id - other.id;
 }
 
+/**
+ * Where the queue was drained when the planner last looked it takes it for empty, and each order of a join for equally
+ * good: also that which picks anew for every job there is. A list of ids leaves it no choice.
+ */
 const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1
-  FROM unnest($2::int[], $3::int[]) AS f (flow, wanted), LATERAL (
-    SELECT j.id FROM jobs j WHERE j.due_at IS NULL AND j.flow = f.flow
-      AND j.queue = (SELECT number FROM queues WHERE name = $1)
-    ORDER BY j.deadline, j.id LIMIT f.wanted FOR UPDATE SKIP LOCKED
-  ) AS picked
-  WHERE jobs.id = picked.id
+  WHERE id = ANY(ARRAY(
+    SELECT picked.id FROM unnest($2::int[], $3::int[]) AS f (flow, wanted), LATERAL (
+      SELECT j.id FROM jobs j WHERE j.due_at IS NULL AND j.flow = f.flow
+        AND j.queue = (SELECT number FROM queues WHERE name = $1)
+      ORDER BY j.deadline, j.id LIMIT f.wanted FOR UPDATE SKIP LOCKED
+    ) AS picked))
   RETURNING jobs.id, jobs.flow, jobs.message_id, jobs.parts, jobs.deadline, jobs.claim, jobs.attempt,
     jobs.was_interrupted`;
 

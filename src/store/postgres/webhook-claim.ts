@@ -58,7 +58,7 @@ const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim 
     SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host
     ORDER BY w.id LIMIT l.wanted FOR UPDATE SKIP LOCKED
   ) AS picked
-  WHERE webhooks.id = picked.id
+  WHERE webhooks.id = ANY(ARRAY[picked.id])
   RETURNING webhooks.id, l.index, message_id, sequence, position, failures, webhooks.claim`;
 
 async function readBodies(

@@ -124,4 +124,4 @@ const WRITE = `WITH noted AS (
   UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts
   FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
     AS t (id, state, due_at, failures, attempts)
-  WHERE w.id = t.id`;
+  WHERE w.id = ANY(ARRAY[t.id])`;

@@ -35,7 +35,7 @@ const STAGE = `WITH leased AS (
     ${DUE("waiting", "$2 - (SELECT count(*) FROM leased)")}
   ), due AS (SELECT id FROM leased UNION ALL SELECT id FROM waiting)
   UPDATE webhooks w SET state = 'ready', due_at = NULL FROM due, accounts a
-  WHERE w.id = due.id AND a.number = w.account
+  WHERE w.id = ANY(ARRAY[due.id]) AND a.number = w.account
   RETURNING a.id AS account_id, w.lane`;
 
 const FIRST = (state: string) =>
