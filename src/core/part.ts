@@ -1,8 +1,11 @@
 import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 
-/** Why parts that are still open will not be tried again. */
-export type EndReason = "window_over" | "attempts_spent";
+/**
+ * Why parts that are still open will not be tried again. `unconfirmed`: their window is over as well, and an attempt that
+ * nothing more was heard of may have sent them.
+ */
+export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 
 /** Still to be tried, or to be settled by a receipt or the end of the window. */
 export function isOpen(part: Part): boolean {
@@ -36,23 +39,30 @@ export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: stri
 
 /** A part that will not be tried again, ended for `reason`. What may have left us unconfirmed is failed, and says so. */
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
-  if (part.status === "unconfirmed") {
-    return {
-      ...part,
-      status: "failed",
-      error: { code: "unconfirmed", message: "it may have been sent; no answer came" },
-    };
-  }
+  if (part.status === "unconfirmed" || reason === "unconfirmed")
+    return { ...part, status: "failed", error: UNCONFIRMED };
   const ending = END_OF[channel][reason](part);
   return { ...part, ...ending };
 }
 
 type Ending = { readonly status: PartStatus; readonly error: MessageError };
 
-export const WINDOW_OVER: MessageError = { code: "expired", message: "not delivered within its window" };
+const UNCONFIRMED: MessageError = {
+  code: "unconfirmed",
+  message: "it may have been sent; no answer came",
+};
+
+const WINDOW_OVER: MessageError = { code: "expired", message: "not delivered within its window" };
+
+/** Of a message whose parts have none to tell. */
+export const ERROR_OF_END: Readonly<Record<EndReason, MessageError>> = {
+  window_over: WINDOW_OVER,
+  attempts_spent: WINDOW_OVER,
+  unconfirmed: UNCONFIRMED,
+};
 
 /** How a part that never made it ends, by channel and reason. An email's last word decides between bounced and failed. */
-const END_OF: Record<"sms" | "email", Record<EndReason, (part: Part) => Ending>> = {
+const END_OF: Record<ChannelName, Record<Exclude<EndReason, "unconfirmed">, (part: Part) => Ending>> = {
   sms: {
     window_over: () => ({ status: "expired", error: WINDOW_OVER }),
     attempts_spent: (part) => ({ status: "failed", error: part.error ?? WINDOW_OVER }),

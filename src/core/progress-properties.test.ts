@@ -14,16 +14,10 @@ import {
 } from "../../test/progress-samples.ts";
 import { applyCancel, canCancel } from "./cancel.ts";
 import { EMAIL_MOVES } from "./email-status.ts";
+import { applyExpiry } from "./expiry.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
-import {
-  applyExpiry,
-  applyInterruption,
-  applyReceipt,
-  isSettled,
-  type NextStep,
-  type Step,
-} from "./progress.ts";
+import { applyInterruption, applyReceipt, isSettled, type NextStep, type Step } from "./progress.ts";
 import { SMS_MOVES } from "./sms-status.ts";
 
 describe("whatever happens to a message", () => {
@@ -41,6 +35,7 @@ describe("whatever happens to a message", () => {
     { kind: "done" },
     { kind: "done", end: "window_over" },
     { kind: "done", end: "attempts_spent" },
+    { kind: "done", end: "unconfirmed" },
   );
   const statuses = ["sent", "delivered", "undelivered", "expired", "failed", "bounced"] as const;
   const step = fc.oneof(
@@ -54,7 +49,7 @@ describe("whatever happens to a message", () => {
       part: fc.nat(2),
       status: fc.constantFrom(...statuses),
     }),
-    fc.constant({ kind: "expiry" as const }),
+    fc.record({ kind: fc.constant("expiry" as const), wasInterrupted: fc.boolean() }),
     fc.constant({ kind: "interruption" as const }),
     fc.constant({ kind: "cancel" as const }),
   );
@@ -67,7 +62,8 @@ describe("whatever happens to a message", () => {
       );
       return attempt(claimed, outcomes, happening.next);
     }
-    if (happening.kind === "expiry") return applyExpiry(before, AT);
+    if (happening.kind === "expiry")
+      return applyExpiry(before, { at: AT, wasInterrupted: happening.wasInterrupted });
     if (happening.kind === "interruption") return applyInterruption(before, AT);
     if (happening.kind === "cancel") {
       return canCancel(before, false) === "yes" ? applyCancel(before, AT) : { progress: before, entries: [] };

@@ -12,8 +12,9 @@ import {
   sms,
   unconfirmed,
 } from "../../test/progress-samples.ts";
+import { applyExpiry } from "./expiry.ts";
 import type { PartOutcome } from "./outcome.ts";
-import { applyAttempt, applyExpiry, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
+import { applyAttempt, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
 
 describe("an SMS", () => {
   test("is sent when every segment was taken, and delivered when every receipt says so", () => {
@@ -66,9 +67,15 @@ describe("an SMS", () => {
   });
 
   test("expires when its window is over before any attempt", () => {
-    const step = applyExpiry(sms({ status: "queued" }), AT);
+    const step = applyExpiry(sms({ status: "queued" }), { at: AT, wasInterrupted: false });
     expect(step.progress).toMatchObject({ status: "expired", error: { code: "expired" } });
     expect(events(step)).toEqual(["sms.expired"]);
+  });
+
+  test("fails as unconfirmed when its window is over after an attempt that nothing was heard of", () => {
+    const step = applyExpiry(sms({ status: "queued", parts: [] }), { at: AT, wasInterrupted: true });
+    expect(step.progress).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
+    expect(events(step)).toEqual(["sms.failed"]);
   });
 
   test("that was never confirmed is sent, then delivered, when its receipt comes", () => {
@@ -80,7 +87,7 @@ describe("an SMS", () => {
   test("that is held stays sending, and fails as unconfirmed at the end of its window", () => {
     const held = attempt(sms(), [unconfirmed], { kind: "held", dueAt: AT + 1 }).progress;
     expect(held.status).toBe("sending");
-    expect(applyExpiry(held, AT).progress).toMatchObject({
+    expect(applyExpiry(held, { at: AT, wasInterrupted: false }).progress).toMatchObject({
       status: "failed",
       error: { code: "unconfirmed" },
     });
@@ -153,13 +160,13 @@ describe("an email", () => {
 
   test("undeliverable in its window is bounced if the recipient's server said so, failed otherwise", () => {
     const waiting = attempt(email("a"), [deferred], { kind: "again", dueAt: AT }).progress;
-    expect(applyExpiry(waiting, AT).progress.status).toBe("bounced");
+    expect(applyExpiry(waiting, { at: AT, wasInterrupted: false }).progress.status).toBe("bounced");
     const noRoute: PartOutcome = {
       kind: "deferred",
       error: { code: "connect", message: "connection refused" },
     };
     const unreached = attempt(email("a"), [noRoute], { kind: "again", dueAt: AT }).progress;
-    expect(applyExpiry(unreached, AT).progress.status).toBe("failed");
+    expect(applyExpiry(unreached, { at: AT, wasInterrupted: false }).progress.status).toBe("failed");
   });
 
   test("with several jobs settles only when the last one is done", () => {

@@ -5,7 +5,15 @@
 import { foldRecipients } from "./email-status.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
-import { afterOutcome, type EndReason, endPart, isOpen, mayMove, WINDOW_OVER, withoutError } from "./part.ts";
+import {
+  afterOutcome,
+  type EndReason,
+  ERROR_OF_END,
+  endPart,
+  isOpen,
+  mayMove,
+  withoutError,
+} from "./part.ts";
 import { foldSegments } from "./sms-status.ts";
 
 export interface Step {
@@ -67,14 +75,6 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
     detail: attemptDetail(attempt),
     error: firstError(attempt) ?? after.error,
   });
-}
-
-/** Ends a message's open parts because its window is over, without an attempt. */
-export function applyExpiry(before: Progress, at: number, only?: readonly number[]): Step {
-  const isOpenEmail = before.channel === "email" && !isSettled(before);
-  const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;
-  const next = { kind: "done", end: "window_over" } as const;
-  return applyAttempt(sending, { at, outcomes: [], next, ...(only && { only }) });
 }
 
 /** Applies a provider's later word to one part. Final states hold; a late word only becomes an entry. */
@@ -187,8 +187,9 @@ function errorOf(before: Progress, parts: readonly Part[], next: NextStep): { er
   if (isSettled(before)) return before.error ? { error: before.error } : {};
   const status = statusAfter(before, parts, next);
   if (!isFailure(status)) return {};
-  const error = parts.find((part) => part.status === status)?.error ?? WINDOW_OVER;
-  return { error };
+  const error = parts.find((part) => part.status === status)?.error;
+  const end = next.kind === "done" ? next.end : undefined;
+  return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
 function firstError(attempt: Attempt): MessageError | undefined {

@@ -25,9 +25,10 @@ export function judge(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): 
   };
 }
 
-/** The job's window is over before anything was handed over. */
+/** The job's window is over before anything was handed over; unless an attempt before this one did, and was never heard of again. */
 export function judgeExpired(job: ClaimedJob, now: number): Settlement {
-  return { ...settlementOf(job, now), next: { kind: "done", end: "window_over" } };
+  const end = job.wasInterrupted ? "unconfirmed" : "window_over";
+  return { ...settlementOf(job, now), next: { kind: "done", end } };
 }
 
 /** Nothing is left to do: its message was settled in another way. */

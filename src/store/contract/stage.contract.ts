@@ -126,6 +126,26 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
+    "what an attempt may have sent that nothing was heard of is failed and says so when its window ends, not expired",
+    inWorld(open, async ({ store, sms, email, claim, message, clock }) => {
+      const [id = ""] = await sms({ expiresAt: clock.now + 2 * HOUR });
+      const mail = await email({ parts: TWO, jobs: ONE_EACH });
+      expect(await claim()).toHaveLength(3);
+      await store.upkeep.stage(clock.now + HOUR, 10);
+      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(3);
+      expect((await message(id)).progress).toMatchObject({
+        status: "failed",
+        error: { code: "unconfirmed" },
+      });
+      const { progress } = await message(mail, "email");
+      expect(progress.parts.map(({ status, error }) => [status, error?.code])).toEqual([
+        ["failed", "unconfirmed"],
+        ["failed", "unconfirmed"],
+      ]);
+    }),
+  );
+
+  test(
     "expiring visits every flow of every queue, and moves no more than its limit at a time",
     inWorld(open, async ({ store, sms, addAccount, clock }) => {
       const other = await addAccount();

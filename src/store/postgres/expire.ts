@@ -1,5 +1,6 @@
+import { applyExpiry } from "../../core/expiry.ts";
 import type { Part } from "../../core/message.ts";
-import { applyExpiry, isSettled } from "../../core/progress.ts";
+import { isSettled } from "../../core/progress.ts";
 import { toIndexes } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import { readSettings } from "./account-settings.ts";
@@ -76,6 +77,7 @@ interface OverdueRow {
   readonly id: number;
   readonly message_id: string;
   readonly parts: string | null;
+  readonly was_interrupted: boolean;
   /** Of its flow, from 1. */
   readonly index: number;
 }
@@ -106,7 +108,7 @@ const TAKE = `WITH overdue AS (
     LIMIT $4
   )
   DELETE FROM jobs USING overdue WHERE jobs.id = ANY(ARRAY[overdue.id])
-  RETURNING jobs.id, jobs.message_id, jobs.parts, overdue.index`;
+  RETURNING jobs.id, jobs.message_id, jobs.parts, jobs.was_interrupted, overdue.index`;
 
 async function endAll(
   session: Session,
@@ -119,7 +121,11 @@ async function endAll(
   return jobs.flatMap((job) => {
     const message = log.find(job.message_id);
     if (!message || isSettled(message.progress)) return [];
-    const step = applyExpiry(message.progress, now, toIndexes(job.parts).parts);
+    const step = applyExpiry(message.progress, {
+      at: now,
+      ...toIndexes(job.parts),
+      wasInterrupted: job.was_interrupted,
+    });
     endMessage(log, message, { step, settings: settingsOf(message.accountId) });
     return [{ message, at: now, before: message.progress.parts, after: step.progress.parts }];
   });

@@ -1,4 +1,5 @@
-import { applyExpiry, isSettled } from "../../core/progress.ts";
+import { applyExpiry } from "../../core/expiry.ts";
+import { isSettled } from "../../core/progress.ts";
 import { toIndexes, toProgress } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
@@ -22,7 +23,7 @@ const MAX_FLOWS = 2_000;
 export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["expire"] {
   const nextFlow = createFlowSteps(db);
   const overdue = db.prepare<OverdueRow>(
-    `SELECT id, message_id, parts FROM jobs
+    `SELECT id, message_id, parts, was_interrupted FROM jobs
      WHERE due_at IS NULL AND queue = +? AND flow = +? AND deadline <= +? ORDER BY deadline LIMIT ?`,
   );
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
@@ -70,6 +71,7 @@ interface OverdueRow {
   readonly id: number;
   readonly message_id: string;
   readonly parts: string | null;
+  readonly was_interrupted: number;
 }
 
 function createEnd({ suppressions, ...parts }: ExpireParts) {
@@ -78,7 +80,11 @@ function createEnd({ suppressions, ...parts }: ExpireParts) {
     const message = parts.messages.find(job.message_id);
     const before = message && toProgress(message);
     if (!message || !before || isSettled(before)) return;
-    const step = applyExpiry(before, now, toIndexes(job.parts).parts);
+    const step = applyExpiry(before, {
+      at: now,
+      ...toIndexes(job.parts),
+      wasInterrupted: job.was_interrupted === 1,
+    });
     end(message, step);
     suppressions.learnFromParts(message, { before: before.parts, after: step.progress.parts, at: now });
   };

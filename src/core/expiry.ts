@@ -1,0 +1,18 @@
+import type { Progress } from "./message.ts";
+import { applyAttempt, isSettled, type Step } from "./progress.ts";
+
+export interface Expiry {
+  readonly at: number;
+  /** The parts the job covers; absent: all. */
+  readonly parts?: readonly number[];
+  /** A lease of the job ran out before anything was heard: what it tried may have left us. */
+  readonly wasInterrupted: boolean;
+}
+
+/** Ends a message's open parts because its window is over, without an attempt. */
+export function applyExpiry(before: Progress, { at, parts: only, wasInterrupted }: Expiry): Step {
+  const isOpenEmail = before.channel === "email" && !isSettled(before);
+  const sending: Progress = isOpenEmail ? { ...before, status: "sending" } : before;
+  const next = { kind: "done", end: wasInterrupted ? "unconfirmed" : "window_over" } as const;
+  return applyAttempt(sending, { at, outcomes: [], next, ...(only && { only }) });
+}
