@@ -8,6 +8,7 @@ import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import { isOwnContent, OWN } from "./own-content.ts";
 import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
 import type { QueueBook } from "./queue-book.ts";
+import { createLateRows } from "./row-insert.ts";
 import type { RowNumbers } from "./row-numbers.ts";
 import type { SmsUsage } from "./sms-usage.ts";
 
@@ -59,7 +60,7 @@ export function createAccept(
   };
 
   const accept = (request: PackedAccept, apart?: Apart) =>
-    db.write(() => acceptNow(request, apart), request[6].length);
+    db.write(() => acceptNow(request, apart), request[6].length, "late");
 
   return (request) => {
     const texts = request[9];
@@ -120,34 +121,35 @@ interface MessageFrame {
   readonly flow: number;
 }
 
+/** What is given is written at the end of the transaction, with what the other requests of the turn bring. */
 function createMessageInsert(
   db: Database,
   { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,
 ): (message: PackedMessage, frame: MessageFrame) => void {
-  const insert = db.prepare(
-    `INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at,
-       callback_host, envelope, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`,
-  );
+  const messageRows = createLateRows(db, { into: "messages", columns: MESSAGE_COLUMNS });
+  const jobRows = createLateRows(db, { into: "jobs", columns: JOB_COLUMNS });
   const noteDeferral = createDeferralNote(db);
-  const insertJob = db.prepare(
-    `INSERT INTO jobs (id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0)`,
-  );
   const nextJob = numbers("jobs");
   return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
     const { account, content, channel, callbackHost, own, flow } = frame;
     const position = deferral === null ? 0 : 1;
-    const values = [id, account, content, channel, recipient, status, parts, position, expiresAt] as const;
-    insert.run(...values, callbackHost, ...own);
+    const place = [0, position, expiresAt] as const;
+    messageRows.push(id, account, content, channel, recipient, status, parts, ...place, callbackHost, ...own);
     if (deferral !== null) noteDeferral(id, status, deferral);
     for (let at = 0; at < jobs.length; at += 2) {
       const queue = jobs[at] ?? "";
-      insertJob.run(nextJob(), queues.numberFor(queue), flow, id, jobs[at + 1] ?? null, expiresAt, dueAt);
+      const covered = jobs[at + 1] ?? null;
+      jobRows.push(nextJob(), queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
       if (dueAt === null) queues.ring(queue);
     }
   };
 }
+
+const MESSAGE_COLUMNS =
+  "id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host, envelope, body";
+
+const JOB_COLUMNS =
+  "id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt";
 
 function createDeferralNote(db: Database): (id: string, status: string, detail: string) => void {
   const note = db.prepare(

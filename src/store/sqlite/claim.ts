@@ -6,6 +6,7 @@ import type { Queue } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
+import { createForIds } from "./for-ids.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { OptOutBook } from "./opt-outs.ts";
 import type { QueueBook } from "./queue-book.ts";
@@ -23,12 +24,18 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
   const take = createTaker(db);
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const hand = createHandOver(parts);
+  const setSending = createForIds(
+    db,
+    "UPDATE messages SET status = 'sending' WHERE status = 'queued' AND id IN",
+  );
 
   const claimNow = (request: ClaimRequest): readonly ClaimedJob[] => {
     const queue = parts.queues.numberOf(request.queue);
     if (queue === undefined) return [];
     const claimed: ClaimedJob[] = [];
-    for (const row of take(queue, request)) {
+    const rows = take(queue, request);
+    setSending(rows.flatMap((row) => (row.status === "queued" && row.id !== null ? [row.id] : [])));
+    for (const row of rows) {
       const job = hand(request.queue, row);
       if (job) claimed.push(job);
       else remove.run(row.job_id);
@@ -86,7 +93,7 @@ function createTaker(db: Database): Taker {
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );
-  const lease = db.prepare("UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id = ?");
+  const lease = createForIds(db, "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN");
 
   return (queue, { limit, now, leaseMs }) => {
     const taken: ReadyRow[] = [];
@@ -97,7 +104,10 @@ function createTaker(db: Database): Taker {
         const wanted = Math.min(share, limit - taken.length);
         if (wanted === 0) return false;
         const jobs = earliest.all(queue, flow, wanted);
-        for (const job of jobs) lease.run(now + leaseMs, job.job_id);
+        lease(
+          jobs.map((job) => job.job_id),
+          now + leaseMs,
+        );
         taken.push(...jobs);
         lastFlow.set(queue, flow);
         return jobs.length === wanted;
@@ -129,14 +139,13 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
 }
 
 /** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
-function createHandOver({ accounts, contents, messages, optOuts }: ClaimParts) {
+function createHandOver({ accounts, contents, optOuts }: ClaimParts) {
   return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
     if (!isWhole(job)) return undefined;
     const entry = accounts.byNumber(job.account);
     const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
     if (!entry || !content) return undefined;
     const isQueued = job.status === "queued";
-    if (isQueued) messages.turn(job.id, "queued", "sending");
     return {
       jobId: job.job_id,
       queue,

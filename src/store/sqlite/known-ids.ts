@@ -1,6 +1,8 @@
 import type { PartRef } from "../../core/outcome.ts";
 import { byMessageAndPart, type KnownId, type KnownIds, MAX_SHARED_IDS, toIdRows } from "../receipt-books.ts";
 import type { Database } from "./database.ts";
+import type { SqlValue } from "./driver.ts";
+import { createRowInsert } from "./row-insert.ts";
 
 /** What is noted is written at the end of the transaction: by then its receipt may have come. */
 export function createKnownIds(db: Database): KnownIds {
@@ -48,7 +50,7 @@ function createNoted(db: Database) {
   };
   db.beforeEnd(() => {
     if (byKey.size === 0) return;
-    for (const row of [...byKey.values()].flat()) insert(row, arrived.has(row));
+    insert([...byKey.values()].flat(), arrived);
     forget();
   });
   db.onRollback(forget);
@@ -74,20 +76,25 @@ function createNoted(db: Database) {
   };
 }
 
+const COLUMNS = "connector_id, id_key, message_id, part, provider_id, awaited_since";
+
 /** Of one whose receipt has come nobody waits for it any more, whatever was noted earlier. */
-function createIdInsert(db: Database): (row: Noted, isReceived: boolean) => void {
-  const insert = db.prepare(
-    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  );
-  const insertReceived = db.prepare(
-    `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET awaited_since = NULL`,
-  );
-  return ({ connectorId, key, messageId, part, providerId, awaitedSince }, isReceived) => {
-    if (isReceived) insertReceived.run(connectorId, key, messageId, part, providerId);
-    else insert.run(connectorId, key, messageId, part, providerId, awaitedSince);
+function createIdInsert(db: Database): (rows: readonly Noted[], arrived: ReadonlySet<Noted>) => void {
+  const into = "provider_ids";
+  const insert = createRowInsert(db, { into, columns: COLUMNS, otherwise: "ON CONFLICT DO NOTHING" });
+  const insertReceived = createRowInsert(db, {
+    into,
+    columns: COLUMNS,
+    otherwise: "ON CONFLICT DO UPDATE SET awaited_since = NULL",
+  });
+  return (rows, arrived) => {
+    insert(rows.filter((row) => !arrived.has(row)).flatMap((row) => toValues(row, row.awaitedSince)));
+    insertReceived(rows.filter((row) => arrived.has(row)).flatMap((row) => toValues(row, null)));
   };
+}
+
+function toValues(row: Noted, awaitedSince: number | null): readonly SqlValue[] {
+  return [row.connectorId, row.key, row.messageId, row.part, row.providerId, awaitedSince];
 }
 
 function toKnownId(row: IdRow, key: string): KnownId {

@@ -1,7 +1,7 @@
 import type { Progress, TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
-import { isPublic } from "../../core/webhook-event.ts";
 import { fromParts, MESSAGE_COLUMNS, type MessageRow, toProgress } from "../message-rows.ts";
+import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
 import type { WebhookLog } from "./webhook-log.ts";
@@ -33,28 +33,9 @@ export interface ReadMessage {
 
 export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
-  const insert = db.prepare(
-    `INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type, recipient, error, detail, event)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
-  const append = ({ id: messageId, account }: MessageRow, entry: TimelineEntry) =>
-    insert.run(
-      messageId,
-      entry.position,
-      entry.at,
-      entry.kind,
-      entry.status,
-      entry.sequence ?? null,
-      entry.eventType ?? null,
-      entry.recipient ?? null,
-      toJson(entry.error),
-      toJson(entry.detail),
-      isPublic(entry) ? events.addEntry(account, { messageId, position: entry.position }) : null,
-    );
-
-  const putOff = createPutOff(db, append);
+  const putOff = createPutOff(db, createAppendEntries(db, events));
 
   return {
     find(id) {
@@ -87,20 +68,24 @@ interface SavedMessage extends ReadMessage {
 }
 
 /** The messages that the transaction has saved and not written yet. */
-function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEntry) => unknown) {
+function createPutOff(db: Database, append: (all: readonly NewEntries[]) => void) {
   const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
-  const update = db.prepare(`${progressed} WHERE id = ?`);
-  const updateAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);
+  const move = db.prepare(`${progressed} WHERE id = ?`);
+  const moveAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);
   const wipe = db.prepare("UPDATE messages SET body = NULL WHERE id = ?");
   const saved = new Map<string, SavedMessage>();
-  const writeOne = ({ row, progress, entries, isWiped }: SavedMessage) => {
+  const update = ({ row, progress, isWiped }: SavedMessage) => {
     const { status, parts, sequence, position, error } = progress;
-    const write = isWiped ? updateAndWipe : update;
+    const write = isWiped ? moveAndWipe : move;
     write.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
-    for (const entry of entries) append(row, entry);
+  };
+  const writeAll = (messages: readonly SavedMessage[]) => {
+    for (const message of messages) update(message);
+    append(messages);
   };
   db.beforeEnd(() => {
-    for (const message of saved.values()) writeOne(message);
+    if (saved.size === 0) return;
+    writeAll([...saved.values()]);
     saved.clear();
   });
   db.onRollback(() => saved.clear());
@@ -121,11 +106,7 @@ function createPutOff(db: Database, append: (row: MessageRow, entry: TimelineEnt
       const message = saved.get(id);
       if (!message) return;
       saved.delete(id);
-      writeOne(message);
+      writeAll([message]);
     },
   };
-}
-
-function toJson(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
 }

@@ -17,7 +17,7 @@ export function isOwnContent([, , channel, envelope, body, , messages]: PackedAc
 }
 
 /** What is left of the content of a message once its body is wiped; `undefined` where it is gone. */
-export type EnvelopeOf = (
+type EnvelopeOf = (
   row: Pick<MessageRow, "content"> & { readonly envelope: string | null },
 ) => string | undefined;
 

@@ -1,0 +1,20 @@
+import type { Database } from "./database.ts";
+import type { SqlValue } from "./driver.ts";
+import { AT_ONCE } from "./row-insert.ts";
+
+/** Runs a statement for many ids; `values` are those of the marks before them. */
+type ForIds = (ids: readonly SqlValue[], ...values: readonly SqlValue[]) => void;
+
+/** @param sql ends in `IN`; the ids follow, several at once */
+export function createForIds(db: Pick<Database, "prepare">, sql: string): ForIds {
+  const statements = AT_ONCE.map((count) => ({
+    count,
+    statement: db.prepare(`${sql} (${Array(count).fill("?").join(", ")})`),
+  }));
+  return (ids, ...values) => {
+    let at = 0;
+    for (const { count, statement } of statements) {
+      for (; ids.length - at >= count; at += count) statement.run(...values, ...ids.slice(at, at + count));
+    }
+  };
+}
