@@ -1,4 +1,5 @@
 import type { AcceptRequest, AcceptResult } from "../../core/accept-request.ts";
+import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { Intake } from "../store.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
@@ -12,13 +13,14 @@ import type { Database } from "./transactions.ts";
 import { createUsedAccounts } from "./used-accounts.ts";
 
 export interface AcceptParts {
+  readonly clock: Clock;
   readonly days: Days;
   readonly queues: QueueBook;
   readonly schedule: (run: () => void) => void;
 }
 
 /** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
-export function createAccept(db: Database, { days, queues, schedule }: AcceptParts): Intake["accept"] {
+export function createAccept(db: Database, { clock, days, queues, schedule }: AcceptParts): Intake["accept"] {
   const accounts = createUsedAccounts();
 
   const run = async (requests: readonly AcceptRequest[]): Promise<readonly (AcceptResult | undefined)[]> => {
@@ -44,6 +46,7 @@ export function createAccept(db: Database, { days, queues, schedule }: AcceptPar
     return results;
   };
   return createGroupCommit({
+    clock,
     schedule,
     atOnce: 3,
     run: (requests) => run(requests).catch((error) => inProgress(requests, error)),
@@ -144,7 +147,7 @@ async function store(session: Session, group: Group, queueNumber: (name: string)
 
 function timesOf({ messages }: AcceptRequest): number[] {
   const { first, last } = endsOf(messages);
-  return [first, last].map(({ id }) => {
+  return (first === last ? [first] : [first, last]).map(({ id }) => {
     const time = uuidTime(id);
     if (time === undefined) throw new Error("a message's id says when it was made");
     return time;

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { StoreUnavailable } from "../store.ts";
 import { createGroupCommit } from "./group-commit.ts";
 
 interface Asked {
@@ -8,7 +10,9 @@ interface Asked {
 /** Groups as they were begun, each under way until it is let go. */
 function createGround(atOnce: number) {
   const begun: { readonly names: readonly string[]; readonly letGo: () => void }[] = [];
+  const clock = createHeldClock();
   const enter = createGroupCommit<Asked, string>({
+    clock,
     atOnce,
     schedule: queueMicrotask,
     nameOf: ({ name }) => (name.startsWith("key") ? name : undefined),
@@ -21,7 +25,7 @@ function createGround(atOnce: number) {
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const groups = () => begun.map(({ names }) => names);
-  return { begun, enter: (...names: string[]) => names.map((name) => enter({ name })), turn, groups };
+  return { clock, begun, enter: (...names: string[]) => names.map((name) => enter({ name })), turn, groups };
 }
 
 test("a group leaves while others are under way once it carries its share of the calls", async () => {
@@ -59,4 +63,22 @@ test("two of one name are never under way at once, and the second goes when the 
   expect(groups().at(2)).toEqual(["key 1"]);
   begun[2]?.letGo();
   expect(await again).toBe("key 1");
+});
+
+test("a call whose group has not begun after five seconds is told to come again, and takes no place any more", async () => {
+  const { clock, enter, turn, begun, groups } = createGround(1);
+  const [first] = enter("a");
+  await turn();
+  const [late] = enter("b");
+  const told = late?.catch((error) => error);
+  await clock.advance(4_000);
+  const [later] = enter("c");
+  await clock.advance(2_000);
+  expect(await told).toBeInstanceOf(StoreUnavailable);
+  begun[0]?.letGo();
+  expect(await first).toBe("a");
+  await turn();
+  expect(groups()).toEqual([["a"], ["c"]]);
+  begun[1]?.letGo();
+  expect(await later).toBe("c");
 });

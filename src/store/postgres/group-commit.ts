@@ -1,7 +1,14 @@
+import type { Clock } from "../../core/clock.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store.ts";
 
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
+
+/** A call whose group has not begun by then is told to come again: the database does not keep up. */
+const PATIENCE_MS = 5_000;
+
+/** How often those who wait are looked at. */
+const LOOK_MS = 1_000;
 
 /** Of the calls under way: so many are worth a group of their own beside them. */
 const SHARE = 0.4;
@@ -9,7 +16,11 @@ const SHARE = 0.4;
 /** Work one transaction takes at the most, in rows or so. */
 const MAX_WEIGHT = 4_000;
 
+type Ticking = Pick<Clock, "monotonicMs" | "after">;
+
 export interface GroupOptions<Request, Result> {
+  /** Absent: calls wait for their group as long as it takes. */
+  readonly clock?: Ticking;
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   /**
@@ -28,6 +39,8 @@ export interface GroupOptions<Request, Result> {
 
 interface Call<Request, Result> {
   readonly request: Request;
+  readonly name: string | undefined;
+  readonly sinceMs: number;
   readonly resolve: (value: Result) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -39,7 +52,7 @@ interface Call<Request, Result> {
 export function createGroupCommit<Request, Result>(
   options: GroupOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { schedule, nameOf, atOnce = 1 } = options;
+  const { clock, schedule, nameOf, atOnce = 1 } = options;
   const waiting: Call<Request, Result>[] = [];
   /** Calls of the groups under way, and their names. */
   const underWay = { groups: 0, calls: 0, names: new Set<string>() };
@@ -56,7 +69,7 @@ export function createGroupCommit<Request, Result>(
     await commit(options, group);
     underWay.groups--;
     underWay.calls -= group.length;
-    for (const { request } of group) underWay.names.delete(nameOf(request) ?? "");
+    for (const { name } of group) if (name !== undefined) underWay.names.delete(name);
     wake();
   };
   const wake = () => {
@@ -66,17 +79,43 @@ export function createGroupCommit<Request, Result>(
     isScheduled = true;
     schedule(() => void next());
   };
+  const sendAway = clock && createSendAway(clock, waiting);
   return (request) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= MAX_WAITING) return reject(new StoreUnavailable("too many writes are waiting"));
-      waiting.push({ request, resolve, reject });
+      waiting.push({ request, name: nameOf(request), sinceMs: clock?.monotonicMs() ?? 0, resolve, reject });
+      sendAway?.();
       wake();
     });
 }
 
+/** Sees to it that nobody waits for long, as long as anybody does. */
+function createSendAway(
+  clock: Ticking,
+  waiting: Pick<Call<unknown, unknown>, "sinceMs" | "reject">[],
+): () => void {
+  let isLooking = false;
+
+  const look = () => {
+    isLooking = false;
+    const nowMs = clock.monotonicMs();
+    // In the order in which they came.
+    const patient = waiting.findIndex(({ sinceMs }) => nowMs - sinceMs < PATIENCE_MS);
+    for (const { reject } of waiting.splice(0, patient === -1 ? waiting.length : patient))
+      reject(new StoreUnavailable("the database does not keep up"));
+    start();
+  };
+  const start = () => {
+    if (isLooking || waiting.length === 0) return;
+    isLooking = true;
+    clock.after(LOOK_MS, look);
+  };
+  return start;
+}
+
 /** Adds the names of the group to `names`, which it keeps away from. */
 function takeGroup<Request, Result>(
-  { nameOf, weightOf }: GroupOptions<Request, Result>,
+  { weightOf }: GroupOptions<Request, Result>,
   waiting: Call<Request, Result>[],
   names: Set<string>,
 ): readonly Call<Request, Result>[] {
@@ -84,7 +123,7 @@ function takeGroup<Request, Result>(
   const left: Call<Request, Result>[] = [];
   let weight = 0;
   for (const call of waiting) {
-    const name = nameOf(call.request);
+    const { name } = call;
     const isFull = group.length > 0 && weight + weightOf(call.request) > MAX_WEIGHT;
     if (isFull) weight = MAX_WEIGHT;
     if (isFull || (name !== undefined && names.has(name))) {

@@ -38,7 +38,7 @@ export async function findOut(
 ): Promise<void> {
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   while (isStored && clock.monotonicMs() < endMs) {
-    const found = await ask(driver, backend, isStored);
+    const found = await within(clock, endMs - clock.monotonicMs(), ask(driver, backend, isStored));
     if (found.isStored === true) return;
     if (found.isStored === false) throw new StoreUnavailable("the database did not commit", { cause });
     if (found.isVain) break;
@@ -48,6 +48,13 @@ export async function findOut(
 }
 
 const NEVER = new AbortController().signal;
+
+/** A database that says nothing keeps nobody beyond the time: the connections have longer limits of their own. */
+async function within(clock: Clock, ms: number, asked: Promise<Found>): Promise<Found> {
+  const over = Promise.withResolvers<Found>();
+  const cancel = clock.after(ms, () => over.resolve({}));
+  return await Promise.race([asked, over.promise]).finally(cancel);
+}
 
 interface Found {
   readonly isStored?: boolean | undefined;

@@ -89,11 +89,11 @@ function createBooks({ database, within }: Doors, vault: Vault) {
 
 type Books = ReturnType<typeof createBooks>;
 
-function createStore(doors: Doors, { vault, schedule = setImmediate }: PostgresOptions): Store {
+function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: PostgresOptions): Store {
   const { database: db, within } = doors;
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
-  const accept = createAccept(within, { days, queues, schedule });
+  const accept = createAccept(within, { clock, days, queues, schedule });
   const { inbound, completeInbound } = createInbound(doors, {
     bell: bells.webhooks,
     erasedNames,
