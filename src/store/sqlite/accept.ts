@@ -132,21 +132,24 @@ function createMessageInsert(
   const nextJob = numbers("jobs");
   return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
     const { account, content, channel, callbackHost, own, flow } = frame;
-    const position = deferral === null ? 0 : 1;
-    const place = [0, position, expiresAt] as const;
-    messageRows.push(id, account, content, channel, recipient, status, parts, ...place, callbackHost, ...own);
-    if (deferral !== null) noteDeferral(id, status, deferral);
+    let first: number | null = null;
+    let last: number | null = null;
     for (let at = 0; at < jobs.length; at += 2) {
       const queue = jobs[at] ?? "";
       const covered = jobs[at + 1] ?? null;
-      jobRows.push(nextJob(), queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
+      last = nextJob();
+      first ??= last;
+      jobRows.push(last, queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
       if (dueAt === null) queues.ring(queue);
     }
+    const place = [0, deferral === null ? 0 : 1, expiresAt, first, last] as const;
+    messageRows.push(id, account, content, channel, recipient, status, parts, ...place, callbackHost, ...own);
+    if (deferral !== null) noteDeferral(id, status, deferral);
   };
 }
 
 const MESSAGE_COLUMNS =
-  "id, account, content, channel, recipient, status, parts, sequence, position, expires_at, callback_host, envelope, body";
+  "id, account, content, channel, recipient, status, parts, sequence, position, expires_at, first_job, last_job, callback_host, envelope, body";
 
 const JOB_COLUMNS =
   "id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt";

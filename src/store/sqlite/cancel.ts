@@ -3,15 +3,16 @@ import { toProgress } from "../message-rows.ts";
 import type { MessageDesk } from "../store.ts";
 import type { Database } from "./database.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 
 /** `MessageDesk.cancel`. Claims are transactions too, so a job is either leased or gone. */
 export function createCancel(db: Database, parts: EndingParts): MessageDesk["cancel"] {
   const end = createEnding(parts);
-  const isTried = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const wasLost = db.prepare(
     "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
   );
-  const removeJobs = db.prepare("DELETE FROM jobs WHERE message_id = ?");
+  const removeJobs = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE}`);
 
   const cancel = ({ accountId, channel, id, now }: Parameters<MessageDesk["cancel"]>[0]) => {
     const message = parts.messages.find(id);

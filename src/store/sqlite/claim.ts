@@ -7,6 +7,7 @@ import type { AccountBook } from "./account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { Database } from "./database.ts";
 import { createForIds } from "./for-ids.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { OptOutBook } from "./opt-outs.ts";
 import type { QueueBook } from "./queue-book.ts";
@@ -54,7 +55,7 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ? WHERE id = ? AND claim = ? AND is_leased = 1
      RETURNING queue, message_id`,
   );
-  const isTriedElsewhere = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   return (jobs, now) =>
     db.write(() => {
       for (const { jobId, claim } of jobs) {

@@ -7,6 +7,7 @@ import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../mess
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { Walk } from "./erasures.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 import { createMessageRemoval } from "./message-removal.ts";
 
 export interface EraseMessageParts {
@@ -60,7 +61,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
   const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
   const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
   const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
-  const isTried = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const forget = createForget(db);
 
   return ({ recipient, createdAt }, { account, after, looks }) => {
@@ -136,7 +137,7 @@ function createRedaction(db: Database): (row: MessageRow, address: string) => vo
 /** Jobs go that have nothing left to try. */
 function createJobClosing(db: Database): (messageId: string, open: readonly number[]) => void {
   const list = db.prepare<{ id: number; parts: string | null }>(
-    "SELECT id, parts FROM jobs WHERE message_id = ?",
+    `SELECT id, parts FROM jobs WHERE ${OF_MESSAGE}`,
   );
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   return (messageId, open) => {

@@ -3,6 +3,7 @@ import { isSettled } from "../../core/progress.ts";
 import { toProgress } from "../message-rows.ts";
 import type { Database } from "./database.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 
 /**
  * Applies late answers, inside a transaction: the part has been sent after all. If nothing of the message is open any
@@ -13,7 +14,7 @@ export function createLateAnswers(
   parts: EndingParts,
 ): (answer: LateAnswer, at: number) => void {
   const end = createEnding(parts);
-  const cancelRetry = db.prepare("DELETE FROM jobs WHERE message_id = ? AND is_leased = 0");
+  const cancelRetry = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 0`);
   return (answer, at) => {
     const message = parts.messages.find(answer.messageId);
     if (!message) return;

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 import { OWN } from "./own-content.ts";
 
 export interface RemovedMessage {
@@ -10,11 +11,12 @@ export interface RemovedMessage {
 /** Deletes messages with all that hangs on them, inside a transaction; a batch's content goes with its last message. */
 export function createMessageRemoval(db: Database): (rows: readonly RemovedMessage[]) => void {
   const perMessage = [
+    // Before the message, which says which they are.
+    `DELETE FROM jobs WHERE ${OF_MESSAGE}`,
     "DELETE FROM messages WHERE id = ?",
     // Before the timeline, which says which they are.
     "DELETE FROM events WHERE number IN (SELECT event FROM timeline WHERE message_id = ?)",
     "DELETE FROM timeline WHERE message_id = ?",
-    "DELETE FROM jobs WHERE message_id = ?",
     "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
     "DELETE FROM webhooks WHERE message_id = ?",
     "DELETE FROM provider_ids WHERE message_id = ?",

@@ -11,6 +11,7 @@ import mail from "./migrations/0008_mail.sql" with { type: "text" };
 import domains from "./migrations/0009_domains.sql" with { type: "text" };
 import largeMail from "./migrations/0010_large_mail.sql" with { type: "text" };
 import ownContent from "./migrations/0011_own_content.sql" with { type: "text" };
+import jobsOfMessage from "./migrations/0012_jobs_of_message.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -31,6 +32,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 9, name: "0009_domains", sql: domains },
   { number: 10, name: "0010_large_mail", sql: largeMail },
   { number: 11, name: "0011_own_content", sql: ownContent },
+  { number: 12, name: "0012_jobs_of_message", sql: jobsOfMessage },
 ];
 
 /**

@@ -214,8 +214,6 @@ CREATE TABLE jobs (
   attempt INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX jobs_of_message ON jobs (message_id);
-
 CREATE INDEX jobs_ready ON jobs (queue, flow, deadline) WHERE due_at IS NULL;
 
 CREATE INDEX jobs_waiting ON jobs (is_leased, due_at) WHERE due_at IS NOT NULL;
@@ -232,7 +230,7 @@ CREATE TABLE messages (
   position INTEGER NOT NULL,
   error TEXT,
   expires_at INTEGER NOT NULL
-, callback_host TEXT, envelope TEXT, body TEXT) STRICT, WITHOUT ROWID;
+, callback_host TEXT, envelope TEXT, body TEXT, first_job INTEGER, last_job INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_of_account ON messages (account, channel, id, recipient);
 

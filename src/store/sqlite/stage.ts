@@ -2,6 +2,7 @@ import { applyInterruption } from "../../core/progress.ts";
 import { toProgress } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { QueueBook } from "./queue-book.ts";
 
@@ -29,7 +30,7 @@ export function createStage(
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
   );
-  const isTriedElsewhere = db.prepare("SELECT 1 FROM jobs WHERE message_id = ? AND is_leased = 1 LIMIT 1");
+  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
 
   const interrupt = (messageId: string, now: number) => {
     const message = messages.find(messageId);
