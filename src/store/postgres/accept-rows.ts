@@ -10,36 +10,33 @@ export interface Taken {
   readonly account: number;
 }
 
-/** Writes contents, messages, jobs and first entries of all of them, in one statement. */
+/**
+ * Writes contents, messages, jobs and first entries of all of them, in one statement. Nearly every request has one
+ * message, and nearly every message one job: so the content and the job come in the message's row, which says each id
+ * once. Where there is more, jobs and entries have columns of their own.
+ */
 export async function insertAccepted(
   session: Session,
   taken: readonly Taken[],
   queueNumber: (name: string) => number,
 ): Promise<void> {
-  const contents = taken.map(({ request }) => contentRow(request));
-  const messages = taken.flatMap(messageRows);
-  const notes = messages.filter(({ note }) => note !== null);
+  const columns = NAMES.map((): (string | number | null)[] => []);
+  for (const one of taken) {
+    const rowOf = rowsOf(one, queueNumber);
+    for (const message of one.request.messages)
+      rowOf(message).forEach((value, index) => void columns[index]?.push(value));
+  }
+  const notes = taken.flatMap(({ request }) => request.messages.filter(({ deferral }) => deferral));
+  const isPlain = taken.every(({ request }) => request.messages.every(({ jobs }) => jobs.length < 2));
+  if (isPlain && notes.length === 0) return void (await session.query(INSERT, columns));
   const jobs = taken.flatMap((one) => jobRows(one, queueNumber));
-  await session.query(INSERT, [
-    contents.map((row) => row.id),
-    contents.map((row) => row.envelope),
-    contents.map((row) => row.body),
-    contents.map((row) => row.messages),
-    contents.map((row) => row.last),
-    messages.map((row) => row.id),
-    messages.map((row) => row.account),
-    messages.map((row) => row.content),
-    messages.map((row) => row.channel),
-    messages.map((row) => row.recipient),
-    messages.map((row) => row.status),
-    messages.map((row) => row.parts),
-    messages.map((row) => (row.note === null ? 0 : 1)),
-    messages.map((row) => row.expiresAt),
-    messages.map((row) => row.host),
-    notes.map((row) => row.id),
-    notes.map((row) => uuidTime(row.id) ?? 0),
-    notes.map((row) => row.status),
-    notes.map((row) => row.note),
+  await session.query(INSERT_ALL, [
+    ...columns,
+    taken.flatMap(({ request }) => request.messages.map(({ deferral }) => (deferral ? 1 : 0))),
+    notes.map(({ id }) => id),
+    notes.map(({ id }) => uuidTime(id) ?? 0),
+    notes.map(({ status }) => status),
+    notes.map(({ deferral }) => JSON.stringify(deferral)),
     jobs.map((row) => row.queue),
     jobs.map((row) => row.flow),
     jobs.map((row) => row.messageId),
@@ -49,29 +46,56 @@ export async function insertAccepted(
   ]);
 }
 
-const INSERT = `WITH new_contents AS (
+/** `content`, `last`, `queue`, `flow`: absent where they are as in most rows. */
+const COLUMNS = {
+  id: "uuid",
+  account: "int",
+  content: "uuid",
+  channel: "text",
+  recipient: "text",
+  status: "text",
+  parts: "text",
+  expires_at: "bigint",
+  host: "text",
+  envelope: "text",
+  body: "text",
+  messages: "int",
+  last: "uuid",
+  queue: "int",
+  flow: "int",
+  job_parts: "text",
+  due_at: "bigint",
+} as const;
+
+const NAMES = Object.keys(COLUMNS);
+
+const common = (more: Readonly<Record<string, string>> = {}) => {
+  const columns = Object.entries({ ...COLUMNS, ...more });
+  const types = columns.map(([, type], index) => `$${index + 1}::${type}[]`);
+  return `WITH given AS MATERIALIZED (
+    SELECT * FROM unnest(${types.join(", ")}) AS t (${columns.map(([name]) => name).join(", ")})
+  ), new_contents AS (
     INSERT INTO contents (id, envelope, body, messages, last_message_id)
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::uuid[])
+    SELECT id, envelope, body, messages, coalesce(last, id) FROM given WHERE envelope IS NOT NULL
   ), new_messages AS (
     INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at,
       callback_host)
-    SELECT id, account, content, channel, recipient, status, parts, 0, position, expires_at, callback_host
-    FROM unnest($6::uuid[], $7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::text[], $13::int[],
-        $14::bigint[], $15::text[])
-      AS t (id, account, content, channel, recipient, status, parts, position, expires_at, callback_host)
-  ), new_entries AS (
+    SELECT id, account, coalesce(content, id), channel, recipient, status, parts, 0,
+      ${"position" in more ? "position" : "0"}, expires_at, host FROM given
+  )`;
+};
+
+const INSERT = `${common()}
+  INSERT INTO jobs (queue, flow, message_id, parts, deadline, due_at)
+  SELECT queue, flow, id, job_parts, expires_at, due_at FROM given WHERE queue IS NOT NULL`;
+
+const INSERT_ALL = `${common({ position: "int" })}, new_entries AS (
     INSERT INTO timeline (message_id, position, at, kind, status, detail)
     SELECT message_id, 1, at, 'status', status, detail
-    FROM unnest($16::uuid[], $17::bigint[], $18::text[], $19::text[]) AS t (message_id, at, status, detail)
+    FROM unnest($19::uuid[], $20::bigint[], $21::text[], $22::text[]) AS t (message_id, at, status, detail)
   )
   INSERT INTO jobs (queue, flow, message_id, parts, deadline, due_at)
-  SELECT * FROM unnest($20::int[], $21::int[], $22::uuid[], $23::text[], $24::bigint[], $25::bigint[])`;
-
-function contentRow({ content, messages }: AcceptRequest) {
-  const { envelope, body } = splitContent(content);
-  const { first, last } = endsOf(messages);
-  return { id: first.id, envelope, body, messages: messages.length, last: last.id };
-}
+  SELECT * FROM unnest($23::int[], $24::int[], $25::uuid[], $26::text[], $27::bigint[], $28::bigint[])`;
 
 /** The first and the last message of a request. */
 export function endsOf(messages: readonly NewMessage[]): { first: NewMessage; last: NewMessage } {
@@ -81,27 +105,35 @@ export function endsOf(messages: readonly NewMessage[]): { first: NewMessage; la
   return { first, last };
 }
 
-function messageRows({ request, account }: Taken) {
+/** Makes the rows of a request's messages: values in the order of `COLUMNS`. */
+function rowsOf({ request, account }: Taken, queueNumber: (name: string) => number) {
   const { content, messages } = request;
   const { callbackUrl, channel } = content;
   const host = callbackUrl === undefined ? null : hostOf(callbackUrl);
-  const first = endsOf(messages).first.id;
-  return messages.map(({ id, recipient, status, parts, expiresAt, deferral }) => ({
-    id,
-    account,
-    content: first,
-    channel,
-    recipient,
-    status,
-    parts: fromParts(parts),
-    expiresAt,
-    host,
-    note: deferral ? JSON.stringify(deferral) : null,
-  }));
+  const { first, last } = endsOf(messages);
+  const { envelope, body } = splitContent(content);
+  const lastId = last === first ? null : last.id;
+  const ofContent = [envelope, body, messages.length, lastId] as const;
+  const flow = flowOf(request, account);
+  return (message: NewMessage): readonly (string | number | null)[] => {
+    const { id, recipient, status, expiresAt, dueAt = null } = message;
+    const isFirst = message === first;
+    const [job] = message.jobs;
+    const jobParts = job?.parts ? JSON.stringify(job.parts) : null;
+    return [
+      ...[id, account, isFirst ? null : first.id, channel, recipient, status, fromParts(message.parts)],
+      ...[expiresAt, host],
+      ...(isFirst ? ofContent : NO_CONTENT),
+      ...(job ? [queueNumber(job.queue), flow, jobParts, dueAt] : NO_JOB),
+    ];
+  };
 }
 
+const NO_CONTENT = [null, null, null, null];
+const NO_JOB = [null, null, null, null];
+
 function jobRows({ request, account }: Taken, queueNumber: (name: string) => number) {
-  const flow = account * 2 + (request.flow === "batch" ? 1 : 0);
+  const flow = flowOf(request, account);
   return request.messages.flatMap(({ id: messageId, expiresAt: deadline, dueAt = null, jobs }) =>
     jobs.map(({ queue, parts }) => ({
       queue: queueNumber(queue),
@@ -112,4 +144,9 @@ function jobRows({ request, account }: Taken, queueNumber: (name: string) => num
       dueAt,
     })),
   );
+}
+
+/** Singles and batches of an account take turns. */
+function flowOf({ flow }: AcceptRequest, account: number): number {
+  return account * 2 + (flow === "batch" ? 1 : 0);
 }

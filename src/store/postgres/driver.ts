@@ -25,6 +25,8 @@ export interface Driver extends Session {
 export interface Connection extends Session {
   /** One or several statements without values; the rows of the last. */
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
+  /** The statements that `send` sends, without waiting for one another's answers, go out in one piece. */
+  together<T>(send: () => T): T;
   /** It broke, or said nothing more: nobody knows what became of the last statement. */
   isLost(): boolean;
 }
@@ -68,6 +70,8 @@ export function openDriver({
     query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     application_name: "postrider",
+    // Statements are sent as they come, also while one is not answered. A pooler may give each another server process.
+    pipeline: isPrepared,
     ...(isPrepared && sessionSettings(statementMs)),
     types: { getTypeParser: parserOf },
   });
@@ -127,8 +131,22 @@ function connectionOf(client: PoolClient, names: Names | undefined, lost: { is: 
       const results = [await client.query(sql).catch(failed)].flat();
       return (results.at(-1)?.rows ?? []) as Row[];
     },
+    together(send) {
+      const { stream } = (client as unknown as WithStream).connection;
+      stream.cork();
+      try {
+        return send();
+      } finally {
+        stream.uncork();
+      }
+    },
     isLost: () => lost.is,
   };
+}
+
+/** What `pg` does not tell of its clients: where they write. */
+interface WithStream {
+  readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
 interface Names {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { StoreUnavailable } from "../store.ts";
-import { type Connection, type Driver, isCollision, type Session } from "./driver.ts";
+import { type Connection, type Driver, isCollision, type Session, type SqlValue } from "./driver.ts";
 import { beginKnown, findOut, type IsStored, type LostCommit } from "./lost-commit.ts";
 
 /** What every use case is built on. */
@@ -80,16 +80,46 @@ async function runUntilAlone<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> 
 }
 
 async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
+  const { session, backend } = beginWithFirst(connection);
   try {
-    const backend = await beginKnown(connection);
-    const value = await work(connection);
+    const value = await work(session);
+    const begun = await backend();
+    if (begun === undefined) return { value };
     const cause = await commit(connection);
-    return cause === undefined ? { value } : { value, lost: { backend, cause } };
+    return cause === undefined ? { value } : { value, lost: { backend: begun, cause } };
   } catch (error) {
     // Where the connection is lost the server rolls back by itself.
     await connection.exec("ROLLBACK").catch(() => undefined);
     throw error;
   }
+}
+
+interface Beginning {
+  readonly session: Session;
+  /** Resolves with the server process of the transaction; `undefined`: there was no statement, and none has begun. */
+  backend(): Promise<number | undefined>;
+}
+
+/** The transaction begins with the first statement, and both go to the server together. */
+function beginWithFirst(connection: Connection): Beginning {
+  let begun: Promise<number> | undefined;
+  const first = async <Row>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]> => {
+    const [beginning, rows] = connection.together(
+      () => [beginKnown(connection), connection.query<Row>(sql, values)] as const,
+    );
+    begun = beginning;
+    // What failed at the beginning says why the statement did.
+    const [, result] = await Promise.allSettled([beginning, rows]);
+    await beginning;
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  };
+  return {
+    session: {
+      query: (sql, values) => (begun ? connection.query(sql, values) : first(sql, values)),
+    },
+    backend: async () => begun,
+  };
 }
 
 /** What kept the answer away; `undefined`: it is committed. */
