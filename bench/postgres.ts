@@ -5,8 +5,8 @@
  *   bun bench/postgres.ts accept [rounds] [seconds]                 HTTP, beside a bare Bun.serve
  *   bun bench/postgres.ts batches [rounds] [seconds]                1,000 recipients a request
  *   bun bench/postgres.ts claim-settle [jobs] [jobs a claim] [claims at one time]
- *   bun bench/postgres.ts history [messages there] [messages a round] [rounds]
- *   bun bench/postgres.ts bloat [jobs] [backlog] [jobs|messages]
+ *   bun bench/postgres.ts history [messages there] [messages a round] [rounds] [url of a server that keeps them]
+ *   bun bench/postgres.ts bloat [jobs] [backlog] [jobs|messages] [jobs a second at the most]
  *   bun bench/postgres.ts cost [messages] [connections] [webhooks: on|off]
  */
 import { acceptBatches, acceptSingles } from "./postgres/accept.ts";
@@ -24,8 +24,17 @@ const SECTIONS: Readonly<Record<string, () => Promise<void>>> = {
   "claim-settle": () =>
     claimSettle({ jobs: number(0, 100_000), perClaim: number(1, 100), claims: number(2, 4) }),
   history: () =>
-    history({ history: number(0, 1_000_000), messages: number(1, 20_000), rounds: number(2, 3) }),
-  bloat: () => bloat({ jobs: number(0, 1_000_000), backlog: number(1, 50_000), by: given[2] ?? "jobs" }),
+    history({
+      history: number(0, 1_000_000),
+      messages: number(1, 20_000),
+      rounds: number(2, 3),
+      ...(given[3] !== undefined && { server: given[3] }),
+    }),
+  bloat: () =>
+    bloat({
+      ...{ jobs: number(0, 1_000_000), backlog: number(1, 50_000), by: given[2] ?? "jobs" },
+      pace: number(3, 0),
+    }),
   cost: () =>
     cost({ messages: number(0, 20_000), connections: number(1, 32), hasWebhooks: given[2] === "on" }),
 };

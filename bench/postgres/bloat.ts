@@ -12,6 +12,8 @@ export interface Bloat {
    * `messages`: through accept, claim and settle.
    */
   readonly by: string;
+  /** Jobs a second at the most; 0: as many as go through. What is left behind between two vacuums grows with it. */
+  readonly pace: number;
 }
 
 const REPORTS = 10;
@@ -19,7 +21,7 @@ const PER_STEP = 1_000;
 const CLAIMS = 2;
 
 /** How large the tables that every message goes through become, after each tenth of the jobs. */
-export async function bloat({ jobs, backlog, by }: Bloat): Promise<void> {
+export async function bloat({ jobs, backlog, by, pace }: Bloat): Promise<void> {
   console.log(heading(`PostgreSQL: ${whole(jobs)} jobs through a queue of ${whole(backlog)}, as ${by}`));
   const ground = await openGround();
   const push = by === "messages" ? pushMessages : await pushJobs(ground);
@@ -29,8 +31,8 @@ export async function bloat({ jobs, backlog, by }: Bloat): Promise<void> {
   let last = first;
   for (let done = 0, report = 1; report <= REPORTS; report++) {
     for (; done < (jobs * report) / REPORTS; done += PER_STEP) {
-      await push(ground, PER_STEP);
-      await pull(ground, PER_STEP, by);
+      await Promise.all([push(ground, PER_STEP), pull(ground, PER_STEP, by)]);
+      if (pace > 0) await Bun.sleep(startedMs + ((done + PER_STEP) / pace) * 1_000 - performance.now());
     }
     last = await sizesOf(ground, whole(done));
   }

@@ -27,15 +27,39 @@ export interface Counters {
   readonly ownUs: number;
 }
 
-export async function openDatabase(): Promise<Database> {
-  const prepare = async (url: string) => {
-    const driver = openDriver({ url });
-    await migrate(driver);
-    await driver.close();
-  };
-  const { url } = await (await postgresServer(prepare, SERVER)).createDatabase();
+/** A database that stays, on a server of the caller's own on this machine. */
+export interface Kept {
+  /** Of the server. */
+  readonly server: string;
+  readonly name: string;
+}
+
+/** @param kept absent: a new one that goes with the process */
+export async function openDatabase(kept?: Kept): Promise<Database> {
+  const url = kept ? await keepDatabase(kept) : await newDatabase();
   const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
   return { url, driver, counters: () => countersOf(driver) };
+}
+
+async function newDatabase(): Promise<string> {
+  return (await (await postgresServer(prepare, SERVER)).createDatabase()).url;
+}
+
+async function keepDatabase({ server, name }: Kept): Promise<string> {
+  const url = new URL(server);
+  const admin = openDriver({ url: server, connections: 1 });
+  const there = await admin.query("SELECT 1 FROM pg_database WHERE datname = $1", [name]);
+  if (there.length === 0) await admin.hold((connection) => connection.exec(`CREATE DATABASE ${name}`));
+  await admin.close();
+  url.pathname = `/${name}`;
+  await prepare(url.href);
+  return url.href;
+}
+
+async function prepare(url: string): Promise<void> {
+  const driver = openDriver({ url });
+  await migrate(driver);
+  await driver.close();
 }
 
 /** What a stretch of work came to, from the counters before it and after it. */

@@ -10,6 +10,8 @@ export interface History {
   /** Messages of each round. */
   readonly messages: number;
   readonly rounds: number;
+  /** Of a server whose databases stay: a later run finds the messages there. Absent: all goes with the process. */
+  readonly server?: string;
 }
 
 const STEPS = ["accept", "claim and settle", "receipt"] as const;
@@ -19,12 +21,12 @@ const PER_EVENTS = 5_000;
 type Spent = ReturnType<typeof between>;
 
 /** Both databases are on one server, have the tables of the same days, and take turns. */
-export async function history({ history, messages, rounds }: History): Promise<void> {
+export async function history({ history, messages, rounds, server }: History): Promise<void> {
   console.log(
     heading(`PostgreSQL: ${whole(messages)} messages on ${whole(history)} of seven days, and on none`),
   );
-  const empty = await openGround();
-  const full = await openGround();
+  const empty = await openGround(server === undefined ? undefined : { server, name: "history_none" });
+  const full = await openGround(server === undefined ? undefined : { server, name: "history_full" });
   await prepareHistory(empty);
   const startedMs = performance.now();
   await loadHistory(full, history);

@@ -6,9 +6,10 @@ import { createIds } from "../../src/core/uuid.ts";
 import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createVault } from "../../src/store/vault.ts";
-import { type Database, openDatabase } from "./database.ts";
+import { type Database, type Kept, openDatabase } from "./database.ts";
 
 export const QUEUE = "queue-a";
+const ACCOUNT = "a";
 const CONNECTOR = "connector-a";
 const LEASE_MS = 60_000;
 const PER_REQUEST = 1_000;
@@ -22,14 +23,16 @@ export interface Ground extends Database {
   readonly accountId: string;
 }
 
-export async function openGround(): Promise<Ground> {
-  const database = await openDatabase();
+/** @param kept absent: a database that goes with the process */
+export async function openGround(kept?: Kept): Promise<Ground> {
+  const database = await openDatabase(kept);
   const vault = createVault({ masterKey: "a master key of some length", randomBytes });
   const store = await openPostgres({ url: database.url, vault, clock });
   const newId = createIds(clock, randomBytes);
-  const accountId = newId();
-  const account = { id: accountId, name: "a", mode: "live" as const, createdAt: clock.now() };
-  await store.records.create("accounts", account);
+  const known = await store.records.find("accounts", { name: ACCOUNT });
+  const accountId = known?.id ?? newId();
+  const account = { id: accountId, name: ACCOUNT, mode: "live" as const, createdAt: clock.now() };
+  if (!known) await store.records.create("accounts", account);
   return { ...database, store, newId, accountId };
 }
 
