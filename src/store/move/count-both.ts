@@ -18,7 +18,8 @@ export async function countBoth(source: Source, target: Session): Promise<readon
   const walks = Map.groupBy(movedTables(), ({ table }) => table);
   for (const [table, all] of walks) {
     const elsewhere = all.filter(({ from }) => from !== undefined);
-    counted.push(...(await compare(source, target, { table, countBy: all[0]?.countBy, elsewhere })));
+    const { countBy, read = {} } = all[0] ?? {};
+    counted.push(...(await compare(source, target, { table, countBy, read, elsewhere })));
   }
   return counted;
 }
@@ -26,6 +27,7 @@ export async function countBoth(source: Source, target: Session): Promise<readon
 interface Compared {
   readonly table: string;
   readonly countBy: string | undefined;
+  readonly read: NonNullable<MovedTable["read"]>;
   /** Walks over rows that SQLite has in another table. */
   readonly elsewhere: readonly MovedTable[];
 }
@@ -38,15 +40,16 @@ interface Group {
 async function compare(
   source: Source,
   target: Session,
-  { table, countBy, elsewhere }: Compared,
+  { table, countBy, read, elsewhere }: Compared,
 ): Promise<readonly Counted[]> {
-  const of = countBy === undefined ? "NULL" : countBy;
-  const sql = `SELECT ${of} AS value, count(*) AS rows FROM ${table} ${own(table)} GROUP BY 1`;
+  const of = countBy ?? "NULL";
+  const count = (value: string) =>
+    `SELECT ${value} AS value, count(*) AS rows FROM ${table} ${own(table)} GROUP BY 1`;
   const here = byValue([
-    ...source.prepare<Group>(sql).all(),
+    ...source.prepare<Group>(count(read[of] ?? of)).all(),
     ...elsewhere.flatMap((walk) => source.prepare<Group>(countOf(walk)).all()),
   ]);
-  const there = byValue(await target.query<Group>(sql));
+  const there = byValue(await target.query<Group>(count(of)));
   const values = [...new Set([...here.keys(), ...there.keys()])].toSorted();
   const groups = values.map((value) => ({
     what: countBy === undefined ? table : `${table}, ${countBy} ${value}`,

@@ -1,5 +1,6 @@
 import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { type SavedBody, toSavedText } from "../sqlite/idempotency-keys.ts";
+import { statusOf } from "../sqlite/message-status.ts";
 import { OWN } from "../sqlite/own-content.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
@@ -47,7 +48,12 @@ export function movedTables(): readonly MovedTable[] {
     ...PLAIN.map((table) => ({ table })),
     { ...contents, read: contentId, where: "pieces = 0" },
     { ...contents, read: { ...contentId, body: WHOLE_BODY }, where: "pieces > 0", rows: 1 },
-    { table: "messages", day: "id", read: { content: FIRST_MESSAGE }, countBy: "status" },
+    {
+      table: "messages",
+      day: "id",
+      read: { content: FIRST_MESSAGE, status: statusOf("messages") },
+      countBy: "status",
+    },
     { table: "timeline", day: "message_id" },
     {
       table: "events",

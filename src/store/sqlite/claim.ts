@@ -35,7 +35,7 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     if (queue === undefined) return [];
     const claimed: ClaimedJob[] = [];
     const rows = take(queue, request);
-    setSending(rows.flatMap((row) => (row.status === "queued" && row.id !== null ? [row.id] : [])));
+    setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
       const job = hand(request.queue, row);
       if (job) claimed.push(job);
@@ -77,6 +77,8 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly claim: number;
   readonly attempt: number;
   readonly was_interrupted: number;
+  /** Else others have to be told in its row that one of them is tried; see `message-status.ts`. */
+  readonly is_of_one_job: number | null;
 }
 
 type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
@@ -90,7 +92,8 @@ function createTaker(db: Database): Taker {
   const flowsFrom = createFlowScan(db);
   const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
   const earliest = db.prepare<ReadyRow>(
-    `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted, ${ofMessage}
+    `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted,
+       first_job = last_job AS is_of_one_job, ${ofMessage}
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );

@@ -1,15 +1,10 @@
 import type { KeyOwner } from "../../core/accept-request.ts";
 import { toStoredMessage } from "../message-page.ts";
-import {
-  MESSAGE_COLUMNS,
-  type MessageRow,
-  TIMELINE_COLUMNS,
-  type TimelineRow,
-  toTimelineEntry,
-} from "../message-rows.ts";
+import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../message-rows.ts";
 import type { Intake } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
+import { columnsOf } from "./message-status.ts";
 import { createEnvelopeOf } from "./own-content.ts";
 
 type MessageQuery = Parameters<Intake["findMessage"]>[0];
@@ -20,7 +15,7 @@ export function createMessageLookup(
   accounts: AccountBook,
 ): Pick<Intake, "findMessage" | "timeline"> {
   const find = db.prepare<MessageRow & { readonly envelope: string | null }>(
-    `SELECT ${MESSAGE_COLUMNS}, envelope FROM messages WHERE id = ? AND account = ? AND channel = ?`,
+    `SELECT ${columnsOf("messages")}, envelope FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
   const envelopeOf = createEnvelopeOf(db);
   const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");

@@ -1,10 +1,11 @@
 import type { ChannelName } from "../../core/message.ts";
 import { type IdRange, looksOf, MAX_CONTENT, partOf, rangeOf, readPage, rowsOf } from "../message-page.ts";
-import { MESSAGE_COLUMNS, type MessageRow } from "../message-rows.ts";
+import type { MessageRow } from "../message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
 import type { SqlValue } from "./driver.ts";
+import { columnsOf, statusOf } from "./message-status.ts";
 import { createEnvelopeOf, OWN } from "./own-content.ts";
 
 /** `MessageDesk.list`: steps down the account's index, never further than its looks. */
@@ -37,11 +38,10 @@ function selection(
   const { channel, status, recipient } = query;
   const tests: [string, SqlValue][] = [];
   if (recipient !== undefined) tests.push(testOf(channel, recipient));
-  if (status !== undefined) tests.push(["m.status = ?", status]);
+  if (status !== undefined) tests.push([`${statusOf("m")} = ?`, status]);
   const where = tests.map(([test]) => ` AND ${test}`).join("");
-  const columns = `${MESSAGE_COLUMNS}, envelope`.replaceAll(/(\w+)/g, "m.$1");
   return {
-    sql: `SELECT ${columns} FROM messages k CROSS JOIN messages m ON m.id = k.id
+    sql: `SELECT ${columnsOf("m")}, m.envelope FROM messages k CROSS JOIN messages m ON m.id = k.id
      WHERE k.account = ? AND k.channel = ? AND k.id < ? AND k.id >= ?${where} ORDER BY k.id DESC LIMIT ?`,
     values: [account, channel, below, from, ...tests.map(([, value]) => value), rowsOf(query)],
   };

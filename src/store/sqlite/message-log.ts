@@ -1,9 +1,10 @@
 import type { Progress, TimelineEntry } from "../../core/message.ts";
 import type { Step } from "../../core/progress.ts";
-import { fromParts, MESSAGE_COLUMNS, type MessageRow, toProgress } from "../message-rows.ts";
+import { fromParts, type MessageRow, toProgress } from "../message-rows.ts";
 import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
 import type { Database } from "./database.ts";
 import type { EventBook } from "./event-book.ts";
+import { columnsOf, triedColumnsOf } from "./message-status.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface MessageLog {
   find(id: string): MessageRow | undefined;
   /** The same, with how far it has come. */
   read(id: string): ReadMessage | undefined;
+  /** The same of one whose job has been leased until now. */
+  readTried(id: string): ReadMessage | undefined;
   /** Keeps what a step of `core/progress.ts` came to. */
   save(message: MessageRow, step: Step): void;
   /** Writes what has been saved of this one now: somebody is about to look at its rows. */
@@ -32,7 +35,8 @@ export interface ReadMessage {
 }
 
 export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
-  const find = db.prepare<MessageRow>(`SELECT ${MESSAGE_COLUMNS} FROM messages WHERE id = ?`);
+  const find = db.prepare<MessageRow>(`SELECT ${columnsOf("messages")} FROM messages WHERE id = ?`);
+  const findTried = db.prepare<MessageRow>(`SELECT ${triedColumnsOf("messages")} FROM messages WHERE id = ?`);
   const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
   const putOff = createPutOff(db, createAppendEntries(db, events));
@@ -42,12 +46,8 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
       putOff.write(id);
       return find.get(id);
     },
-    read(id) {
-      const saved = putOff.get(id);
-      if (saved) return saved;
-      const row = find.get(id);
-      return row && { row, progress: toProgress(row) };
-    },
+    read: (id) => putOff.get(id) ?? withProgress(find.get(id)),
+    readTried: (id) => putOff.get(id) ?? withProgress(findTried.get(id)),
     save(row, { progress, entries }) {
       const { id: messageId, account, callback_host: host } = row;
       putOff.add({ row, progress, entries });
@@ -60,6 +60,10 @@ export function createMessageLog(db: Database, events: EventBook, webhooks: Webh
       turn.run(id, from, to);
     },
   };
+}
+
+function withProgress(row: MessageRow | undefined): ReadMessage | undefined {
+  return row && { row, progress: toProgress(row) };
 }
 
 interface SavedMessage extends ReadMessage {

@@ -108,7 +108,8 @@ test("lists step down the account's index, and read nothing else of the messages
   for (const sql of onMessages) {
     const [walk = "", ...rest] = ears.plan(sql);
     expect(walk).toMatch(/SEARCH \w+ USING COVERING INDEX messages_of_account/);
-    for (const step of rest) expect(step).toMatch(/SEARCH m USING PRIMARY KEY/);
+    for (const step of rest)
+      expect(step).toMatch(/SEARCH (m|jobs) USING (INTEGER )?PRIMARY KEY|SCALAR SUBQUERY/);
   }
   await store.close();
 });

@@ -38,7 +38,8 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
 
   const settleOne = (settlement: Settlement): boolean => {
     const job = take(settlement);
-    const message = parts.messages.read(settlement.messageId);
+    const { messages } = parts;
+    const message = job ? messages.readTried(settlement.messageId) : messages.read(settlement.messageId);
     const isOver = message !== undefined && record(parts, message, { settlement, job });
     if (!job || job === ENDED) return job === ENDED;
     if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);

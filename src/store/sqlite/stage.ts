@@ -1,5 +1,4 @@
 import { applyInterruption } from "../../core/progress.ts";
-import { toProgress } from "../message-rows.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { OF_MESSAGE } from "./jobs-of-message.ts";
@@ -33,10 +32,10 @@ export function createStage(
   const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
 
   const interrupt = (messageId: string, now: number) => {
-    const message = messages.find(messageId);
+    const message = messages.readTried(messageId);
     if (!message) return;
-    const step = applyInterruption(toProgress(message), now);
-    if (step.entries.length > 0) messages.save(message, step);
+    const step = applyInterruption(message.progress, now);
+    if (step.entries.length > 0) messages.save(message.row, step);
     if (isTriedElsewhere.get(messageId)) messages.turn(messageId, "queued", "sending");
   };
 
