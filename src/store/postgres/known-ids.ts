@@ -113,10 +113,11 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
 
 /**
  * `coalesce` keeps the planner off the index of those that are awaited: when it last looked none may have been, and it
- * would go through all of them for each.
+ * would go through all of them for each. Arrays of one keep it from beginning a join with all that are there.
  */
 const TOLD = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
     UPDATE provider_ids p SET awaited_since = NULL FROM told
-    WHERE p.message_id = told.message_id AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
+    WHERE p.message_id = ANY(ARRAY[told.message_id]) AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
   )
-  DELETE FROM overdue_receipts o USING told WHERE o.message_id = told.message_id AND o.part = told.part`;
+  DELETE FROM overdue_receipts o USING told
+  WHERE o.message_id = ANY(ARRAY[told.message_id]) AND o.part = told.part`;

@@ -126,10 +126,10 @@ const DUE = `SELECT message_id, part, asked FROM overdue_receipts
 
 const PUT_OFF = `UPDATE overdue_receipts o SET asked = o.asked + 1, ask_at = t.ask_at
   FROM unnest($1::uuid[], $2::int[], $3::bigint[]) AS t (message_id, part, ask_at)
-  WHERE o.message_id = t.message_id AND o.part = t.part`;
+  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
 
 const DROP = `DELETE FROM overdue_receipts o USING unnest($1::uuid[], $2::int[]) AS t (message_id, part)
-  WHERE o.message_id = t.message_id AND o.part = t.part`;
+  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
 
 interface FoundRow extends Omit<MessageRow, "account" | "content"> {
   readonly envelope: string;

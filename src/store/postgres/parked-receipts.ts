@@ -59,8 +59,9 @@ interface Parked {
   readonly receipt: Receipt;
 }
 
-const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[]) AS t (connector_id, id_key)
-    JOIN parked_receipts p ON p.connector_id = t.connector_id AND p.id_key = t.id_key
+const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[]) AS t (connector_id, id_key), LATERAL (
+    SELECT * FROM parked_receipts p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key OFFSET 0
+  ) AS p
   UNION
   SELECT p.id, p.id_key, p.receipt FROM unnest($3::text[], $4::bigint[]) AS t (connector_id, reference), LATERAL (
     SELECT * FROM parked_receipts p

@@ -50,3 +50,21 @@ test("a receipt costs no more because others are awaited, also where none were w
   await driver.close();
   await store.close();
 }, 20_000);
+
+const OVERDUE = `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at)
+  SELECT gen_random_uuid(), 0, 'c', 0, 0 FROM generate_series(1, 1000)`;
+
+test("a receipt costs no more because others are overdue, also where one was when the planner last looked", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const ids = await sendAll(world);
+  const driver = openDriver({ url, connections: 1 });
+  for (const sql of [OVERDUE, "DELETE FROM overdue_receipts", "ANALYZE", OVERDUE]) await driver.query(sql);
+  await scansOf(driver, url, (other) => receiveAll(other, world, ids));
+  const [overdue] = await driver.query<{ read: number }>(
+    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = 'overdue_receipts'",
+  );
+  expect(overdue?.read).toBeLessThanOrEqual(MESSAGES);
+  await driver.close();
+  await store.close();
+}, 20_000);

@@ -62,5 +62,5 @@ export function letNextGo(
 
 const LET_NEXT_GO = `UPDATE webhooks w SET state = 'ready'
   FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence), accounts a
-  WHERE w.message_id = t.message_id AND w.sequence = t.sequence + 1 AND w.state = 'held' AND a.number = w.account
+  WHERE w.message_id = ANY(ARRAY[t.message_id]) AND w.sequence = t.sequence + 1 AND w.state = 'held' AND a.number = w.account
   RETURNING a.id AS account_id, w.lane`;
