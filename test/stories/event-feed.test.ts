@@ -1,6 +1,6 @@
 /** The event feed of a service that runs, and one that stops. */
 import { afterEach, expect, test } from "bun:test";
-import { reached, send } from "../admin.ts";
+import { send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
@@ -20,12 +20,10 @@ onBothStores((store) => {
       const page = await waiting;
       expect(page.data[0]).toMatchObject({ type: "sms.sent", data: { message_id: id } });
       expect(performance.now() - startedAt).toBeLessThan(10_000);
-      await reached(
-        service,
-        { apiKey: service.sandbox.api_key, path: `/v1/sms/messages/${id}` },
-        "delivered",
-      );
-      const end = await readEvents(service, "after=now");
+      // On PostgreSQL an event can be read a moment after the status that it tells of.
+      let end = page;
+      while (end.data.at(-1)?.type !== "sms.delivered")
+        end = await readEvents(service, `after=${end.next}&wait=30`);
       const last = readEvents(service, `after=${end.next}&wait=30`);
       const looks = performance.now();
       // It is waiting once another request that came after it is answered.
