@@ -11,7 +11,7 @@ const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
 /** The ways of writing take turns on the same database. */
 const WAYS = { sqlite: [["--listeners", "2"], [], ["--store-thread"]], postgres: [[]] };
-const KILLS = { sqlite: IS_LONG ? 200 : 20, postgres: IS_LONG ? 200 : 7 };
+const KILLS = { sqlite: IS_LONG ? 200 : 20, postgres: IS_LONG ? 200 : 3 };
 
 onBothStores((store) => {
   const kills = KILLS[store];
