@@ -10,16 +10,16 @@ import { join } from "node:path";
 /** Of 1,000 messages, as `bench/postgres.ts cost` says it: replaced after each run. */
 const COSTS = {
   "without webhooks": {
-    serviceSeconds: 0.476,
-    postgresSeconds: 0.474,
-    walOctets: 7_041_974,
-    diskOctets: 3_099_034,
+    serviceSeconds: 0.425,
+    postgresSeconds: 0.393,
+    walOctets: 6_336_312,
+    diskOctets: 3_654_861,
   },
   "two webhooks each": {
-    serviceSeconds: 0.809,
-    postgresSeconds: 0.805,
-    walOctets: 12_096_333,
-    diskOctets: 4_636_672,
+    serviceSeconds: 0.899,
+    postgresSeconds: 0.885,
+    walOctets: 12_135_785,
+    diskOctets: 5_078_357,
   },
 } as const;
 
