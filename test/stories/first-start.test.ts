@@ -1,42 +1,16 @@
 /** The first two minutes of a newcomer, and a first start that is cut off. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import {
-  makeDataFolder,
-  type PostriderProcess,
-  runPostrider,
-  type StartOptions,
-  startPostrider,
-} from "../postrider-process.ts";
+import { oneProcess } from "../one-process.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 onBothStores((store) => {
-  let folder: ReturnType<typeof makeDataFolder>;
-  let service: PostriderProcess | undefined;
+  const { folder, service, start, stop } = oneProcess();
 
-  beforeEach(() => {
-    folder = makeDataFolder();
-  });
-
-  afterEach(async () => {
-    service?.kill("SIGKILL");
-    await service?.exited;
-    folder.remove();
-  });
-
-  async function start(options: StartOptions = {}): Promise<PostriderProcess> {
-    service = await startPostrider({ dataFolder: folder.path, ...options });
-    return service;
-  }
-
-  async function stop(): Promise<void> {
-    service?.kill("SIGTERM");
-    expect(await service?.exited).toBe(0);
-  }
-
-  const fileOf = (name: string) => join(folder.path, name);
+  const fileOf = (name: string) => join(folder(), name);
 
   test("sandbox.json holds what a newcomer needs, and only its owner reads it", async () => {
     const { url } = await start();
@@ -59,7 +33,7 @@ onBothStores((store) => {
     expect(answer).toMatchObject({ status: 202, body: { status: "queued", to: "+919876543210" } });
     const { message_id } = answer.body;
     const message = { apiKey: sandbox.api_key, path: `/v1/sms/messages/${message_id}` };
-    expect(await reached(service!, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
+    expect(await reached(service(), message, "delivered", "failed")).toMatchObject({ status: "delivered" });
     const acceptedAt = Number.parseInt(message_id.replaceAll("-", "").slice(0, 12), 16);
     expect(Date.now() - acceptedAt).toBeLessThan(5_000);
   });
@@ -113,7 +87,7 @@ onBothStores((store) => {
 
   test("where sandbox.json cannot be written nothing is stored, and the next start is the first", async () => {
     mkdirSync(fileOf("sandbox.json"));
-    const { code, output } = await runPostrider({ dataFolder: folder.path });
+    const { code, output } = await runPostrider({ dataFolder: folder() });
     expect(code).toBe(1);
     expect(output).toContain("sandbox.json");
     expect(output).not.toContain("curl");
@@ -127,7 +101,7 @@ onBothStores((store) => {
     writeFileSync(fileOf("sandbox.json"), '{"api_key":"pr_live_stale"');
     const { sandbox } = await start();
     expect(sandbox.api_key).not.toBe("pr_live_stale");
-    await expectKeyWorks(service!, sandbox.api_key);
+    await expectKeyWorks(service(), sandbox.api_key);
   });
 
   test("killed at any moment of the first start, the next start has keys that work", async () => {

@@ -1,43 +1,18 @@
 /** One program, run in parts, behind TLS, behind a proxy. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { admin, reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { testTls } from "../fakes/test-tls.ts";
-import {
-  makeDataFolder,
-  type PostriderProcess,
-  type StartOptions,
-  startPostrider,
-} from "../postrider-process.ts";
+import { oneProcess } from "../one-process.ts";
+import type { PostriderProcess } from "../postrider-process.ts";
 
 onBothStores(() => {
   const PATH = "/v1/sms/messages";
   const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
 
-  let folder: ReturnType<typeof makeDataFolder>;
-  let service: PostriderProcess | undefined;
-
-  beforeEach(() => {
-    folder = makeDataFolder();
-  });
-
-  afterEach(async () => {
-    service?.kill("SIGKILL");
-    await service?.exited;
-    folder.remove();
-  });
-
-  async function start(options: StartOptions = {}): Promise<PostriderProcess> {
-    service = await startPostrider({ dataFolder: folder.path, ...options });
-    return service;
-  }
-
-  async function stop(): Promise<void> {
-    service?.kill("SIGTERM");
-    expect(await service?.exited).toBe(0);
-  }
+  const { folder, start, stop } = oneProcess();
 
   test("with --roles api messages are accepted and not delivered; a full start delivers them", async () => {
     const api = await start({ args: ["--roles", "api"] });
@@ -74,7 +49,7 @@ onBothStores(() => {
   });
 
   test("with TLS_CERT and TLS_KEY it serves HTTPS, and nothing in the clear", async () => {
-    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    const [cert, key] = [join(folder(), "cert.pem"), join(folder(), "key.pem")];
     writeFileSync(cert, testTls.cert);
     writeFileSync(key, testTls.key);
     const { url, sandbox } = await start({ env: { TLS_CERT: cert, TLS_KEY: key } });
