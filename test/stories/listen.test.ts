@@ -75,7 +75,7 @@ onBothStores(() => {
     expect(await listening.line(/^signing with /)).toBe(`signing with ${secret}`);
     await listening.line(/^listening to /);
     const id = await sendSms();
-    expect(await listening.line(new RegExp(`sms.sent ${id} -> `))).not.toContain("200");
+    expect(await listening.line(new RegExp(`sms.sent ${id} -> `))).not.toContain("-> 200");
     await listening.line(new RegExp(`sms.delivered ${id} -> `));
     listening.kill("SIGINT");
     expect(await listening.exited).toBe(0);
