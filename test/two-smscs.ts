@@ -4,11 +4,15 @@ import { type FakeSmsc, startFakeSmsc } from "./fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "./held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "./live-sms.ts";
 
+/** Fields of the route, given the ids of its connectors. */
+type RouteChanges = (ids: readonly [string, string]) => object;
+
 export interface TwoSmscs {
   readonly postrider: HeldPostrider;
   readonly first: FakeSmsc;
   readonly second: FakeSmsc;
   readonly live: LiveSms;
+  changeRoute(changes: RouteChanges): Promise<void>;
   /** Lets time pass until the connector is so. */
   is(smsc: FakeSmsc, wanted: string): Promise<void>;
   health(smsc: FakeSmsc): Promise<{ readonly score: number; readonly problems: readonly string[] }>;
@@ -19,7 +23,7 @@ export interface TwoSmscs {
 
 /** `route`: how the route names them, instead of one after the other. `config`: of both connectors. */
 export async function openTwoSmscs(
-  route: (ids: readonly [string, string]) => object = () => ({}),
+  route: RouteChanges = () => ({}),
   config: Record<string, unknown> = {},
 ): Promise<TwoSmscs> {
   const [postrider, first, second] = await Promise.all([
@@ -33,7 +37,9 @@ export async function openTwoSmscs(
   ] as const;
   const live = await openLiveSms(postrider, { connectors: ids });
   const { data } = await admin<{ data: { route_id: string }[] }>(postrider, "/routes");
-  await admin(postrider, `/routes/${data[0]?.route_id}`, route(ids), "PATCH");
+  const changeRoute: TwoSmscs["changeRoute"] = async (changes) =>
+    void (await admin(postrider, `/routes/${data[0]?.route_id}`, changes(ids), "PATCH"));
+  await changeRoute(route);
   const statusOf = async (smsc: FakeSmsc) => {
     const path = `/connectors/${smsc === first ? ids[0] : ids[1]}`;
     const { status } = await admin<{ status?: Record<string, unknown> }>(postrider, path);
@@ -44,6 +50,7 @@ export async function openTwoSmscs(
     first,
     second,
     live,
+    changeRoute,
     is: async (smsc, wanted) =>
       void (await postrider.passUntil(async () => (await statusOf(smsc)).state === wanted, 90_000)),
     health: async (smsc) => (await statusOf(smsc)).health as Awaited<ReturnType<TwoSmscs["health"]>>,

@@ -4,6 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
 import { createApp } from "../api/app.ts";
 import type { ConnectorKind } from "../channels/channel.ts";
+import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
 import type { AlarmWatch } from "../delivery/alarm-watch.ts";
 import type { DomainWatch } from "../delivery/check-domains.ts";
@@ -22,6 +23,9 @@ import { createWeb } from "./web.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
 const STALLED_MS = 10_000;
+
+/** A change of the configuration is answered after so long at the latest. */
+const CONFIG_WAIT_MS = 1_000;
 
 export interface HttpParts {
   readonly engine: Engine;
@@ -101,10 +105,21 @@ function createAdmin(
     testWebhook: webhooks.test,
     pausedWebhookHosts: webhooks.paused,
     alarms: alarms.alarms,
-    onConfigChanged: () =>
-      void engine
-        .reconcile()
-        .catch((error) => log.warn({ err: error }, "the configuration could not be read")),
+    onConfigChanged: () => goBy(engine, clock, log),
+  });
+}
+
+/** Has the engine go by what was changed. The change is stored: where it cannot be read now, it is in a second. */
+function goBy(engine: Engine, clock: Clock, log: Parts["steadyLog"]): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(CONFIG_WAIT_MS, resolve);
+    engine
+      .reconcile()
+      .catch((error) => log.warn({ err: error }, "the configuration could not be read"))
+      .finally(() => {
+        cancel();
+        resolve();
+      });
   });
 }
 

@@ -95,9 +95,9 @@ export function createEngine(deps: EngineDeps): Engine {
   let unsubscribe = () => {};
   let isStarted = false;
 
-  const reconcile = createReconcile(deps, async (connectors, routes) => {
+  const reconcile = createReconcile(deps, (connectors, routes) => {
     outlets.reconcile(connectors);
-    await workers.reconcile(routes);
+    workers.reconcile(routes);
     workers.wakeAll();
   });
 
@@ -199,7 +199,7 @@ async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: numbe
   return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
 }
 
-type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => Promise<void>;
+type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
 
 /** Loads the configuration and applies it, when its version has changed since the last time. One run at a time. */
 function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
@@ -210,7 +210,7 @@ function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
     if (version === seenVersion) return;
     const connectors = await all(deps.records, "connectors");
     const routes = await all(deps.records, "routes");
-    await apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
+    apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
     seenVersion = version;
   };
   return () => {

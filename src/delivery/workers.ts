@@ -4,7 +4,7 @@ import type { Worker } from "./worker.ts";
 /** A worker per route, kept in step with the configured routes. */
 export interface Workers {
   /** Starts workers for new routes, stops those of routes that are gone. */
-  reconcile(routes: readonly Route[]): Promise<void>;
+  reconcile(routes: readonly Route[]): void;
   wake(queue: string): void;
   wakeAll(): void;
   nudgeAll(): void;
@@ -16,6 +16,8 @@ export interface Workers {
 /** @param create makes the worker of a route; the route is read anew at every turn, since its connectors may change */
 export function createWorkers(create: (route: () => Route) => Worker): Workers {
   const open = new Map<string, { route: Route; readonly worker: Worker }>();
+  /** Of routes that are gone: they still have messages in hand. */
+  const leaving = new Set<Promise<void>>();
 
   const add = (route: Route) => {
     const known = open.get(route.id);
@@ -28,13 +30,14 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
   };
 
   return {
-    async reconcile(routes) {
+    reconcile(routes) {
       const kept = new Set(routes.map((route) => route.id));
       for (const route of routes) add(route);
       for (const [id, { worker }] of open) {
         if (kept.has(id)) continue;
         open.delete(id);
-        await worker.stop();
+        const stopped = worker.stop().finally(() => leaving.delete(stopped));
+        leaving.add(stopped);
       }
     },
     wake: (queue) => open.get(queue)?.worker.wake(),
@@ -47,7 +50,7 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
     idleSince: (sinceMs) =>
       [...open].flatMap(([id, { worker }]) => (worker.lastTurnMs() < sinceMs ? [`worker ${id}`] : [])),
     async stop() {
-      await Promise.all([...open.values()].map(({ worker }) => worker.stop()));
+      await Promise.all([...leaving, ...[...open.values()].map(({ worker }) => worker.stop())]);
     },
   };
 }

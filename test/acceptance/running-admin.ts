@@ -91,7 +91,7 @@ async function startAdmin(store: Store): Promise<RunningAdmin> {
     testWebhook: async () => ({ at: clock.now(), ms: 3, status: 200, head: "ok" }),
     pausedWebhookHosts: () => [],
     alarms: () => [],
-    onConfigChanged: () => void configChanges++,
+    onConfigChanged: async () => void configChanges++,
   });
   const app = createApp({
     store,

@@ -35,6 +35,17 @@ onBothStores(() => {
     expect(counts()).toEqual([36, 12]);
   });
 
+  test("a change of a route counts for what is sent right after it was answered", async () => {
+    two = await openTwoSmscs();
+    const expected: [number, number] = [0, 0];
+    for (const at of [1, 0, 1] as const) {
+      await two.changeRoute((ids) => ({ connector_ids: at === 0 ? ids : ids.toReversed() }));
+      await two.sendEach(1);
+      expected[at] += 1;
+      expect(counts()).toEqual(expected);
+    }
+  });
+
   test("what one that shares has no room for at once goes over the other", async () => {
     two = await openTwoSmscs(shares(9, 1), { window: 5 });
     two.first.dial.holdSubmits = true;

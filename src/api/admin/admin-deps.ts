@@ -31,6 +31,6 @@ export interface AdminDeps extends DomainDns {
   pausedWebhookHosts(): readonly PausedHost[];
   /** Those raised in this process. */
   alarms(): readonly Alarm[];
-  /** Connectors, routes or settings have changed, durably. */
-  onConfigChanged(): void;
+  /** Connectors, routes or settings have changed, durably; resolves once this process goes by them. */
+  onConfigChanged(): Promise<void>;
 }

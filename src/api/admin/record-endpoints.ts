@@ -84,7 +84,7 @@ export async function storeNew<K extends RecordKind>(
 ): Promise<void> {
   const result = await deps.store.records.create(plan.kind, record);
   if (result !== "created") throw taken(plan, result.conflict);
-  plan.onChanged?.();
+  await plan.onChanged?.();
 }
 
 export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
@@ -200,7 +200,7 @@ async function storeChanges<K extends RecordKind, S extends TObject>(
   if (!result) throw notFound();
   if ("conflict" in result) throw taken(plan, result.conflict);
   await change.after?.(result);
-  plan.onChanged?.();
+  await plan.onChanged?.();
   return result;
 }
 
@@ -233,7 +233,7 @@ export function deleteEndpoint<K extends RecordKind>(
       const removed = await deps.store.records.remove(plan.kind, record.id);
       if (removed === "in_use") throw inUse(plan.noun, (await removal.usedBy?.(record)) ?? []);
       if (!removed) throw notFound();
-      plan.onChanged?.();
+      await plan.onChanged?.();
       return new Response(null, { status: 204 });
     },
   };

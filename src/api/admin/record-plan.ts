@@ -21,8 +21,8 @@ export interface RecordPlan<K extends RecordKind> {
   show(record: RecordTypes[K]): object | Promise<object>;
   /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
-  /** Runs after every change that is stored. */
-  onChanged?(): void;
+  /** Runs after every change that is stored, and before it is answered. */
+  onChanged?(): Promise<void>;
 }
 
 export const ADMIN_MAX_BYTES = 1024 * 1024;

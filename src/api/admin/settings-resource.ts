@@ -129,7 +129,7 @@ async function setAll(
   }
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   for (const [name, text] of texts) await store.records.setSetting(account?.id, name, text);
-  if (texts.size > 0) onConfigChanged();
+  if (texts.size > 0) await onConfigChanged();
 }
 
 function problemOf(name: string, given: unknown, forAccount: boolean): string | undefined {
