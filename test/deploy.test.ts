@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keptPort } from "./fakes/kept-port.ts";
 
 const DEPLOY = join(import.meta.dir, "../deploy");
 const read = (name: string) => readFileSync(join(DEPLOY, name), "utf8");
@@ -35,7 +36,7 @@ test("the health check that the image has succeeds where the service answers, an
   const words = /CMD (\["node", "-e".+\])$/m.exec(read("Dockerfile"))?.[1] ?? "[]";
   const [, , program = ""] = JSON.parse(words) as string[];
   const server = Bun.serve({
-    port: 0,
+    port: await keptPort(),
     fetch: ({ url }) => new Response(null, { status: url.endsWith("/healthz") ? 200 : 404 }),
   });
   const run = () =>

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePorts } from "../bench/ports.ts";
 import { verdicts } from "../bench/verify-dkim.ts";
 import { admin } from "./admin.ts";
 import { blocksOf, commandsOf, openShell, type Ran, type Shell } from "./documented-commands.ts";
 import { postfixDsn } from "./fakes/bounce-mails.ts";
 import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "./fakes/fake-smtp.ts";
+import { keptPort } from "./fakes/kept-port.ts";
 import { mailBack } from "./fakes/mail-back.ts";
 import { testTls } from "./fakes/test-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
@@ -27,7 +27,7 @@ let bouncePort: number;
 let shell: Shell;
 
 beforeAll(async () => {
-  [bouncePort = 0] = await freePorts(1);
+  bouncePort = await keptPort();
   const auth = { username: "acme", password: "s3cret" };
   [service, dns, relay, far] = await Promise.all([
     startPostrider({ dataFolder: folder.path, env: { BOUNCE_PORT: String(bouncePort) } }),

@@ -1,6 +1,7 @@
 /** PostgreSQL answers nothing, or is gone for a while: clients are told to come back, and nothing piles up. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { reached, send } from "../admin.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
@@ -11,13 +12,15 @@ const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
 
 let folder: ReturnType<typeof makeDataFolder>;
 let database: TestDatabase;
+let port: number;
 let way: PostgresProxy;
 let service: PostriderProcess;
 
 beforeEach(async () => {
   folder = makeDataFolder();
   database = await freshDatabase();
-  way = await openPostgresProxy(database.url);
+  port = await keptPort();
+  way = await openPostgresProxy(database.url, port);
   service = await startPostrider({ dataFolder: folder.path, databaseUrl: way.url });
 });
 
@@ -56,12 +59,11 @@ test("while the database says nothing requests are answered 503 with Retry-After
 
 test("a database that is cut off and comes back is used again without a restart", async () => {
   await delivers();
-  const { port } = new URL(way.url);
   for (let time = 0; time < 3; time++) {
     await way.close();
     const answer = await post();
     expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
-    way = await openPostgresProxy(database.url, Number(port));
+    way = await openPostgresProxy(database.url, port);
     await delivers();
   }
   service.kill("SIGTERM");

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
@@ -67,9 +68,7 @@ test("a database that does not exist is said at once, without its password", asy
 });
 
 test("of several hosts the one that is there is used", async () => {
-  const away = await openPostgresProxy(database.url);
-  await away.close();
-  const gone = new URL(away.url).host;
+  const gone = `127.0.0.1:${await keptPort()}`;
   service = await startPostrider({
     dataFolder: folder.path,
     databaseUrl: database.url.replace("@", `@${gone},`),
@@ -78,12 +77,12 @@ test("of several hosts the one that is there is used", async () => {
 });
 
 test("a database that goes away makes the process not ready, and ready again when it is back", async () => {
-  const way = await openPostgresProxy(database.url);
+  const port = await keptPort();
+  const way = await openPostgresProxy(database.url, port);
   service = await startPostrider({ dataFolder: folder.path, databaseUrl: way.url });
   await way.close();
-  const { port } = new URL(way.url);
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
-  const again = await openPostgresProxy(database.url, Number(port));
+  const again = await openPostgresProxy(database.url, port);
   while ((await fetch(`${service.url}/readyz`)).status !== 200);
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);

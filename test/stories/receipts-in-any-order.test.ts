@@ -65,8 +65,7 @@ onBothStores((store) => {
     // What is killed on PostgreSQL holds its binds for 15 s more: two-processes.test.ts waits for that.
     service.kill(store === "sqlite" ? "SIGKILL" : "SIGTERM");
     await service.exited;
-    const { port: PORT } = new URL(service.url);
-    service = await startPostrider({ dataFolder: folder.path, env: { PORT } });
+    service = await startPostrider({ dataFolder: folder.path });
     await smsc.until(() => smsc.bound().length === 2);
     for (const submit of smsc.submits.slice(1)) expect(await smsc.sendReceipt(submit)).toBe(0);
     expect(await reached(service, message, "delivered", "failed")).toMatchObject({ status: "delivered" });

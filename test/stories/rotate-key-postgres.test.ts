@@ -5,6 +5,7 @@ import { Client } from "pg";
 import { createMailKeys } from "../../src/cli/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/rotate-key.ts";
 import { admin } from "../admin.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
@@ -154,12 +155,13 @@ test("a service at work keeps its key", async () => {
 });
 
 test("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
-  const proxy = await openPostgresProxy(database.url);
+  const port = await keptPort();
+  const proxy = await openPostgresProxy(database.url, port);
   await start(OLD, proxy.url);
   await proxy.close();
   expect((await rotate()).code).toBe(0);
   const before = await sealedValues();
-  const again = await openPostgresProxy(database.url, Number(new URL(proxy.url).port));
+  const again = await openPostgresProxy(database.url, port);
   const isRefused = setAlarmSecret("too late").then(
     () => false,
     () => true,

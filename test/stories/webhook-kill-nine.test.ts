@@ -44,9 +44,8 @@ onBothStores(() => {
   async function killAndRestart(): Promise<void> {
     service.kill("SIGKILL");
     await service.exited;
-    const { port: PORT } = new URL(service.url);
     awayMs += LEASE_MS;
-    const env = { PORT, AHEAD_MS: String(awayMs) };
+    const env = { AHEAD_MS: String(awayMs) };
     service = await startPostrider({ dataFolder: folder.path, main: LATER, env });
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
 onBothStores(() => {
@@ -9,15 +10,15 @@ onBothStores(() => {
   const DAY = 24 * HOUR;
 
   let rig: WebhookRig;
+  let port: number;
   beforeEach(async () => {
     rig = await startWebhookRig();
+    port = await keptPort();
   });
   afterEach(() => rig.stop());
 
-  /** Nobody is there from now on; the port stays known. */
-  async function shutDown(): Promise<void> {
-    await rig.receiver.close();
-  }
+  /** An SMS whose receiver is not there. */
+  const smsToNobody = () => rig.sms(`https://hooks.test:${port}/hook`);
 
   /** Lets the next try happen, however far away it is; the states after it. */
   async function nextTry(messageId: string): Promise<readonly string[]> {
@@ -37,14 +38,13 @@ onBothStores(() => {
   }
 
   test("what happened while a receiver was down for a day arrives when it is back, each event under its first id", async () => {
-    await shutDown();
     const start = rig.service.now();
-    const id = await rig.sms();
+    const id = await smsToNobody();
     await rig.until(id, ["waiting", "waiting"], MINUTE);
     const lastDue = async () =>
       Math.max(...(await rig.events(id)).map(({ next_attempt_at: at }) => Date.parse(at ?? "")));
     while ((await lastDue()) - start < DAY) await nextTry(id);
-    const back = await rig.addReceiver({ port: rig.receiver.port });
+    const back = await rig.addReceiver({ port });
     rig.service.leap((await lastDue()) - rig.service.now());
     await rig.until(id, ["delivered", "delivered"], MINUTE);
     const ids = back.deliveries.map(({ headers, problem }) => [headers["webhook-id"], problem]);
@@ -55,9 +55,8 @@ onBothStores(() => {
   });
 
   test("after nine tries over two days an event rests as failed, and all failed of the host can be replayed", async () => {
-    await shutDown();
     const start = rig.service.now();
-    const id = await rig.sms();
+    const id = await smsToNobody();
     await rig.until(id, ["waiting", "waiting"], MINUTE);
     for (let states: readonly string[] = []; states.join() !== "failed,failed"; ) states = await nextTry(id);
     const hours = (rig.service.now() - start) / HOUR;
@@ -67,10 +66,10 @@ onBothStores(() => {
     expect(await rig.attempts(first!.id)).toHaveLength(9);
     expect((await rig.attempts(first!.id))[8]?.error?.code).toBe("connect");
 
-    const back = await rig.addReceiver({ port: rig.receiver.port });
+    const back = await rig.addReceiver({ port });
     const selection = {
       account_id: rig.service.sandbox.account_id,
-      host: `hooks.test:${back.port}`,
+      host: `hooks.test:${port}`,
       failed: true,
     };
     expect(await admin(rig.service, "/webhooks/replay", selection)).toEqual({ replayed: 2 });
