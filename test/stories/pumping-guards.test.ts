@@ -1,8 +1,11 @@
 /** Somebody signs up numbers that cost us money: the account's limits hold, after a kill -9 too. */
 import { afterAll, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
 import { admin, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+
+const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 
 onBothStores(() => {
   const folder = makeDataFolder();
@@ -11,8 +14,16 @@ onBothStores(() => {
   const PREMIUM = "+881800000001";
   const TEMPLATE = "1107160000000000001";
 
+  /** At noon, whenever the test runs: a day does not end in the middle of it. */
+  function atNoon() {
+    const now = Date.now();
+    const env = { AHEAD_MS: String(new Date(now).setUTCHours(12, 0, 0, 0) - now) };
+    return { dataFolder: folder.path, main: LATER, env };
+  }
+
   test("limits count what was accepted before a kill -9, batches whole, and refuse with their names", async () => {
-    let service = await startPostrider({ dataFolder: folder.path });
+    const options = atNoon();
+    let service = await startPostrider(options);
     const { account_id: account } = service.sandbox;
     const limits = { daily_message_limit: 5, recipient_daily_limit: 2, allowed_destinations: "91,1" };
     await admin(service, `/settings?account_id=${account}`, limits, "PUT");
@@ -27,7 +38,7 @@ onBothStores(() => {
     expect((await ask(numbers(3))).status).toBe(202);
     service.kill("SIGKILL");
     await service.exited;
-    service = await startPostrider({ dataFolder: folder.path });
+    service = await startPostrider(options);
 
     const tooMany = await ask(numbers(3));
     expect(tooMany.status).toBe(429);
