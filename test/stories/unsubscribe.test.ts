@@ -53,7 +53,10 @@ onBothStores(() => {
     const [ann, bob] = ["ann", "bob"].map((name) => mails().find(({ to }) => to === `${name}@example.net`)!);
     expect(ann?.post).toBe("List-Unsubscribe=One-Click");
     expect(ann?.link).not.toBe(bob?.link);
-    expect(ann?.link).not.toContain("ann");
+    const token = ann?.link.split("/").at(-1) ?? "";
+    for (const text of [ann?.link, Buffer.from(token, "base64url").toString("latin1")]) {
+      expect(text).not.toContain("ann@");
+    }
     const answer = await click(ann!.link);
     expect([answer.status, answer.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
     await click(ann!.link);
