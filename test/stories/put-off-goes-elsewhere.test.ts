@@ -36,7 +36,8 @@ onBothStores(() => {
     two = await openTwoSmscs();
     for (const smsc of [two.first, two.second]) smsc.dial.submitStatus = 0x08;
     const message = await two.live.send(NUMBER);
-    await two.postrider.pass(2_000);
+    await two.postrider.passUntil(() => counts(two!).join() === "1,1", 1_000);
+    await two.postrider.pass(1_000);
     expect(counts(two)).toEqual([1, 1]);
     await two.postrider.passUntil(() => counts(two!).join() === "2,2", 10_000);
     await two.postrider.pass(2_000);

@@ -71,46 +71,44 @@ onBothStores(() => {
   /** Registers from a client address as a proxy would write it; the statuses of `count` requests. */
   async function register(to: PostriderProcess, forwardedFor: string, count: number): Promise<number[]> {
     const { account_id, push_app_id: app_id } = to.sandbox;
-    const statuses: number[] = [];
-    for (let n = 0; n < count; n++) {
+    const ask = async (_: unknown, n: number) => {
       const response = await fetch(`${to.url}/v1/push/register`, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-Forwarded-For": forwardedFor },
         body: JSON.stringify({ account_id, app_id, platform: "fcm", token: `${forwardedFor}-${n}` }),
       });
       if (response.status === 429) expect(response.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
-      statuses.push(response.status);
-    }
-    return statuses;
+      return response.status;
+    };
+    // At once: a client gains one more with every second that passes.
+    return Promise.all(Array.from({ length: count }, ask));
   }
 
-  /** One request in a very long time, after the burst. */
+  /** One request a second, after the burst. */
   async function limitPush(to: PostriderProcess): Promise<void> {
     await admin(to, "/settings/push_rate_burst", { value: String(BURST) }, "PUT");
     await admin(to, "/settings/push_rate_limit", { value: "1" }, "PUT");
   }
 
-  const count = (statuses: readonly number[], status: number) =>
-    statuses.filter((each) => each === status).length;
+  function expectBurst(statuses: readonly number[]): void {
+    expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(BURST);
+    expect(statuses).toContain(429);
+  }
 
   test("behind a trusted proxy each client has a rate of its own, and cannot claim another's address", async () => {
     const proxied = await start({ env: { TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" } });
     await limitPush(proxied);
-    for (const client of ["203.0.113.7", "203.0.113.8", "198.51.100.1, 203.0.113.9, 10.1.2.3"]) {
-      const statuses = await register(proxied, client, 2 * BURST);
-      expect(statuses.slice(0, BURST)).toEqual(Array(BURST).fill(201));
-      expect(statuses).toContain(429);
+    for (const client of ["203.0.113.8", "198.51.100.1, 203.0.113.9, 10.1.2.3", "203.0.113.7"]) {
+      expectBurst(await register(proxied, client, 2 * BURST));
     }
-    const disguised = await register(proxied, "192.0.2.55, 203.0.113.7", 2);
-    expect(count(disguised, 429)).toBeGreaterThan(0);
+    // With a rate of its own it would be taken whole.
+    expect(await register(proxied, "192.0.2.55, 203.0.113.7", BURST)).toContain(429);
   });
 
   test("without a trusted proxy what a client says of its address counts for nothing", async () => {
     const direct = await start();
     await limitPush(direct);
-    const statuses = [];
-    for (let n = 0; n < 2 * BURST; n++) statuses.push(...(await register(direct, `203.0.113.${n}`, 1)));
-    expect(statuses.slice(0, BURST)).toEqual(Array(BURST).fill(201));
-    expect(statuses).toContain(429);
+    const clients = Array.from({ length: 2 * BURST }, (_, n) => register(direct, `203.0.113.${n}`, 1));
+    expectBurst((await Promise.all(clients)).flat());
   });
 });

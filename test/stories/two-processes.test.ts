@@ -43,8 +43,10 @@ test("two processes never have more binds than the connector, share its messages
   database = await freshDatabase();
   smsc = await startFakeSmsc({ receipts: "after" });
   let most = 0;
+  let boundAt = 0;
   smsc.dial.bindStatus = () => {
     most = Math.max(most, smsc.bound().length + 1);
+    boundAt = performance.now();
     return undefined;
   };
   const one = await startPostrider({ dataFolder: folders[0].path, databaseUrl: database.url });
@@ -62,10 +64,10 @@ test("two processes never have more binds than the connector, share its messages
   const load = sendAll(live, MESSAGES);
   await smsc.until(() => smsc.submits.length > MESSAGES + 20);
   two.kill("SIGKILL");
-  const killedAt = Date.now();
+  const killedAt = performance.now();
   await smsc.until(() => smsc.bound().length === 2);
   while ((await upBinds(one)) !== BINDS) await Bun.sleep(50);
-  expect(Date.now() - killedAt).toBeLessThan(16_000);
+  expect(boundAt - killedAt).toBeLessThan(16_000);
   expect(most).toBeLessThanOrEqual(BINDS);
 
   // What the other had claimed is found again when its lease runs out, and may have left already.

@@ -34,7 +34,7 @@ onBothStores(() => {
     const silent = await rig.addReceiver();
     silent.behave(BEHAVIOURS.silent);
     for (let n = 0; n < 40; n++) await rig.sms(silent.url({ name: `dead-${n}.hooks.test` }));
-    await rig.service.passUntil(() => silent.deliveries.length === 40, 60_000);
+    await rig.service.passUntil(() => silent.deliveries.length >= 40, 60_000);
     const id = await rig.sms();
     const startedAt = rig.service.now();
     await rig.until(id, ["delivered", "delivered"], 10_000);

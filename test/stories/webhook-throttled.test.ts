@@ -12,14 +12,17 @@ onBothStores(() => {
   afterEach(() => rig.stop());
 
   test("a receiver that asks for two minutes is left alone for two minutes", async () => {
-    rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
+    const askedAt: number[] = [];
+    rig.receiver.behave((_, index) => {
+      askedAt.push(rig.service.now());
+      return index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok;
+    });
     const id = await rig.sms();
     await rig.until(id, ["waiting", "held"]);
-    const startedAt = rig.service.now();
-    await rig.service.pass(119_000);
-    expect(rig.receiver.deliveries).toHaveLength(1);
+    await rig.service.pass(118_000);
     await rig.until(id, ["delivered", "delivered"]);
-    expect(rig.service.now() - startedAt).toBeGreaterThanOrEqual(120_000);
+    const [first = 0, second = 0] = askedAt;
+    expect(second - first).toBeGreaterThanOrEqual(120_000);
   });
 
   test("its other events wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
