@@ -62,7 +62,7 @@ onBothStores(() => {
     const waits = (await two.live.timeline(last)).filter(({ error }) => error?.code === "smpp.sender_rate");
     expect(waits.length).toBeGreaterThan(0);
     expect(waits.length).toBeLessThan(6);
-  });
+  }, 90_000);
 
   test("while an HTTP gateway that throttles rests, however long it asks, others take the messages", async () => {
     const postrider = await startHeldPostrider();
@@ -89,5 +89,5 @@ onBothStores(() => {
     await postrider.reached(await live.send(NUMBER), "sent");
     expect([busy.requests.length, free.requests.length]).toEqual([2, 3]);
     await Promise.all([busy.close(), free.close(), postrider.close()]);
-  });
+  }, 90_000);
 });

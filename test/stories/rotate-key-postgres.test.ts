@@ -115,7 +115,7 @@ test("after a rotation every secret opens under the new key, and the old one is 
   const env = { POSTRIDER_SECRET: OLD };
   const refused = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url, env });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
-});
+}, 90_000);
 
 test("the new key is given, and long enough", async () => {
   expect((await rotate(OLD, "")).output).toContain("POSTRIDER_NEW_SECRET: required with DATABASE_URL");
@@ -141,7 +141,7 @@ for (const step of STEPS) {
     await setAlarmSecret("changed");
     await stop();
     if (step === "sealed") expect((await rotate()).code).toBe(0);
-  });
+  }, 90_000);
 }
 
 test("a service at work keeps its key", async () => {
@@ -172,7 +172,7 @@ test("a process that was cut off while the key was changed seals nothing under t
   isOver = true;
   expect(await sealedValues()).toEqual(before);
   await again.close();
-});
+}, 90_000);
 
 test("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
   const { account_id: accountId } = service.sandbox;
@@ -185,4 +185,4 @@ test("unsubscribe links of mail that has left work after a rotation, until they 
   expect((await rotate(NEW, OLD.toUpperCase(), "--forget-links")).code).toBe(0);
   await start(OLD.toUpperCase());
   expect((await fetch(service.url + link)).status).toBe(404);
-});
+}, 90_000);

@@ -92,7 +92,7 @@ test("after a rotation every secret opens under the new key, and the old one is 
   await stop();
   const refused = await runPostrider({ dataFolder: folder.path, env: { POSTRIDER_SECRET: old } });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
-});
+}, 90_000);
 
 test("every column that the schema calls sealed is one that a rotation knows", () => {
   const schema = readFileSync(join(import.meta.dir, "../../src/store/sqlite/schema.sql"), "utf8");
@@ -122,7 +122,7 @@ for (const step of STEPS) {
     expect((await rotate()).code).toBe(0);
     await start();
     expect(await shownSecrets()).toEqual(secrets as object);
-  });
+  }, 90_000);
 }
 
 test("the key moves from the file to the environment, from there to another, and back into a file", async () => {
@@ -140,7 +140,7 @@ test("the key moves from the file to the environment, from there to another, and
   expect((await rotate({ POSTRIDER_SECRET: other })).output).toContain("unset POSTRIDER_SECRET");
   await start();
   expect(await shownSecrets()).toEqual(secrets as object);
-});
+}, 90_000);
 
 test("a service at work keeps its key", async () => {
   const key = keyFile();
@@ -163,4 +163,4 @@ test("unsubscribe links of mail that has left work after a rotation, until they 
   expect((await rotate({}, "--forget-links")).code).toBe(0);
   await start();
   expect((await fetch(service.url + link)).status).toBe(404);
-});
+}, 90_000);

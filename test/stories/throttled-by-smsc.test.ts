@@ -47,7 +47,7 @@ onBothStores(() => {
     expect(await postrider.reached(at, "delivered", "failed", "expired")).toBe("delivered");
     expect(smsc.submits.filter(({ messageId }) => messageId !== "")).toHaveLength(1);
     expect(attemptNumbers()).toEqual(Array(VERY_OFTEN + 1).fill(1));
-  });
+  }, 90_000);
 
   test("while the bind rests after a throttling, nothing else is submitted on it", async () => {
     smsc.dial.throttle = 1;

@@ -91,5 +91,5 @@ onBothStores(() => {
       }
     }
     expect(receiver.deliveries.filter(({ problem }) => problem !== undefined)).toEqual([]);
-  });
+  }, 90_000);
 });
