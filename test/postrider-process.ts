@@ -52,8 +52,7 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   const databaseUrl = options.databaseUrl ?? (await databaseOf(given));
   const where = { dataFolder: given, ...(databaseUrl !== undefined && { databaseUrl }) };
   const { dataFolder, output, child, exited } = spawn({ ...options, ...where });
-  const gone = exited.then(async (code) => {
-    await output.ended;
+  const gone = exited.then((code) => {
     throw new Error(`the service ended with ${code}:\n${output.text()}`);
   });
   gone.catch(() => {});
@@ -78,7 +77,6 @@ export async function runPostrider(options: StartOptions): Promise<{ code: numbe
     options.databaseUrl ?? (options.dataFolder && (await databaseOf(options.dataFolder))) ?? undefined;
   const { output, exited } = spawn({ ...options, ...(databaseUrl && { databaseUrl }) });
   const code = await exited;
-  await output.ended;
   return { code, output: output.text() };
 }
 
@@ -112,7 +110,8 @@ function spawn(options: StartOptions) {
     stderr: "pipe",
   });
   const output = collect(child.stdout, child.stderr);
-  const exited = child.exited.then((code) => (child.signalCode ? null : code));
+  /** Its last words included: they may be in the pipe still when it has ended. */
+  const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
 }
 
