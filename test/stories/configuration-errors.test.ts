@@ -4,6 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { onBothStores } from "../both-stores.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { testTls } from "../fakes/test-tls.ts";
 import { makeDataFolder, runPostrider, startPostrider } from "../postrider-process.ts";
 
@@ -89,11 +90,11 @@ onBothStores((store) => {
 
   test("a port that is taken is said, and the next start is the first", async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { port: number };
+    const port = await keptPort();
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     expect(await refusal({ PORT: String(port) })).toMatch(new RegExp(`port ${port}`));
     expect(existsSync(join(folder.path, "sandbox.json"))).toBe(false);
-    server.close();
+    await new Promise((resolve) => server.close(resolve));
     await startAndStop({ PORT: String(port) });
   });
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 
@@ -15,10 +16,8 @@ onBothStores(() => {
 
   beforeEach(async () => {
     postrider = await startHeldPostrider();
-    const gone = await startFakeSmsc();
-    await gone.close();
-    port = gone.port;
-    connector = await connectSmsc(postrider, gone);
+    port = await keptPort();
+    connector = await connectSmsc(postrider, { host: "127.0.0.1", port });
     live = await openLiveSms(postrider, { connectors: [connector] });
   });
 

@@ -4,6 +4,7 @@ import { admin, liveAccount, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "../fakes/fake-smtp.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { type HeldPostrider, type MessageAt, startHeldPostrider } from "../held-postrider.ts";
 import type { Entry } from "../live-sms.ts";
 
@@ -14,7 +15,12 @@ onBothStores(() => {
   let account: { accountId: string; apiKey: string };
 
   beforeEach(async () => {
-    [postrider, smtp, dns] = await Promise.all([startHeldPostrider(), startFakeSmtp(), startFakeDns()]);
+    const port = await keptPort();
+    [postrider, smtp, dns] = await Promise.all([
+      startHeldPostrider(),
+      startFakeSmtp({ port }),
+      startFakeDns(),
+    ]);
     account = await liveAccount(postrider);
     const config = { host: smtp.host, port: smtp.port, max_connections: 1 };
     const { connector_id } = await admin<{ connector_id: string }>(postrider, "/connectors", {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { admin, reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeGateway, startFakeGateway } from "../fakes/fake-gateway.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { type LiveSms, openLiveSms as openLive } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
@@ -141,11 +142,10 @@ onBothStores(() => {
   });
 
   test("while the gateway is away nothing is lost or spent, and the message goes out once when it is back", async () => {
-    const away = await startFakeGateway();
-    await away.close();
+    const port = await keptPort();
     const connector = await connect({
       provider: "kannel",
-      base_url: away.url,
+      base_url: `http://127.0.0.1:${port}`,
       username: "acme",
       password: "kannel-secret",
     });
@@ -154,7 +154,7 @@ onBothStores(() => {
     const state = async () =>
       (await admin<Shown>(service, `/connectors/${connector.connector_id}`)).status.state;
     while ((await state()) !== "down") await Bun.sleep(10);
-    const back = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" }, away.port);
+    const back = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" }, port);
     await reached(service, message, "sent");
     expect(back.requests.length).toBe(1);
     await back.close();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import type { MessageAt } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
@@ -22,23 +23,23 @@ onBothStores((store) => {
   /** A message of each account is with the SMSC when the process ends; what comes after it is answered. */
   beforeAll(async () => {
     folder = makeDataFolder();
+    const env = { PORT: String(await keptPort()) };
     [service, smsc] = await Promise.all([
-      startPostrider({ dataFolder: folder.path }),
+      startPostrider({ dataFolder: folder.path, env }),
       startFakeSmsc({ receipts: "after", holdSubmits: true }),
     ]);
-    const connectors = [await connectSmsc(service, smsc, { response_timeout_ms: 1_000 })];
+    const connectors = [await connectSmsc(service, smsc, { response_timeout_ms: 2_000 })];
     resending = await openLiveSms(service, { connectors });
     holding = await openLiveSms(service, { connectors, settings: { on_unconfirmed: "hold" } });
     sent = await resending.send(RESENDING);
-    // PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice a second, and 35.
+    // PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice two seconds, and 35.
     held = await holding.send(HOLDING, { expire_after_seconds: store === "sqlite" ? 15 : 50 });
     await smsc.until(() => smsc.submits.length === 2);
     service.kill("SIGKILL");
     await service.exited;
     await smsc.until(() => smsc.connections() === 0);
     smsc.dial.holdSubmits = false;
-    const { port: PORT } = new URL(service.url);
-    service = await startPostrider({ dataFolder: folder.path, env: { PORT } });
+    service = await startPostrider({ dataFolder: folder.path, env });
   });
 
   afterAll(async () => {

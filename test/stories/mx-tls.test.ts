@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmtp, type FakeSmtpOptions, startFakeSmtp } from "../fakes/fake-smtp.ts";
+import { keptPort } from "../fakes/kept-port.ts";
 import { mailTls } from "../fakes/mail-tls.ts";
 import { type LiveMx, startLiveMx } from "../live-mx.ts";
 
@@ -55,11 +56,11 @@ onBothStores(() => {
   });
 
   test("under an enforced policy a host with a bad certificate gets nothing until it has a good one", async () => {
-    await start({ tls: "starttls" });
+    const port = await keptPort();
+    await start({ tls: "starttls", port });
     publish("enforce");
     const message = await mx.send("ann");
     expect(await mx.firstError(message)).toBe("4.7.5");
-    const { port } = smtp;
     await smtp.close();
     expect(smtp.received).toHaveLength(0);
     smtp = await startFakeSmtp({ tls: "starttls", certificate: mailTls, port });
