@@ -41,8 +41,7 @@ onBothStores(() => {
   }
 
   async function restart(): Promise<void> {
-    const { port: PORT } = new URL(service.url);
-    service = await startPostrider({ dataFolder: folder.path, env: { PORT } });
+    service = await startPostrider({ dataFolder: folder.path });
   }
 
   interface Load {
@@ -137,19 +136,21 @@ onBothStores(() => {
     const silent = connect(Number(port), "127.0.0.1");
     const heard = collect(half);
     const body = JSON.stringify({ to: "+14155551303", template_id: live.templateId });
-    half.write(
-      [
-        "POST /v1/sms/messages HTTP/1.1",
-        "Host: localhost",
-        `Authorization: Bearer ${live.apiKey}`,
-        "Content-Type: application/json",
-        `Content-Length: ${body.length}`,
-        "",
-        body.slice(0, 10),
-      ].join("\r\n"),
-    );
-    silent.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n");
-    await fetch(`${service.url}/healthz`);
+    const request = [
+      "POST /v1/sms/messages HTTP/1.1",
+      "Host: localhost",
+      `Authorization: Bearer ${live.apiKey}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+      "",
+      body.slice(0, 10),
+    ].join("\r\n");
+    await Promise.all([
+      written(half, request),
+      written(silent, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"),
+    ]);
+    // By a connection that comes after theirs: when it has been answered, what they wrote has been read.
+    await fetch(`${service.url}/healthz`, { keepalive: false });
     service.kill("SIGTERM");
     await service.line(/"msg":"stopping"/);
     half.write(body.slice(10));
@@ -171,6 +172,10 @@ onBothStores(() => {
     smsc.release();
     expect(await service.exited).toBe(0);
   });
+
+  function written(socket: ReturnType<typeof connect>, text: string): Promise<void> {
+    return new Promise((resolve) => void socket.write(text, () => resolve()));
+  }
 
   /** The first answer on a connection. */
   function collect(socket: ReturnType<typeof connect>): Promise<string> {

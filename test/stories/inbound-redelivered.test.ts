@@ -28,7 +28,7 @@ onBothStores(() => {
     void write(smsc, "yes");
     await postrider.passUntil(async () => (await list()).length === 1, 10_000);
     smsc.dropAll();
-    await postrider.passUntil(() => smsc.connections() === 0, 10_000);
+    await smsc.until(() => smsc.connections() === 0);
     await postrider.passUntil(() => smsc.bound().length > 0, 60_000);
     expect(await write(smsc, "yes")).toBe(0);
     expect(await list()).toHaveLength(1);

@@ -28,6 +28,7 @@ test("both threads take requests, and the metrics count all of them", async () =
     const counted = /postrider_http_requests_total\{operation="sendSms",status="202"\} (\d+)/.exec(text)?.[1];
     return Number(counted) === CONNECTIONS;
   });
+  await service.line(/"listener":1/);
   const listeners = new Set(service.output().match(/"listener":\d/g));
   expect(listeners).toEqual(new Set(['"listener":1']));
 });
@@ -58,14 +59,19 @@ test("what only one of them can answer is answered on every connection", async (
 test("a rate limit is one limit over all of them", async () => {
   const perSecond = 5;
   await limit(String(perSecond));
-  // Until both know of it, and what may come at once has come.
-  await until(async () => (await burst()).every((status) => status === 429));
-  const startedAt = performance.now();
-  let accepted = 0;
-  while (performance.now() - startedAt < 2_000) {
-    accepted += (await burst()).filter((status) => status === 202).length;
-  }
-  const seconds = (performance.now() - startedAt) / 1_000;
+  const acceptedWithin = async (ms: number) => {
+    const startedAt = performance.now();
+    let accepted = 0;
+    do accepted += (await burst()).filter((status) => status === 202).length;
+    while (performance.now() - startedAt < ms);
+    return { accepted, seconds: (performance.now() - startedAt) / 1_000 };
+  };
+  // Until both know of it, and what may come at once has come: a slow burst may find a place that has come free meanwhile.
+  await until(async () => {
+    const { accepted, seconds } = await acceptedWithin(0);
+    return accepted <= perSecond * seconds + 1;
+  });
+  const { accepted, seconds } = await acceptedWithin(2_000);
   expect(accepted).toBeGreaterThan(0);
   expect(accepted).toBeLessThan(perSecond * seconds * 1.5);
   await limit(null);

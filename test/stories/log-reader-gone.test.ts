@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { reached, send } from "../admin.ts";
 import { databaseOf, onBothStores } from "../both-stores.ts";
 import { makeDataFolder, onPostgres, type Sandbox } from "../postrider-process.ts";
@@ -24,11 +25,7 @@ onBothStores(() => {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const exited = once(child, "exit");
-    let output = "";
-    while (!/"msg":"ready"/.test(output)) output += String((await once(child.stdout, "data"))[0]);
-    const { url } = JSON.parse(output.split("\n").find((line) => line.includes('"msg":"ready"'))!) as {
-      url: string;
-    };
+    const { url } = JSON.parse(await lineOf(child.stdout, '"msg":"ready"')) as { url: string };
     child.stdout.destroy();
     child.stderr.destroy();
 
@@ -45,4 +42,18 @@ onBothStores(() => {
     expect(await exited).toEqual([0, null]);
     folder.remove();
   });
+
+  /** The first whole line with these words in it. */
+  function lineOf(stream: Readable, words: string): Promise<string> {
+    let output = "";
+    return new Promise((resolve, reject) => {
+      stream.once("close", () => reject(new Error(`it ended: ${output}`)));
+      stream.on("data", (chunk) => {
+        output += String(chunk);
+        const lines = output.split("\n").slice(0, -1);
+        const found = lines.find((line) => line.includes(words));
+        if (found !== undefined) resolve(found);
+      });
+    });
+  }
 });

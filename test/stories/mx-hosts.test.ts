@@ -51,8 +51,7 @@ onBothStores(() => {
     mx.dns.mx.set("example.net", ["20 mx.example.net", "10 down.example.net"]);
     mx.dns.a.set("down.example.net", ["127.0.0.9"]);
     const message = await mx.send("ann");
-    await mx.postrider.pass(1_000);
-    await smtp.mail(0);
+    await mx.postrider.passUntil(() => smtp.received.length > 0, 20_000);
     expect(await mx.end(message)).toBe("delivered");
     expect((await mx.timeline(message)).filter(({ kind }) => kind === "attempt")).toHaveLength(1);
   });
@@ -60,8 +59,7 @@ onBothStores(() => {
   test("an IPv6 address that does not answer leads on to IPv4, and the other way round", async () => {
     mx.dns.aaaa.set("mx.example.net", ["2001:4860:4860::8888"]);
     const message = await mx.send("ann");
-    await mx.postrider.pass(1_000);
-    await smtp.mail(0);
+    await mx.postrider.passUntil(() => smtp.received.length > 0, 20_000);
     expect(await mx.end(message)).toBe("delivered");
   });
 
