@@ -205,9 +205,7 @@ test("a name that does not exist, or has no address, is a failure of its name", 
 
 test("a port where nobody listens failed to connect, and the name's next address is tried", async () => {
   const { post, dns, receiver } = await rig();
-  const closed = await startPeer(() => {});
-  await open.pop()?.stop();
-  expect(await post(`https://hooks.test:${closed}/`)).toMatchObject({ kind: "failed", reason: "connect" });
+  expect(await post("https://hooks.test:1/")).toMatchObject({ kind: "failed", reason: "connect" });
   dns.a.set("hooks.test", ["127.0.0.9", "127.0.0.1"]);
   expect(await post()).toMatchObject({ status: 200 });
   expect(receiver.deliveries).toHaveLength(1);

@@ -19,11 +19,14 @@ async function listener(url: string): Promise<{ heard: string[]; client: Client 
   return { heard, client };
 }
 
-/** Resolves once so many messengers listen. */
-async function untilListening(client: Client, count: number): Promise<void> {
+/** Resolves once so many messengers listen, besides the one whose process `gone` was. */
+async function untilListening(client: Client, count: number, gone = 0): Promise<number> {
   const sql = `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
-    AND application_name = 'postrider messenger' AND query LIKE 'LISTEN%' AND state = 'idle'`;
-  while ((await client.query(sql)).rowCount !== count);
+    AND application_name = 'postrider messenger' AND query LIKE 'LISTEN%' AND state = 'idle' AND pid <> $1`;
+  for (;;) {
+    const { rows } = await client.query<{ pid: number }>(sql, [gone]);
+    if (rows.length === count) return rows[0]?.pid ?? 0;
+  }
 }
 
 test("a message accepted by one process wakes who waits for its queue in another, and nobody twice in this one", async () => {
@@ -38,7 +41,7 @@ test("a message accepted by one process wakes who waits for its queue in another
   const world = await createWorld(one);
   await world.sms();
   expect(await woken).toBe(QUEUE);
-  await client.query("SELECT 1");
+  while (heard.length === 0) await client.query("SELECT 1");
   expect(heard).toEqual([JSON.stringify([`queue ${QUEUE}`])]);
   expect(rung).toEqual([QUEUE]);
   await one.close();
@@ -89,12 +92,9 @@ test("a messenger whose connection is cut, and one that hears nonsense, hears on
   const { client } = await listener(url);
   const heard: string[] = [];
   const messenger = openMessenger({ url, clock, hear: (word) => void heard.push(word) });
-  await untilListening(client, 1);
-  await client.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'postrider messenger'",
-  );
-  await untilListening(client, 0);
-  await untilListening(client, 1);
+  const first = await untilListening(client, 1);
+  await client.query("SELECT pg_terminate_backend($1)", [first]);
+  await untilListening(client, 1, first);
   for (const payload of ["{", "7", '[1,"queue a"]']) {
     await client.query("SELECT pg_notify('postrider', $1)", [payload]);
   }

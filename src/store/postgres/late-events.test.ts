@@ -50,7 +50,7 @@ test("an event that was written first and is committed last is read last, and no
   });
   await other.close();
   await store.close();
-}, 20_000);
+}, 60_000);
 
 test("what a numbering that is not committed has numbered is neither read nor counted, and nobody else numbers", async () => {
   const { store, url } = await openFresh();
@@ -68,7 +68,7 @@ test("what a numbering that is not committed has numbered is neither read nor co
   expect(await store.feed.lastNumber()).toBe(1);
   await other.close();
   await store.close();
-}, 20_000);
+}, 60_000);
 
 test("two that number at once give each event one number, and no number twice", async () => {
   const { store, url } = await openFresh();
@@ -97,7 +97,7 @@ test("two that number at once give each event one number, and no number twice", 
   expect(events.map(idOf).toSorted()).toEqual(ids);
   await other.close();
   await store.close();
-}, 20_000);
+}, 60_000);
 
 test("an event of a day that another process has dropped is numbered all the same, and holds up none behind it", async () => {
   const { store, url } = await openFresh();
@@ -117,4 +117,4 @@ test("an event of a day that another process has dropped is numbered all the sam
   expect(await store.feed.lastNumber()).toBe(2);
   await other.close();
   await store.close();
-}, 20_000);
+}, 60_000);

@@ -69,7 +69,7 @@ for (const isAnalyzed of [false, true]) {
     expect(daily).toEqual(["contents_20260115", "messages_20260115", "timeline_20260115"]);
     await driver.close();
     await store.close();
-  }, 20_000);
+  }, 60_000);
 }
 
 test("settling a hundred messages takes as many statements as settling one, and so does claiming them", async () => {

@@ -49,7 +49,7 @@ test("a receipt costs no more because others are awaited, also where none were w
   expect(awaited?.read).toBeLessThanOrEqual(MESSAGES);
   await driver.close();
   await store.close();
-}, 20_000);
+}, 60_000);
 
 const OVERDUE = `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at)
   SELECT gen_random_uuid(), 0, 'c', 0, 0 FROM generate_series(1, 1000)`;
@@ -67,4 +67,4 @@ test("a receipt costs no more because others are overdue, also where one was whe
   expect(overdue?.read).toBeLessThanOrEqual(MESSAGES);
   await driver.close();
   await store.close();
-}, 20_000);
+}, 60_000);

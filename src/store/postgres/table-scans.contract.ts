@@ -11,7 +11,7 @@ interface Scans {
 
 /** Of each table that is read while `run` has the database to itself. */
 export async function scansOf(session: Session, url: string, run: (store: Store) => Promise<void>) {
-  await session.query("SELECT pg_stat_reset()");
+  await forgetEarlier(session);
   const [start] = await session.query<{ now: string }>("SELECT now()::text AS now");
   const store = (await openOther(url)) as unknown as Store;
   await run(store);
@@ -20,6 +20,16 @@ export async function scansOf(session: Session, url: string, run: (store: Store)
   while ((await session.query(LATER, [start?.now ?? ""])).length > 0);
   return session.query<Scans>(SCANS);
 }
+
+/** What others have read is counted when they are gone, or else in the middle of the run where that takes its time. */
+async function forgetEarlier(session: Session): Promise<void> {
+  await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
+  while ((await session.query(`SELECT 1 ${OTHERS}`)).length > 0);
+  await session.query("SELECT pg_stat_reset()");
+}
+
+const OTHERS = `FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
 
 const LATER = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_start > $1::text::timestamptz`;

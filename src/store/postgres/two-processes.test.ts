@@ -82,8 +82,8 @@ test("a message that is looked up by its id is looked for in its own day alone",
 
 test("a statement that takes too long and a server that is away are outages, and the next call connects anew", async () => {
   const { store, url } = await openFresh();
-  const driver = openDriver({ url, statementMs: 50 });
-  const slow = await driver.query("SELECT pg_sleep(5)").catch((error) => error);
+  const driver = openDriver({ url, statementMs: 500 });
+  const slow = await driver.query("SELECT pg_sleep(60)").catch((error) => error);
   expect(slow).toBeInstanceOf(StoreUnavailable);
   const cut = await driver
     .query("SELECT pg_terminate_backend(pg_backend_pid())")

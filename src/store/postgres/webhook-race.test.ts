@@ -46,7 +46,7 @@ test(
       }
       expect(taken.map(({ messageId }) => messageId).toSorted()).toEqual(ids.toSorted());
     }),
-  20_000,
+  60_000,
 );
 
 /** As the transaction does that moves the message. */
@@ -86,7 +86,7 @@ test(
       const states = (await other.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
       expect(states).toEqual(["1 delivered", "2 ready"]);
     }),
-  20_000,
+  60_000,
 );
 
 test(
@@ -112,5 +112,5 @@ test(
       });
       expect(await store.outbox.attempts({ messageId: id, sequence: 1 })).toHaveLength(2);
     }),
-  20_000,
+  60_000,
 );

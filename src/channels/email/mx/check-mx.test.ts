@@ -26,7 +26,7 @@ async function openHost(options: Parameters<typeof startFakeSmtp>[0] = {}): Prom
 }
 
 function check(dns: FakeDns, config: Readonly<Record<string, unknown>>, domain?: string) {
-  const resolver = new Resolver({ timeout: 1_000, tries: 1 });
+  const resolver = new Resolver({ timeout: 20_000, tries: 1 });
   resolver.setServers([dns.address]);
   const base = { id: "mx1", name: "direct", kind: "mx", secrets: {}, isEnabled: true, createdAt: 0 };
   const connector = { ...base, config: { allowed_ranges: ["127.0.0.0/8"], ...config } };

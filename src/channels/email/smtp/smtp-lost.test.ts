@@ -68,7 +68,7 @@ test("a connection lost before anything was answered defers the message and coun
 
 test("silence after the final dot is unconfirmed when the response timeout has passed", async () => {
   const server = await raw((verb) => (verb === "DOT" ? "silence" : undefined));
-  const { channel } = await relay(server.port, { response_timeout_ms: 200 });
+  const { channel } = await relay(server.port, { response_timeout_ms: 1_000 });
   const { parts } = await channel.send(outgoingEmail(), NEVER);
   expect(parts[0]).toMatchObject({ kind: "unconfirmed" });
 });

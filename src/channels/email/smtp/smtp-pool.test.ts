@@ -161,7 +161,7 @@ for (const [what, answer, reason] of [
 ] as const) {
   test(`a host that ${what} is down`, async () => {
     const server = await raw((verb) => (verb === "GREETING" ? answer : undefined));
-    const { channel, became } = relay(server.port, { greeting_timeout_ms: 100 });
+    const { channel, became } = relay(server.port, answer === "silence" ? { greeting_timeout_ms: 100 } : {});
     await became("down");
     expect(channel.status().reason).toStartWith(reason);
   });

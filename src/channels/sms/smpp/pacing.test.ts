@@ -32,6 +32,7 @@ test("all binds of a connector share its rate", async () => {
   });
   await until(() => channel.status().binds!.up === 4);
   void Array.from({ length: 30 }, () => sendThrough(channel));
+  await smsc.until(() => smsc.submits.length >= 10);
   await smsc.request(0x15);
   expect(smsc.submits).toHaveLength(10);
   smsc.release();
