@@ -109,9 +109,13 @@ describe("reading an email address", () => {
 
   test("the slowest text is judged at once", () => {
     const hostile = `${"a.".repeat(120)}@${"a-".repeat(5)}`;
-    const startedAt = performance.now();
-    for (let i = 0; i < 1000; i++) parseEmailAddress(hostile);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    // The quickest of a few: the machine may do something else in the others.
+    const tookMs = Array.from({ length: 5 }, () => {
+      const startedAt = performance.now();
+      for (let i = 0; i < 200; i++) parseEmailAddress(hostile);
+      return performance.now() - startedAt;
+    });
+    expect(Math.min(...tookMs)).toBeLessThan(100);
   });
 });
 

@@ -1,19 +1,14 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { keptPort } from "../../../test/fakes/kept-port.ts";
 import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../test/postgres-database.ts";
 import { openWhenThere } from "./open-when-there.ts";
 import { VAULT } from "./postgres-world.contract.ts";
 
-async function closedPort(url: string): Promise<number> {
-  const proxy = await openPostgresProxy(url);
-  await proxy.close();
-  return Number(new URL(proxy.url).port);
-}
-
 test("a server that is not there yet is waited for, and used when it comes", async () => {
   const { url, drop } = await freshDatabase();
-  const port = await closedPort(url);
+  const port = await keptPort();
   const clock = createHeldClock();
   const away = Promise.withResolvers<string>();
   const opening = openWhenThere(
@@ -31,8 +26,7 @@ test("a server that is not there yet is waited for, and used when it comes", asy
 });
 
 test("a server that does not come within half a minute is said, without its password", async () => {
-  const { url, drop } = await freshDatabase();
-  const port = await closedPort(url);
+  const port = await keptPort();
   const clock = createHeldClock();
   const reasons: string[] = [];
   let failure: Error | undefined;
@@ -48,5 +42,4 @@ test("a server that does not come within half a minute is said, without its pass
   expect(failure.message).toContain("ECONNREFUSED");
   expect(failure.message).not.toContain("hidden");
   expect(reasons.length).toBeGreaterThan(10);
-  await drop();
 });

@@ -5,6 +5,7 @@ import {
   startFakeSmtp,
   startRawSmtp,
 } from "../../../../test/fakes/fake-smtp.ts";
+import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
@@ -117,9 +118,8 @@ test("an idle connection is closed with QUIT after its time, and the next messag
 });
 
 test("while the host is down nothing is asked for, the pauses grow, and it is found again by itself", async () => {
-  const gone = await startRawSmtp(() => undefined);
-  await gone.close();
-  const { channel, clock, seen, became } = relay(gone.port);
+  const port = await keptPort();
+  const { channel, clock, seen, became } = relay(port);
   await became("down");
   expect(channel.freeSlots()).toBe(0);
   expect(channel.status().reason).toStartWith("smtp.connect: ");
@@ -132,7 +132,7 @@ test("while the host is down nothing is asked for, the pauses grow, and it is fo
     expect(seen[since]?.state).toBe("connecting");
     await became("down");
   }
-  await raw(() => undefined, gone.port);
+  await raw(() => undefined, port);
   await clock.advance(6_000);
   await became("up");
   expect(channel.freeSlots()).toBe(20);
