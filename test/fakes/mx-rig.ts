@@ -74,7 +74,7 @@ export async function openMxRig({ port, config = {}, isStarted = true, deps }: M
 }
 
 function networkOf(dns: FakeDns): Network {
-  const resolver = new Resolver({ timeout: 1_000, tries: 1 });
+  const resolver = new Resolver({ timeout: 20_000, tries: 1 });
   resolver.setServers([dns.address]);
   return createNetwork(resolver);
 }

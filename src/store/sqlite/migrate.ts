@@ -12,6 +12,7 @@ import domains from "./migrations/0009_domains.sql" with { type: "text" };
 import largeMail from "./migrations/0010_large_mail.sql" with { type: "text" };
 import ownContent from "./migrations/0011_own_content.sql" with { type: "text" };
 import jobsOfMessage from "./migrations/0012_jobs_of_message.sql" with { type: "text" };
+import keysInOrder from "./migrations/0013_keys_in_order.sql" with { type: "text" };
 
 interface Migration {
   readonly number: number;
@@ -33,6 +34,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: "0010_large_mail", sql: largeMail },
   { number: 11, name: "0011_own_content", sql: ownContent },
   { number: 12, name: "0012_jobs_of_message", sql: jobsOfMessage },
+  { number: 13, name: "0013_keys_in_order", sql: keysInOrder },
 ];
 
 /**

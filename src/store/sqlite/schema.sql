@@ -132,9 +132,9 @@ CREATE INDEX events_of_account ON events (account, number);
 
 CREATE INDEX events_of_no_message ON events (at) WHERE message_id IS NULL;
 
-CREATE TABLE idempotency_keys (
-  number INTEGER PRIMARY KEY,
-  name BLOB NOT NULL UNIQUE,
+CREATE TABLE "idempotency_keys" (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  name BLOB NOT NULL,
   body_digest TEXT NOT NULL,
   status INTEGER NOT NULL,
   body ANY NOT NULL,
@@ -217,6 +217,11 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_ready ON jobs (queue, flow, deadline) WHERE due_at IS NULL;
 
 CREATE INDEX jobs_waiting ON jobs (is_leased, due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE key_names (
+  name BLOB PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE messages (
   id TEXT PRIMARY KEY,
