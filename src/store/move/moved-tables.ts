@@ -117,4 +117,5 @@ const PLAIN = [
 export const LEFT_BEHIND: Readonly<Record<string, string>> = {
   migrations: "each database has its own",
   content_pieces: "they go with their contents",
+  key_names: "an index of keys, which have another on the other side",
 };
