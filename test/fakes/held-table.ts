@@ -4,19 +4,33 @@ import { Client } from "pg";
 /** Nobody else's. */
 const LOCK = 20_261_121;
 
-/** Whoever inserts rows into the table waits from now on, until the returned function is called. */
-export async function holdTable(url: string, table: string): Promise<() => Promise<void>> {
+export interface HeldTable {
+  /** Resolves once somebody waits. */
+  waitedFor(): Promise<void>;
+  /** Whoever waits is cut off. */
+  letGo(): Promise<void>;
+}
+
+/** @param change what waits from now on, as a trigger names it: `BEFORE INSERT ON jobs FOR EACH STATEMENT` */
+export async function holdChange(url: string, change: string): Promise<HeldTable> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(`SELECT pg_advisory_lock(${LOCK})`);
   await client.query(`CREATE FUNCTION wait_in_line() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_advisory_xact_lock(${LOCK}); RETURN NULL; END'`);
-  await client.query(
-    `CREATE TRIGGER held BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION wait_in_line()`,
-  );
-  return async () => {
-    await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
-    await client.query("DROP FUNCTION wait_in_line() CASCADE");
-    await client.end();
+  await client.query(`CREATE TRIGGER held ${change} EXECUTE FUNCTION wait_in_line()`);
+  const waiting = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = ${LOCK} AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  return {
+    async waitedFor() {
+      while ((await client.query(waiting)).rows.length === 0) await Bun.sleep(20);
+    },
+    async letGo() {
+      // Its client may be gone, which a server that waits does not see.
+      await client.query(`SELECT pg_terminate_backend(pid, 10000) FROM (${waiting}) AS cut_off`);
+      await client.query(`SELECT pg_advisory_unlock(${LOCK})`);
+      await client.query("DROP FUNCTION wait_in_line() CASCADE");
+      await client.end();
+    },
   };
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { admin, reached, send } from "../admin.ts";
-import { holdTable } from "../fakes/held-table.ts";
+import { holdChange } from "../fakes/held-table.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import {
@@ -122,7 +122,7 @@ test("its files are for their owner only, and a damaged one, another key and a d
 test("a restore that is cut off leaves nothing that starts, and may be done again", async () => {
   await sendOne();
   expect((await run("backup", database.url, "--with-key")).code).toBe(0);
-  const letGo = await holdTable(other.url, "messages");
+  const held = await holdChange(other.url, "BEFORE INSERT ON messages FOR EACH STATEMENT");
   const cut = startCommand({
     dataFolder: folder.path,
     databaseUrl: other.url,
@@ -132,7 +132,7 @@ test("a restore that is cut off leaves nothing that starts, and may be done agai
   await cut.line(/accounts: /);
   cut.kill("SIGKILL");
   await cut.exited;
-  await letGo();
+  await held.letGo();
   const half = await runPostrider({ dataFolder: folder.path, databaseUrl: other.url });
   expect(half).toMatchObject({ code: 1, output: expect.stringContaining("again") });
   expect((await run("restore", other.url)).code).toBe(0);

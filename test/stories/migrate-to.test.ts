@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
-import { holdTable } from "../fakes/held-table.ts";
+import { holdChange } from "../fakes/held-table.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import {
@@ -131,12 +131,12 @@ test("a move that is killed goes on where it was, and nothing starts on half of 
     expect((await post(SMS, { ...ONE, to, schedule_at })).status).toBe(202);
   await stop();
 
-  const letGo = await holdTable(database.url, "jobs");
+  const held = await holdChange(database.url, "BEFORE INSERT ON jobs FOR EACH STATEMENT");
   const first = startCommand({ dataFolder: folder.path, command: "migrate-to", env, args: [database.url] });
   await first.line(/messages: /);
   first.kill("SIGKILL");
   await first.exited;
-  await letGo();
+  await held.letGo();
   const client = new Client({ connectionString: database.url });
   await client.connect();
   const { rows } = await client.query("SELECT count(*)::int AS rows FROM jobs");
@@ -147,6 +147,45 @@ test("a move that is killed goes on where it was, and nothing starts on half of 
 
   const second = await migrateTo(database.url);
   expect(second).toMatchObject({ code: 0, output: expect.stringMatching(/jobs +12,000 +12,000\n/) });
+});
+
+test("a move that is killed before its last word leaves nothing that starts, and the next one says it", async () => {
+  const id = await sendOne();
+  await reached(service, at(id), "delivered");
+  await stop();
+  // The mark on the copy goes last, when the original has its own.
+  const held = await holdChange(
+    database.url,
+    "AFTER DELETE ON meta FOR EACH ROW WHEN (OLD.name = 'moving_from')",
+  );
+  const first = startCommand({ dataFolder: folder.path, command: "migrate-to", env, args: [database.url] });
+  await held.waitedFor();
+  first.kill("SIGKILL");
+  await first.exited;
+  await held.letGo();
+  const original = await runPostrider({ dataFolder: folder.path, env });
+  expect(original).toMatchObject({ code: 1, output: expect.stringContaining("was moved to PostgreSQL") });
+  const copy = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  expect(copy).toMatchObject({ code: 1, output: expect.stringContaining("run migrate-to or restore again") });
+
+  expect(await migrateTo(database.url)).toMatchObject({ code: 0 });
+  await startOnPostgres();
+  expect(await get(`${SMS}/${id}`)).toMatchObject({ status: "delivered" });
+});
+
+test("what a service has changed since its move was cut off is not taken for moved", async () => {
+  await sendOne({ schedule_at: new Date(Date.now() + 3_600_000).toISOString() });
+  await stop();
+  const held = await holdChange(database.url, "BEFORE INSERT ON jobs FOR EACH STATEMENT");
+  const first = startCommand({ dataFolder: folder.path, command: "migrate-to", env, args: [database.url] });
+  await held.waitedFor();
+  first.kill("SIGKILL");
+  await first.exited;
+  await held.letGo();
+  service = await startPostrider({ dataFolder: folder.path, env });
+  await stop();
+  const next = await migrateTo(database.url);
+  expect(next).toMatchObject({ code: 1, output: expect.stringContaining("the service has run since") });
 });
 
 test("a running service, a database in use and a wrong key are refused before anything is written", async () => {

@@ -1,7 +1,6 @@
 import type { Session } from "../postgres/driver.ts";
 import type { Driver as Source } from "../sqlite/driver.ts";
-import { ROOM_ROWS } from "../sqlite/erase-room.ts";
-import { MOVING } from "./move-marks.ts";
+import { ONE_SIDED } from "./move-marks.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 /** Rows of one kind on both sides. */
@@ -63,9 +62,8 @@ function countOf({ from, where = "true" }: MovedTable): string {
   return `SELECT NULL AS value, count(*) AS rows FROM ${from} WHERE ${where}`;
 }
 
-/** The marks of the move itself, and what an erasure takes up for the moment, are on one side only. */
 function own(table: string): string {
-  return table === "meta" ? `WHERE name NOT LIKE '${MOVING}%' AND NOT ${ROOM_ROWS}` : "";
+  return table === "meta" ? `WHERE NOT ${ONE_SIDED}` : "";
 }
 
 function byValue(groups: readonly Group[]): ReadonlyMap<string, number> {

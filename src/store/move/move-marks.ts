@@ -1,10 +1,16 @@
 import type { Driver as Source } from "../sqlite/driver.ts";
+import { ROOM_ROWS } from "../sqlite/erase-room.ts";
+import { NAMES_TO } from "../sqlite/key-merge.ts";
+import { OPENINGS } from "../sqlite/meta.ts";
 
 /** In `meta` of PostgreSQL while it is being filled: whose copy it is. With a point and a number: how far a walk has come. */
 export const MOVING = "moving_from";
 
 /** In `meta` of SQLite once all of it lives in PostgreSQL: since when. */
 const MOVED = "moved_away_at";
+
+/** Rows of `meta` that one side has for itself: the marks of the move, and what SQLite keeps of its own tables. */
+export const ONE_SIDED = `(name LIKE '${MOVING}%' OR name IN ('${MOVED}', '${OPENINGS}', '${NAMES_TO}') OR ${ROOM_ROWS})`;
 
 /** On disk before the copy may be started on. */
 export function leaveBehind(source: Source, now: number): void {

@@ -6,6 +6,7 @@ import { migrate } from "../postgres/migrate.ts";
 import { setCounters } from "../postgres/table-columns.ts";
 import { type Database, openDoors } from "../postgres/transactions.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/driver.ts";
+import { OPENINGS } from "../sqlite/meta.ts";
 import { migrate as migrateSource } from "../sqlite/migrate.ts";
 import { configure } from "../sqlite/open-sqlite.ts";
 import type { Vault } from "../vault.ts";
@@ -40,9 +41,11 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
   try {
     configure(source);
     migrateSource(source);
-    refuseWhatMoved(source);
     await migrate(driver);
-    await takeTarget(doors.database, sourceName(source));
+    const name = sourceName(source);
+    // Where only the last of the marks is missing neither has been served from since.
+    if ((await nameOfCopied(doors.database)) !== name) refuseWhatMoved(source);
+    await takeTarget(doors.database, name);
     await checkMasterKey(doors.database, vault);
     const moving = { source, target: doors.database, days: createDays(doors.database) };
     for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
@@ -81,24 +84,31 @@ export function cancelMove(path: string): boolean {
   }
 }
 
-/** What this database is known by, whatever its path. */
+/** What this database is known by, whatever its path, until a service writes to it again. */
 function sourceName(source: Source): string {
-  const select = source.prepare<{ value: string }>(
-    "SELECT value FROM meta WHERE name = 'admin_token_digest'",
-  );
-  const name = select.get()?.value;
-  if (name === undefined)
+  const select = source.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
+  const service = select.get("admin_token_digest")?.value;
+  if (service === undefined)
     throw new Error("there is no service in this database yet: there is nothing to move");
-  return name;
+  return `${service} ${select.get(OPENINGS)?.value}`;
 }
+
+/** The name of the database that a move into this one was cut off of. */
+async function nameOfCopied(session: Session): Promise<string | undefined> {
+  const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
+  return row?.value;
+}
+
+const OTHERS = "a move of another database into this one was cut off: finish it, or drop this one";
+const SERVED =
+  "the service has run since its move was cut off, and what is there already may be out of date: drop the PostgreSQL database and begin anew";
 
 /** The first time it has to be empty, later it has to be the copy of the same database. */
 async function takeTarget(target: Database, name: string): Promise<void> {
   await target.transaction(async (session) => {
-    const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
-    if (row?.value === name) return;
-    if (row)
-      throw new Error("a move of another database into this one was cut off: finish it, or drop this one");
+    const copied = await nameOfCopied(session);
+    if (copied === name) return;
+    if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
     const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
     if (account) throw new Error("there is a service in the PostgreSQL database: move into an empty one");
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);

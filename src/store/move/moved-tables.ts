@@ -1,7 +1,7 @@
-import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { type SavedBody, toSavedText } from "../sqlite/idempotency-keys.ts";
 import { statusOf } from "../sqlite/message-status.ts";
 import { OWN } from "../sqlite/own-content.ts";
+import { ONE_SIDED } from "./move-marks.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
 export interface MovedTable {
@@ -42,7 +42,7 @@ export function movedTables(): readonly MovedTable[] {
   const contentId = { id: "first_message_id" } as const;
   return [
     { table: "accounts" },
-    { table: "meta", replaces: "name", where: `NOT ${ROOM_ROWS}` },
+    { table: "meta", replaces: "name", where: `NOT ${ONE_SIDED}` },
     // Each engine walks through its own tables: one that is under way begins again.
     { table: "erasures", read: { walk: "0", position: "''" } },
     ...PLAIN.map((table) => ({ table })),

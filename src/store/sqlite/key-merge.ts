@@ -2,6 +2,9 @@ import type { Database } from "./database.ts";
 import type { RecentNames } from "./recent-names.ts";
 import { createRowInsert } from "./row-insert.ts";
 
+/** Under what name `meta` has the number up to which names are in the index. */
+export const NAMES_TO = "key_names_to";
+
 /** Names that go to the index for each that comes. */
 const PACE = 2;
 
@@ -20,7 +23,7 @@ export function createKeyMerge(
     otherwise: "ON CONFLICT (name) DO UPDATE SET number = excluded.number WHERE number < excluded.number",
   });
   const mark = db.prepare(
-    `INSERT INTO meta (name, value) VALUES ('key_names_to', ?)
+    `INSERT INTO meta (name, value) VALUES ('${NAMES_TO}', ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   );
   let merging: Generation | undefined;

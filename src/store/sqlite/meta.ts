@@ -25,6 +25,16 @@ export function createMeta(db: Database): Meta {
   };
 }
 
+/** How often the database was opened by a service: whether one has written to it since. */
+export const OPENINGS = "openings";
+
+export async function noteOpening(db: Database): Promise<void> {
+  const note = db.prepare(
+    "INSERT INTO meta (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+  );
+  await db.write(() => note.run(OPENINGS));
+}
+
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
 export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
   const known = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get();

@@ -6,7 +6,7 @@ import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { BUSY_TIMEOUT_MS } from "./empty-log.ts";
-import { checkMasterKey } from "./meta.ts";
+import { checkMasterKey, noteOpening } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import type { SharedWriting } from "./open-beside.ts";
 import { endDeadLeases } from "./stage.ts";
@@ -50,8 +50,7 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
   });
   await checkMasterKey(db, options.vault);
   await removeLoosePieces(db);
-  await endDeadLeases(db);
-  await endDeadWebhookLeases(db);
+  await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
   const { vault, shared } = options;
   return createStore(db, { vault, accounts: createAccountBook(db), ...(shared && { share: shared.share }) });
 }

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { NAMES_TO } from "./key-merge.ts";
 
 /** The names of keys that are not in the index yet, with the numbers of their rows. */
 export interface RecentNames {
@@ -127,7 +128,7 @@ function undoOnRollback(
 function createWritten(db: Database) {
   const state = db.prepare<{ last: number | null; indexed: string | null }>(
     `SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'idempotency_keys') AS last,
-       (SELECT value FROM meta WHERE name = 'key_names_to') AS indexed`,
+       (SELECT value FROM meta WHERE name = '${NAMES_TO}') AS indexed`,
   );
   const rows = db.prepare<{ number: number; name: Uint8Array }>(
     `SELECT number, substr(name, 1, 16) AS name FROM idempotency_keys WHERE number > ? ORDER BY number LIMIT ${PAGE}`,
