@@ -14,6 +14,30 @@ test("calls of one turn share one commit, and are answered after it", async () =
   await store.close();
 });
 
+test("calls that come a turn apart share one commit where as many lately came together, and one alone waits for nobody", async () => {
+  let commits = 0;
+  const { store } = await openInMemory({ faults: { beforeCommit: () => void commits++ } });
+  const { sms } = await createWorld(store);
+  const some = (count: number) => Array.from({ length: count }, () => sms());
+  const commitsOf = async (calls: () => Promise<readonly Promise<unknown>[]>) => {
+    const before = commits;
+    await Promise.all(await calls());
+    return commits - before;
+  };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  expect(await commitsOf(async () => some(64))).toBe(1);
+  const aTurnApart = async () => {
+    const early = some(40);
+    await turn();
+    return [...early, ...some(24)];
+  };
+  expect(await commitsOf(aTurnApart)).toBe(1);
+  const alone = sms();
+  for (let turns = 0; turns < 3; turns++) await turn();
+  expect(await Promise.race([alone.then(() => "committed"), turn()])).toBe("committed");
+  await store.close();
+});
+
 test("a receipt right behind the answer finds the settlement of the same turn, and need not be parked", async () => {
   const { store } = await openInMemory({});
   const { sms, claimOne, settle, receive } = await createWorld(store);

@@ -10,8 +10,8 @@ const MAX_WEIGHT = 4_000;
 
 export interface GroupCommit {
   /**
-   * Runs `work` in a transaction shared with the other calls of this turn of the event loop, and resolves when
-   * that is on disk. `work` may run twice, the second time on its own: it must leave no trace outside the
+   * Runs `work` in a transaction shared with the other calls of this turn of the event loop, or of two or three, and
+   * resolves when that is on disk. `work` may run twice, the second time on its own: it must leave no trace outside the
    * database that `onRollback` does not undo. `weight`: roughly its number of rows.
    */
   write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
@@ -91,6 +91,7 @@ interface LineOptions {
 function createLine({ schedule, flush }: LineOptions) {
   const waiting: Call[] = [];
   const onEmpty: (() => void)[] = [];
+  const gathering = createGathering();
   let isScheduled = false;
 
   const wake = () => {
@@ -99,6 +100,7 @@ function createLine({ schedule, flush }: LineOptions) {
     schedule(turn);
   };
   const turn = () => {
+    if (gathering.goesOn(waiting.length)) return schedule(turn);
     isScheduled = false;
     const answerAll = flush(takeGroup(waiting));
     wake();
@@ -117,6 +119,37 @@ function createLine({ schedule, flush }: LineOptions) {
     },
     emptied: async () => {
       if (waiting.length > 0) await new Promise<void>((resolve) => void onEmpty.push(resolve));
+    },
+  };
+}
+
+/** Turns of the event loop that a group may take to come together. */
+const MAX_TURNS = 3;
+
+/** Of the calls that lately came together, so many are worth a commit. */
+const ENOUGH = 0.9;
+
+/** What came together long ago is not waited for. */
+const FADING = 0.9;
+
+/**
+ * Clients that are answered together call again together, but not all within one turn of the event loop. While more
+ * come the commit waits for them, a turn at a time: the disk takes as long for all of them as for the first few.
+ */
+function createGathering() {
+  let usual = 0;
+  let seen = 0;
+  let turns = 0;
+  return {
+    goesOn(count: number): boolean {
+      turns++;
+      const isGrowing = count > seen;
+      seen = count;
+      if (isGrowing && turns < MAX_TURNS && count < usual * ENOUGH) return true;
+      usual = Math.max(count, usual * FADING);
+      seen = 0;
+      turns = 0;
+      return false;
     },
   };
 }
