@@ -17,7 +17,7 @@ test("calls of one turn share one commit, and are answered after it", async () =
 test("calls that come a turn apart share one commit where as many lately came together, and one alone waits for nobody", async () => {
   let commits = 0;
   const { store } = await openInMemory({ faults: { beforeCommit: () => void commits++ } });
-  const { sms } = await createWorld(store);
+  const { sms, claim } = await createWorld(store);
   const some = (count: number) => Array.from({ length: count }, () => sms());
   const commitsOf = async (calls: () => Promise<readonly Promise<unknown>[]>) => {
     const before = commits;
@@ -32,6 +32,12 @@ test("calls that come a turn apart share one commit where as many lately came to
     return [...early, ...some(24)];
   };
   expect(await commitsOf(aTurnApart)).toBe(1);
+  const before = commits;
+  const beside = [...some(40), claim(0)];
+  await turn();
+  // Whoever claims goes on with it.
+  expect(commits - before).toBe(1);
+  await Promise.all(beside);
   const alone = sms();
   for (let turns = 0; turns < 3; turns++) await turn();
   expect(await Promise.race([alone.then(() => "committed"), turn()])).toBe("committed");

@@ -100,7 +100,7 @@ function createLine({ schedule, flush }: LineOptions) {
     schedule(turn);
   };
   const turn = () => {
-    if (gathering.goesOn(waiting.length)) return schedule(turn);
+    if (gathering.goesOn(waiting)) return schedule(turn);
     isScheduled = false;
     const answerAll = flush(takeGroup(waiting));
     wake();
@@ -134,18 +134,21 @@ const FADING = 0.9;
 
 /**
  * Clients that are answered together call again together, but not all within one turn of the event loop. While more
- * come the commit waits for them, a turn at a time: the disk takes as long for all of them as for the first few.
+ * come the commit waits for them, a turn at a time: the disk takes as long for all of them as for the first few. What
+ * is not late, such as a claim, has somebody waiting who goes on with it: then there is no waiting.
  */
 function createGathering() {
   let usual = 0;
   let seen = 0;
   let turns = 0;
   return {
-    goesOn(count: number): boolean {
+    goesOn(waiting: readonly Call[]): boolean {
+      const count = waiting.length;
       turns++;
       const isGrowing = count > seen;
       seen = count;
-      if (isGrowing && turns < MAX_TURNS && count < usual * ENOUGH) return true;
+      const isEnough = count >= usual * ENOUGH || waiting.some(({ place }) => place !== "late");
+      if (isGrowing && turns < MAX_TURNS && !isEnough) return true;
       usual = Math.max(count, usual * FADING);
       seen = 0;
       turns = 0;
