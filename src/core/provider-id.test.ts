@@ -30,17 +30,20 @@ test("however two peers write a number, each finds the other's way among the for
   );
 });
 
-test("numbers that no base makes equal have no form in common with each other's key", () => {
+/** What a text may mean. */
+const readings = (form: string) => [BigInt(`0x${form}`), ...(/^\d+$/.test(form) ? [BigInt(form)] : [])];
+
+test("texts that no base makes equal have no form in common with each other's key", () => {
+  // Small ones are often equal by chance.
+  const written = fc.oneof(numbers, fc.bigInt({ min: 1n, max: 300n })).chain((number) => {
+    return fc.constantFrom(number.toString(10), number.toString(16).toUpperCase());
+  });
   fc.assert(
-    fc.property(numbers, numbers, (one, other) => {
-      const written = (number: bigint) => [number.toString(10), number.toString(16).toUpperCase()];
-      fc.pre(!written(one).some((form) => written(other).includes(form)));
-      for (const ours of written(one)) {
-        const related = new Set([BigInt(`0x${ours}`), /^\d+$/.test(ours) ? BigInt(ours) : -1n]);
-        fc.pre(!related.has(other) && !written(other).some((form) => related.has(BigInt(`0x${form}`))));
-        for (const theirs of written(other)) expect(forms(theirs)).not.toContain(foldId(ours));
-      }
+    fc.property(written, written, (ours, theirs) => {
+      const isOneNumber = readings(ours).some((number) => readings(theirs).includes(number));
+      expect(forms(theirs).includes(foldId(ours))).toBe(isOneNumber);
     }),
+    { numRuns: 1_000, examples: [["13", "19"]] },
   );
 });
 
