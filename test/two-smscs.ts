@@ -13,6 +13,8 @@ export interface TwoSmscs {
   readonly second: FakeSmsc;
   readonly live: LiveSms;
   changeRoute(changes: RouteChanges): Promise<void>;
+  /** Another route of the account's. */
+  addRoute(fields: RouteChanges): Promise<void>;
   /** Lets time pass until the connector is so. */
   is(smsc: FakeSmsc, wanted: string): Promise<void>;
   health(smsc: FakeSmsc): Promise<{ readonly score: number; readonly problems: readonly string[] }>;
@@ -51,6 +53,12 @@ export async function openTwoSmscs(
     second,
     live,
     changeRoute,
+    addRoute: async (fields) =>
+      void (await admin(postrider, "/routes", {
+        account_id: live.accountId,
+        channel: "sms",
+        ...fields(ids),
+      })),
     is: async (smsc, wanted) =>
       void (await postrider.passUntil(async () => (await statusOf(smsc)).state === wanted, 90_000)),
     health: async (smsc) => (await statusOf(smsc)).health as Awaited<ReturnType<TwoSmscs["health"]>>,

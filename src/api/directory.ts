@@ -15,7 +15,7 @@ import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
 import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
-/** What operators have registered, as requests need it: read again when a reading is a second old. */
+/** What operators have registered, as requests need it: read again when a reading is a second old or was forgotten. */
 export interface Directory {
   template(accountId: string, id: string): MaybePromise<SmsTemplate | undefined>;
   /** Where several templates carry the same DLT id, the oldest. */
@@ -34,6 +34,8 @@ export interface Directory {
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
   /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
   settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
+  /** Something of it has changed: all of it is read again. */
+  forget(): void;
 }
 
 const MAX_ENTRIES = 10_000;
@@ -44,8 +46,12 @@ const PAGE = 1000;
 export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connectorKinds">): Directory {
   const { store, clock } = deps;
   const { records } = store;
-  const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> =>
-    createFreshCache({ clock, maxEntries });
+  const caches: Pick<FreshCache<unknown>, "forget">[] = [];
+  const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> => {
+    const made = createFreshCache<Value>({ clock, maxEntries });
+    caches.push(made);
+    return made;
+  };
   const templates = cache<SmsTemplate | undefined>();
   const senders = cache<readonly Sender[]>(1000);
   const entities = cache<readonly DltEntity[]>(1000);
@@ -81,6 +87,9 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
         ...(await records.settings(undefined)),
         ...(accountId !== undefined && (await records.settings(accountId))),
       })),
+    forget() {
+      for (const each of caches) each.forget();
+    },
   };
 }
 

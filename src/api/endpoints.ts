@@ -42,9 +42,25 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...receiptEndpoints(deps, { directory, limiter }),
     ...unsubscribeEndpoints(deps, limiter),
     ...healthEndpoints(deps),
-    ...deps.adminEndpoints,
+    ...deps.adminEndpoints.map((endpoint) => forgettingChanged(endpoint, directory)),
   ];
   return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps)];
+}
+
+/** What is accepted after a change was answered goes by it, if it is accepted here. */
+function forgettingChanged(endpoint: Endpoint, directory: Directory): Endpoint {
+  if (endpoint.method === "GET") return endpoint;
+  return {
+    ...endpoint,
+    async handle(call) {
+      try {
+        return await endpoint.handle(call);
+      } finally {
+        // Also where it failed: some of it may be stored.
+        directory.forget();
+      }
+    },
+  };
 }
 
 /** Send and Get, for a listener that hands on the rest. */

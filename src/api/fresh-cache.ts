@@ -7,6 +7,8 @@ export interface FreshCache<Value> {
    * at the same time share one reading; a failed reading is not kept.
    */
   get(key: string, load: () => Promise<Value>): Value | Promise<Value>;
+  /** Whoever asks from now on gets a reading that began later. */
+  forget(): void;
 }
 
 export interface FreshCacheOptions<Value> {
@@ -24,7 +26,7 @@ const MAX_AGE_MS = 1000;
 export function createFreshCache<Value>(options: FreshCacheOptions<Value>): FreshCache<Value> {
   const { clock, maxEntries, keeps = () => true, maxAgeMs = MAX_AGE_MS } = options;
   const known = new Map<string, { readonly value: Value; readonly readAt: number }>();
-  const loading = new Map<string, { readonly promise: Promise<Value>; readonly readAt: number }>();
+  let loading = new Map<string, { readonly promise: Promise<Value>; readonly readAt: number }>();
 
   const keep = (key: string, entry: { readonly value: Value; readonly readAt: number }) => {
     known.delete(key);
@@ -34,12 +36,13 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
   };
 
   const read = async (key: string, load: () => Promise<Value>, readAt: number) => {
+    const readings = loading;
     try {
       const value = await load();
-      keep(key, { value, readAt });
+      if (readings === loading) keep(key, { value, readAt });
       return value;
     } finally {
-      if (loading.get(key)?.readAt === readAt) loading.delete(key);
+      if (readings.get(key)?.readAt === readAt) readings.delete(key);
     }
   };
 
@@ -54,6 +57,10 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
       const promise = read(key, load, now);
       loading.set(key, { promise, readAt: now });
       return promise;
+    },
+    forget() {
+      known.clear();
+      loading = new Map();
     },
   };
 }

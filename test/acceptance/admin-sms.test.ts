@@ -61,6 +61,24 @@ onEveryAdmin((startAdmin) => {
       expect(twin.json.details.dlt_template_id).toContain(json.id);
     });
 
+    test("a new one counts for the first request after its answer, also where it was missed just before", async () => {
+      const account_id = admin.accountId;
+      const { json: key } = await admin.call("POST", "keys", { account_id });
+      const dlt_template_id = "1107160000000000079";
+      const statusOfSend = async () => {
+        const answer = await fetch(`${admin.url}/v1/sms/messages`, {
+          method: "POST",
+          headers: { Authorization: `Bearer ${key.api_key}`, "Content-Type": "application/json" },
+          body: JSON.stringify({ to: "+919876543210", dlt_template_id }),
+        });
+        return answer.status;
+      };
+      // A sandbox takes the ids of templates that it does not know; of one that it knows, the variables are asked for.
+      expect(await statusOfSend()).toBe(202);
+      expect((await create({ account_id, dlt_template_id })).status).toBe(201);
+      expect(await statusOfSend()).toBe(400);
+    });
+
     test("null clears an optional field, and is refused for a required one", async () => {
       const { json } = await create({ dlt_template_id: "1107160000000000078", from: "ACME" });
       const cleared = await admin.call("PATCH", `sms-templates/${json.id}`, {

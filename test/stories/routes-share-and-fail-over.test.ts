@@ -35,7 +35,7 @@ onBothStores(() => {
     expect(counts()).toEqual([36, 12]);
   });
 
-  test("a change of a route counts for what is sent right after it was answered", async () => {
+  test("the changed connectors of a route count for a message accepted right after the answer", async () => {
     two = await openTwoSmscs();
     const expected: [number, number] = [0, 0];
     for (const at of [1, 0, 1] as const) {
@@ -44,6 +44,20 @@ onBothStores(() => {
       expected[at] += 1;
       expect(counts()).toEqual(expected);
     }
+  });
+
+  test("a new route, and changed conditions of one, count for a message accepted right after the answer", async () => {
+    two = await openTwoSmscs();
+    // No time passes in between: what was read of the routes for one message is fresh when the next comes.
+    await two.live.send("+14155550001");
+    await two.addRoute(([, second]) => ({ match: "1415", connector_ids: [second] }));
+    await two.live.send("+14155550002");
+    await two.changeRoute(() => ({ match: "1415555" }));
+    await two.live.send("+14155550003");
+    await two.changeRoute(() => ({ match: "91" }));
+    await two.live.send("+14155550004");
+    await two.postrider.passUntil(() => counts()[0]! + counts()[1]! === 4, 60_000);
+    expect(counts()).toEqual([2, 2]);
   });
 
   test("what one that shares has no room for at once goes over the other", async () => {
