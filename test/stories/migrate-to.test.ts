@@ -78,6 +78,18 @@ async function sendOne(over: object = {}, path = SMS): Promise<string> {
   return String(body.message_id);
 }
 
+/** Runs SQL on the database as it is now, and names the tables that are there then. */
+async function tablesAfter(sql: string): Promise<readonly string[]> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(sql);
+  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  await client.end();
+  return rows.map(({ tablename }) => tablename);
+}
+
+const BARE = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
+
 const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
 
 test("every message, answer, event and secret moves, and what was unfinished is delivered from there", async () => {
@@ -207,4 +219,23 @@ test("a running service, a database in use and a wrong key are refused before an
     code: 1,
     output: expect.stringContaining("move into an empty one"),
   });
+});
+
+test("what is refused is left as it was, without a schema; a database that has none is taken", async () => {
+  await stop();
+  const others = `${BARE} CREATE TABLE meta (name text, value text); INSERT INTO meta VALUES ('moving_from', 'another 1')`;
+  expect(await tablesAfter(others)).toEqual(["meta"]);
+  expect((await migrateTo(database.url)).output).toContain("a move of another database into this one");
+  expect(await tablesAfter("")).toEqual(["meta"]);
+
+  const service = `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`;
+  expect(await tablesAfter(service)).toEqual(["accounts"]);
+  expect((await migrateTo(database.url)).output).toContain("move into an empty one");
+  expect(await tablesAfter("")).toEqual(["accounts"]);
+
+  expect(await tablesAfter(BARE)).toEqual([]);
+  expect(await migrateTo(database.url)).toMatchObject({ code: 0 });
+  expect(await tablesAfter(BARE)).toEqual([]);
+  expect((await migrateTo(database.url)).output).toContain("was moved to PostgreSQL");
+  expect(await tablesAfter("")).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { createDays } from "../postgres/days.ts";
+import { createDays, isThere } from "../postgres/days.ts";
 import { openDriver as openTarget, type Session } from "../postgres/driver.ts";
 import { checkMasterKey } from "../postgres/meta.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -41,10 +41,12 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
   try {
     configure(source);
     migrateSource(source);
-    await migrate(driver);
     const name = sourceName(source);
     // Where only the last of the marks is missing neither has been served from since.
     if ((await nameOfCopied(doors.database)) !== name) refuseWhatMoved(source);
+    // First, so that what is refused keeps the schema it has.
+    await isCopyOf(doors.database, name);
+    await migrate(driver);
     await takeTarget(doors.database, name);
     await checkMasterKey(doors.database, vault);
     const moving = { source, target: doors.database, days: createDays(doors.database) };
@@ -95,6 +97,7 @@ function sourceName(source: Source): string {
 
 /** The name of the database that a move into this one was cut off of. */
 async function nameOfCopied(session: Session): Promise<string | undefined> {
+  if (!(await isThere(session, "meta"))) return undefined;
   const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
   return row?.value;
 }
@@ -103,16 +106,24 @@ const OTHERS = "a move of another database into this one was cut off: finish it,
 const SERVED =
   "the service has run since its move was cut off, and what is there already may be out of date: drop the PostgreSQL database and begin anew";
 
-/** The first time it has to be empty, later it has to be the copy of the same database. */
 async function takeTarget(target: Database, name: string): Promise<void> {
   await target.transaction(async (session) => {
-    const copied = await nameOfCopied(session);
-    if (copied === name) return;
-    if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
-    const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
-    if (account) throw new Error("there is a service in the PostgreSQL database: move into an empty one");
+    if (await isCopyOf(session, name)) return;
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
   });
+}
+
+/** False of an empty database. Throws where it is neither that nor the copy of this one. */
+async function isCopyOf(session: Session, name: string): Promise<boolean> {
+  const copied = await nameOfCopied(session);
+  if (copied === name) return true;
+  if (copied !== undefined) throw new Error(copied.split(" ")[0] === name.split(" ")[0] ? SERVED : OTHERS);
+  const accounts = (await isThere(session, "accounts"))
+    ? await session.query("SELECT 1 FROM accounts LIMIT 1")
+    : [];
+  if (accounts.length > 0)
+    throw new Error("there is a service in the PostgreSQL database: move into an empty one");
+  return false;
 }
 
 interface Step {

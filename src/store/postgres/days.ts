@@ -76,7 +76,8 @@ async function makeDay(session: Session, day: number): Promise<void> {
   }
 }
 
-async function isThere(session: Session, name: string): Promise<boolean> {
+/** @param name of a table */
+export async function isThere(session: Session, name: string): Promise<boolean> {
   const [row] = await session.query<{ name: string | null }>("SELECT to_regclass($1)::text AS name", [name]);
   return row?.name != null;
 }
