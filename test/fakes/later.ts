@@ -1,8 +1,14 @@
-/** The program with a clock that is `AHEAD_MS` milliseconds ahead: what is started as it would be after so long a time, or before it. */
+/**
+ * The program with a clock that is `AHEAD_MS` milliseconds ahead: what is started as it would be after so long a time, or
+ * before it. With every SIGUSR2 it leaps `LEAP_MS` further, as after a sleep of the machine.
+ */
 import { join } from "node:path";
 
-const aheadMs = Number(process.env.AHEAD_MS);
+let aheadMs = Number(process.env.AHEAD_MS);
 const now = Date.now;
 Date.now = () => now() + aheadMs;
+process.on("SIGUSR2", () => {
+  aheadMs += Number(process.env.LEAP_MS);
+});
 
 await import(join(import.meta.dir, "../../src/cli/main.ts"));

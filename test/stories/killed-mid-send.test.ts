@@ -1,5 +1,6 @@
 /** The process is killed while submit_sm wait for their answers. What becomes of the messages is the account's choice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
 import { reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
@@ -8,10 +9,15 @@ import type { MessageAt } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
+const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
+/** PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice two seconds, and 35. */
+const AWAY_MS = 60_000;
+const WINDOW_SECONDS = 600;
+
 const RESENDING = "+14155550901";
 const HOLDING = "+14155550902";
 
-onBothStores((store) => {
+onBothStores(() => {
   let folder: ReturnType<typeof makeDataFolder>;
   let service: PostriderProcess;
   let smsc: FakeSmsc;
@@ -23,7 +29,11 @@ onBothStores((store) => {
   /** A message of each account is with the SMSC when the process ends; what comes after it is answered. */
   beforeAll(async () => {
     folder = makeDataFolder();
-    const env = { PORT: String(await keptPort()) };
+    const env = {
+      PORT: String(await keptPort()),
+      AHEAD_MS: String(AWAY_MS),
+      LEAP_MS: String(WINDOW_SECONDS * 1_000),
+    };
     [service, smsc] = await Promise.all([
       startPostrider({ dataFolder: folder.path, env }),
       startFakeSmsc({ receipts: "after", holdSubmits: true }),
@@ -32,14 +42,13 @@ onBothStores((store) => {
     resending = await openLiveSms(service, { connectors });
     holding = await openLiveSms(service, { connectors, settings: { on_unconfirmed: "hold" } });
     sent = await resending.send(RESENDING);
-    // PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice two seconds, and 35.
-    held = await holding.send(HOLDING, { expire_after_seconds: store === "sqlite" ? 15 : 50 });
+    held = await holding.send(HOLDING, { expire_after_seconds: WINDOW_SECONDS });
     await smsc.until(() => smsc.submits.length === 2);
     service.kill("SIGKILL");
     await service.exited;
     await smsc.until(() => smsc.connections() === 0);
     smsc.dial.holdSubmits = false;
-    service = await startPostrider({ dataFolder: folder.path, env });
+    service = await startPostrider({ dataFolder: folder.path, main: LATER, env });
   });
 
   afterAll(async () => {
@@ -64,6 +73,8 @@ onBothStores((store) => {
     expect(await reached(service, held, "sending", "failed")).toMatchObject({ status: "sending" });
     const next = await holding.send("+14155550903");
     await reached(service, next, "delivered");
+    while ((await holding.timeline(held)).length < 2);
+    service.kill("SIGUSR2");
     expect(await reached(service, held, "failed", "expired", "delivered")).toMatchObject({
       status: "failed",
     });
