@@ -6,6 +6,7 @@ import type {
   MessageStatus,
   Part,
   Progress,
+  SmsContent,
   TimelineEntry,
 } from "../core/message.ts";
 
@@ -82,12 +83,45 @@ export function toTimelineEntry(row: TimelineRow): TimelineEntry {
 /** Splits content into what is kept and what is wiped once no attempt can need it. */
 export function splitContent(content: Content): { envelope: string; body: string | null } {
   if (content.channel === "sms") {
-    const { text, ...envelope } = content;
-    return { envelope: JSON.stringify(envelope), body: toBody({ text }) };
+    const { text } = content;
+    return { envelope: smsEnvelope(content), body: text === undefined ? null : JSON.stringify({ text }) };
   }
   const { bodyHtml, bodyText, isBodyApart, headers, replyTo, ...envelope } = content;
   const body = toBody({ bodyHtml, bodyText, isBodyApart, headers, replyTo });
   return { envelope: JSON.stringify(envelope), body };
+}
+
+/**
+ * All but the text. An object with a name like "1" is written the engine's slow way with everything around it, five
+ * times as long: so the variables are written apart.
+ */
+function smsEnvelope(content: SmsContent): string {
+  const { channel, from, templateId, dltTemplateId, dltEntityId, variables } = content;
+  const { callbackUrl, tags, metadata, category, resolved } = content;
+  const json = JSON.stringify({
+    channel,
+    from,
+    templateId,
+    dltTemplateId,
+    dltEntityId,
+    callbackUrl,
+    tags,
+    metadata,
+    category,
+    resolved,
+  } satisfies Enveloped);
+  return variables ? `${json.slice(0, -1)},"variables":${variablesJson(variables)}}` : json;
+}
+
+/** A field that is new is missed by the compiler where it is forgotten above. */
+type Enveloped = Readonly<Record<keyof Omit<SmsContent, "text" | "variables">, unknown>>;
+
+function variablesJson(variables: NonNullable<SmsContent["variables"]>): string {
+  let json = "";
+  for (const name in variables) {
+    json += `${json === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(variables[name])}`;
+  }
+  return `{${json}}`;
 }
 
 /** `JSON.stringify` leaves out what is undefined. */

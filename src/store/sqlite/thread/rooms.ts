@@ -1,6 +1,7 @@
 import type { AcceptResult } from "../../../core/accept-request.ts";
 import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
 import type { ReadingStore } from "../open-reading.ts";
+import { packAccept } from "../packed-accept.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 
 /** What the other thread's commits are told to this one by. */
@@ -17,7 +18,7 @@ export function createRooms(
   { onReady, onEvents, onLanes }: Signals,
 ): Omit<Store, "close"> {
   const accept: Store["intake"]["accept"] = (request) =>
-    call<AcceptResult | undefined>("intake.accept", request).then(orAccepted);
+    call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
   return {
     intake: { ...store.intake, accept },
     messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },

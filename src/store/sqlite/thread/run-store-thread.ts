@@ -1,10 +1,11 @@
 import type { MessagePort } from "node:worker_threads";
-import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
+import type { AcceptResult } from "../../../core/accept-request.ts";
 import type { Settlement } from "../../../core/claimed-job.ts";
 import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { openSqlite } from "../open-sqlite.ts";
+import type { PackedAccept } from "../packed-accept.ts";
 import { slowCommits } from "../slow-commits.ts";
 import {
   type Answers,
@@ -71,7 +72,7 @@ function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
     if (typeof verbs !== "object") continue;
     for (const [verb, method] of Object.entries(verbs)) methods.set(`${room}.${verb}`, method as Method);
   }
-  const accept = async (request: unknown) => toShort(await store.intake.accept(request as AcceptRequest));
+  const accept = async (request: unknown) => toShort(await store.acceptPacked(request as PackedAccept));
   methods.set("intake.accept", accept);
   const settle = (settlements: unknown) => store.queue.settle((settlements as Settlement[]).map(withGaps));
   methods.set("queue.settle", settle);
