@@ -103,6 +103,7 @@ function spawn(options: StartOptions) {
       HOME: dataFolder,
       POSTRIDER_DATA: dataFolder,
       PORT: "0",
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH: transpiled(),
       ...onPostgres(options.databaseUrl),
       ...options.env,
     },
@@ -113,6 +114,14 @@ function spawn(options: StartOptions) {
   /** Its last words included: they may be in the pipe still when it has ended. */
   const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
+}
+
+let cache: string | undefined;
+
+/** What Bun made of the sources: by itself it keeps that in HOME, where each would have to make it again. */
+function transpiled(): string {
+  cache ??= folderUntilTheEnd("postrider-transpiled-");
+  return cache;
 }
 
 /** The master key where there is no file of it. */
