@@ -39,9 +39,10 @@ function parse(text: string): unknown {
 function countNames(value: object, depth: number): number {
   if (depth > MAX_DEPTH) return TOO_DEEP;
   if (Array.isArray(value)) return countInArray(value, depth);
-  let count = 0;
-  for (const name in value) {
-    count++;
+  // Not for…in, which is twice as slow where names are numbers, as those of template variables.
+  const names = Object.keys(value);
+  let count = names.length;
+  for (const name of names) {
     if (name === "__proto__") return FORBIDDEN;
     const member: unknown = (value as Record<string, unknown>)[name];
     if (typeof member !== "object" || member === null) continue;

@@ -17,7 +17,13 @@ import type { MessageDeps } from "./message-deps.ts";
 import { shownMessageId } from "./message-id.ts";
 import { limitedRequest } from "./sending-limit.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
-import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson, SmsMessage, toSmsResource } from "./sms-resource.ts";
+import {
+  AcceptedSms,
+  AcceptedSmsBatch,
+  acceptedSmsJson,
+  SmsMessage,
+  smsResourceJson,
+} from "./sms-resource.ts";
 import { windowEnd } from "./sms-window.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
@@ -175,5 +181,5 @@ async function getSms({ intake }: MessageDeps, call: Call): Promise<Answer> {
   const accountId = callerOf(call).account.id;
   const message = id === undefined ? undefined : await intake.findMessage({ accountId, channel: "sms", id });
   if (message?.content.channel !== "sms") throw messageNotFound();
-  return { status: 200, json: JSON.stringify(toSmsResource(message, message.content)) };
+  return { status: 200, json: smsResourceJson(message, message.content) };
 }

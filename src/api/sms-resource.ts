@@ -1,6 +1,7 @@
 /** What the interface shows of an SMS, in its words. Optional fields are absent when not used. */
 import Type from "typebox";
 import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
+import { jsonWithVariables } from "../core/json-with-variables.ts";
 import type { SmsContent } from "../core/message.ts";
 import { toIso } from "../core/timestamp.ts";
 
@@ -64,7 +65,16 @@ export function acceptedSmsJson(
   return `{"message_id":"${id}","status":"${status}","to":"${recipient}","created_at":"${createdAt}"}`;
 }
 
+/** JSON of `toSmsResource`. */
+export function smsResourceJson(message: StoredMessage, content: SmsContent): string {
+  return jsonWithVariables(fieldsOf(message, content), content.variables);
+}
+
 export function toSmsResource(message: StoredMessage, content: SmsContent) {
+  return { ...fieldsOf(message, content), variables: content.variables };
+}
+
+function fieldsOf(message: StoredMessage, content: SmsContent) {
   const { resolved } = content;
   return {
     message_id: message.id,
@@ -74,7 +84,6 @@ export function toSmsResource(message: StoredMessage, content: SmsContent) {
     template_id: content.templateId,
     dlt_template_id: resolved?.dltTemplateId ?? content.dltTemplateId,
     dlt_entity_id: resolved?.dltEntityId ?? content.dltEntityId,
-    variables: content.variables,
     callback_url: content.callbackUrl,
     tags: content.tags,
     metadata: content.metadata,

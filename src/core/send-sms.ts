@@ -186,7 +186,7 @@ function addTemplateIds(
 type Variables = NonNullable<SendSms["variables"]>;
 
 function parseVariables(variables: NonNullable<SoundSms["variables"]>, errors: ErrorCollector): Variables {
-  for (const name in variables) {
+  for (const name of Object.keys(variables)) {
     const value = variables[name];
     if (!VARIABLE_NAME.test(name)) errors.add("variables", 'keys must be numeric strings: "1", "2", ...');
     else if (typeof value === "string" && !isStorable(value)) errors.add(`variables.${name}`, NOT_STORABLE);

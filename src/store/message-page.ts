@@ -1,7 +1,7 @@
 /** A page of an account's messages, as both engines walk towards it. */
 import type { StoredMessage } from "../core/accept-request.ts";
 import { firstUuidAt, uuidTime } from "../core/uuid.ts";
-import { joinContent, type MessageRow, toProgress } from "./message-rows.ts";
+import { joinContent, type MessageRow, type ProgressRow, toProgress } from "./message-rows.ts";
 import type { MessagePage, MessageQuery } from "./store.ts";
 
 /** Messages one call looks at, where the index says enough of each to pass it over; and where each has to be read. */
@@ -62,23 +62,24 @@ export function readPage<Row extends ListedRow>(
     }
     last = row.id;
     const envelope = envelopeOf(row);
-    const message = envelope === undefined ? undefined : toStoredMessage(row, { accountId, envelope });
+    const { id } = row;
+    const message = envelope === undefined ? undefined : toStoredMessage(row, { id, accountId, envelope });
     if (message && (tag === undefined || message.content.tags?.includes(tag))) messages.push(message);
   }
   return { messages, ...(floor !== undefined && { next: floor }) };
 }
 
 export function toStoredMessage(
-  row: ListedRow,
-  { accountId, envelope }: { readonly accountId: string; readonly envelope: string },
+  row: ProgressRow & Pick<MessageRow, "recipient" | "expires_at">,
+  { id, accountId, envelope }: Pick<StoredMessage, "id" | "accountId"> & { readonly envelope: string },
 ): StoredMessage {
   return {
-    id: row.id,
+    id,
     accountId,
     recipient: row.recipient,
     progress: toProgress(row),
     content: joinContent(envelope, null),
-    createdAt: uuidTime(row.id) ?? 0,
+    createdAt: uuidTime(id) ?? 0,
     expiresAt: row.expires_at,
   };
 }

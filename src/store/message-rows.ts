@@ -1,4 +1,5 @@
 /** Rows of messages and contents, and the way between them and the nouns of `core`. */
+import { jsonWithVariables } from "../core/json-with-variables.ts";
 import type {
   ChannelName,
   Content,
@@ -42,7 +43,12 @@ export interface TimelineRow {
   readonly detail: string | null;
 }
 
-export function toProgress(row: Omit<MessageRow, "account" | "content">): Progress {
+export type ProgressRow = Pick<
+  MessageRow,
+  "channel" | "status" | "parts" | "sequence" | "position" | "error"
+>;
+
+export function toProgress(row: ProgressRow): Progress {
   return {
     channel: row.channel,
     status: row.status,
@@ -91,38 +97,29 @@ export function splitContent(content: Content): { envelope: string; body: string
   return { envelope: JSON.stringify(envelope), body };
 }
 
-/**
- * All but the text. An object with a name like "1" is written the engine's slow way with everything around it, five
- * times as long: so the variables are written apart.
- */
+/** All but the text. */
 function smsEnvelope(content: SmsContent): string {
   const { channel, from, templateId, dltTemplateId, dltEntityId, variables } = content;
   const { callbackUrl, tags, metadata, category, resolved } = content;
-  const json = JSON.stringify({
-    channel,
-    from,
-    templateId,
-    dltTemplateId,
-    dltEntityId,
-    callbackUrl,
-    tags,
-    metadata,
-    category,
-    resolved,
-  } satisfies Enveloped);
-  return variables ? `${json.slice(0, -1)},"variables":${variablesJson(variables)}}` : json;
+  return jsonWithVariables(
+    {
+      channel,
+      from,
+      templateId,
+      dltTemplateId,
+      dltEntityId,
+      callbackUrl,
+      tags,
+      metadata,
+      category,
+      resolved,
+    } satisfies Enveloped,
+    variables,
+  );
 }
 
 /** A field that is new is missed by the compiler where it is forgotten above. */
 type Enveloped = Readonly<Record<keyof Omit<SmsContent, "text" | "variables">, unknown>>;
-
-function variablesJson(variables: NonNullable<SmsContent["variables"]>): string {
-  let json = "";
-  for (const name in variables) {
-    json += `${json === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(variables[name])}`;
-  }
-  return `{${json}}`;
-}
 
 /** `JSON.stringify` leaves out what is undefined. */
 function toBody(body: Readonly<Record<string, unknown>>): string | null {

@@ -12,7 +12,7 @@ export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | 
     async findMessage({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
       const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id, channel, accountId]);
-      return row && toStoredMessage(row, { accountId, envelope: row.envelope });
+      return row && toStoredMessage(row, { id: row.id, accountId, envelope: row.envelope });
     },
     async timeline({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;

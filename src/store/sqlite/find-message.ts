@@ -4,7 +4,7 @@ import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } 
 import type { Intake } from "../store.ts";
 import type { AccountBook } from "./account-book.ts";
 import type { Database } from "./database.ts";
-import { columnsOf } from "./message-status.ts";
+import { statusOf } from "./message-status.ts";
 import { createEnvelopeOf } from "./own-content.ts";
 
 type MessageQuery = Parameters<Intake["findMessage"]>[0];
@@ -14,8 +14,10 @@ export function createMessageLookup(
   db: Database,
   accounts: AccountBook,
 ): Pick<Intake, "findMessage" | "timeline"> {
-  const find = db.prepare<MessageRow & { readonly envelope: string | null }>(
-    `SELECT ${columnsOf("messages")}, envelope FROM messages WHERE id = ? AND account = ? AND channel = ?`,
+  // Not the id, by which it is asked: each text that is read costs a string.
+  const find = db.prepare<FoundRow>(
+    `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, expires_at, envelope
+     FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
   const envelopeOf = createEnvelopeOf(db);
   const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
@@ -28,15 +30,17 @@ export function createMessageLookup(
   return {
     findMessage: (query) =>
       db.read(() => {
-        const row = find.get(query.id, accounts.byId(query.accountId)?.number ?? -1, query.channel);
+        const { id, accountId, channel } = query;
+        const row = find.get(id, accounts.byId(accountId)?.number ?? -1, channel);
         const envelope = row && envelopeOf(row);
-        if (!row || envelope === undefined) return undefined;
-        return toStoredMessage(row, { accountId: query.accountId, envelope });
+        return !row || envelope === undefined ? undefined : toStoredMessage(row, { id, accountId, envelope });
       }),
     timeline: (query) =>
       db.read(() => (exists.get(...keyOf(query)) ? history.all(query.id).map(toTimelineEntry) : undefined)),
   };
 }
+
+type FoundRow = Omit<MessageRow, "id" | "account" | "callback_host"> & { readonly envelope: string | null };
 
 /** `Intake.findKeyOwner`. */
 export function createKeyLookup(db: Database, accounts: AccountBook): Intake["findKeyOwner"] {
