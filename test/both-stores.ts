@@ -8,8 +8,18 @@ let isOnPostgres = false;
 /** By data folder: a service that starts again finds what it had. */
 const databases = new Map<string, Promise<TestDatabase>>();
 
-/** Runs the tests of `define` on SQLite and on PostgreSQL: services that they start store there. */
-export function onBothStores(define: (store: "sqlite" | "postgres") => void): void {
+/**
+ * Runs the tests of `define` on SQLite and on PostgreSQL: services that they start store there. `atOnce`: all run side by
+ * side, on both stores, and each has a world of its own, whose data folder was made for the store.
+ */
+export function onBothStores(
+  define: (store: "sqlite" | "postgres") => void,
+  { atOnce = false }: { atOnce?: boolean } = {},
+): void {
+  if (atOnce) {
+    for (const store of ["sqlite", "postgres"] as const) describe.concurrent(store, () => define(store));
+    return;
+  }
   describe("sqlite", () => define("sqlite"));
   describe("postgres", () => {
     beforeAll(() => {
@@ -24,10 +34,15 @@ export function onBothStores(define: (store: "sqlite" | "postgres") => void): vo
 
 /** The database that goes with a data folder; `undefined` on SQLite. */
 export async function databaseOf(dataFolder: string): Promise<string | undefined> {
-  if (!isOnPostgres) return undefined;
+  if (!isOnPostgres && !databases.has(dataFolder)) return undefined;
   const database = databases.get(dataFolder) ?? emptyDatabase();
   databases.set(dataFolder, database);
   return (await database).url;
+}
+
+/** Services on this data folder store on PostgreSQL, wherever other tests are told. */
+export function placeOnPostgres(dataFolder: string): void {
+  databases.set(dataFolder, emptyDatabase());
 }
 
 /** To be called when the folder is removed, and nobody uses the database any more. */

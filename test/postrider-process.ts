@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { databaseOf, forgetDatabase } from "./both-stores.ts";
+import { databaseOf, forgetDatabase, placeOnPostgres } from "./both-stores.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
 
 const MAIN = join(import.meta.dir, "../src/cli/main.ts");
@@ -132,9 +132,10 @@ export function onPostgres(url: string | undefined): Readonly<Record<string, str
   return url === undefined ? {} : { DATABASE_URL: url, POSTRIDER_SECRET: SHARED_SECRET };
 }
 
-/** A new data folder, and how to remove it. */
-export function makeDataFolder(): { path: string; remove: () => void } {
+/** A new data folder, and how to remove it. `store`: where tests of both stores run at once. */
+export function makeDataFolder(store?: "sqlite" | "postgres"): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), "postrider-"));
+  if (store === "postgres") placeOnPostgres(path);
   const remove = () => {
     forgetDatabase(path);
     rmSync(path, { recursive: true, force: true });
