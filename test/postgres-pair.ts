@@ -97,6 +97,8 @@ async function serve(bin: string, server: Server): Promise<void> {
     listen_addresses: "",
     unix_socket_directories: folder,
     wal_keep_size: "64MB",
+    // Commits wait for a standby, and one whose primary went away looks for it this often.
+    wal_retrieve_retry_interval: "100ms",
     shared_buffers: "32MB",
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
