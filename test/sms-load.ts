@@ -21,8 +21,11 @@ export async function expectAllArrived(
     const repeat = async () => void (await smsc.sendReceipt(submitted.get(to)!));
     await reachesItsEnd(`${service.url}/v1/sms/messages/${id}`, { apiKey: live.apiKey, repeat });
   };
-  const all = [...load.accepted];
-  while (all.length > 0) await Promise.all(all.splice(0, AT_ONCE).map(arrives));
+  const all = load.accepted.entries();
+  const next = async () => {
+    for (const each of all) await arrives(each);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
   const left = Map.groupBy(smsc.submits, ({ destination }) => `+${destination.address}`);
   for (const [to, id] of load.accepted) {
     const times = left.get(to)?.length;
