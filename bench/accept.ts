@@ -7,7 +7,7 @@
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../test/postrider-process.ts";
 import { startBare } from "./bare.ts";
 import { heading, ms, ratio, whole } from "./report.ts";
-import { getScript, type Measured, measure, median, postScript, requireWrk } from "./wrk.ts";
+import { getScript, type Load, type Measured, measure, median, postScript, requireWrk } from "./wrk.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SECONDS = Number(process.argv[3] ?? 5);
@@ -51,7 +51,9 @@ await withService(["--roles", "api"], async (service) => {
   await compare("single SMS, --roles api, 64 connections", service, single64(single, false));
   await compare("the same with an Idempotency-Key each", service, single64(single, true));
   await compare("the same with every optional field and a key", service, single64(full, true));
-  await compare("lookup", service, { ...load, script: getScript({ paths: await somePaths(service), key }) });
+  const look = { ...load, script: getScript({ paths: await somePaths(service), key }) };
+  await compare("lookup, beside the bare server answering a GET", service, look);
+  await compare("lookup, beside the bare server parsing a body", service, look, single64(single, false));
 });
 await withService(["--roles", "api"], async (service) => {
   const script = postScript({ path: PATH, key: service.sandbox.api_key, body: batch, idempotent: true });
@@ -92,15 +94,17 @@ async function withService(
   }
 }
 
+/** `bareLoad`: what the bare server is asked, where it is not the same. */
 async function compare(
   name: string,
   service: PostriderProcess,
-  load: { connections: number; seconds: number; script: string },
+  load: Omit<Load, "url">,
+  bareLoad: Omit<Load, "url"> = load,
 ) {
   const pairs: { bare: Measured; ours: Measured }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     pairs.push({
-      bare: await measure({ ...load, url: bare.url }),
+      bare: await measure({ ...bareLoad, url: bare.url }),
       ours: await measure({ ...load, url: service.url }),
     });
   }
