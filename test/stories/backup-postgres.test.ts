@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
 import { holdChange } from "../fakes/held-table.ts";
 import { freshDatabase } from "../postgres-database.ts";
@@ -48,6 +49,18 @@ async function sendOne(over: object = {}): Promise<string> {
   expect(answer.status).toBe(202);
   return String(answer.body.message_id);
 }
+
+/** Runs SQL on the other database as it is now, and names the tables that are there then. */
+async function tablesAfter(sql: string): Promise<readonly string[]> {
+  const client = new Client({ connectionString: other.url });
+  await client.connect();
+  await client.query(sql);
+  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  await client.end();
+  return rows.map(({ tablename }) => tablename);
+}
+
+const BARE = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
 
 const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
 
@@ -136,4 +149,30 @@ test("a restore that is cut off leaves nothing that starts, and may be done agai
   const half = await runPostrider({ dataFolder: folder.path, databaseUrl: other.url });
   expect(half).toMatchObject({ code: 1, output: expect.stringContaining("again") });
   expect((await run("restore", other.url)).code).toBe(0);
+});
+
+test("a database that a restore refuses is left as it was, without a schema; one that has none is taken", async () => {
+  expect((await run("backup", database.url)).code).toBe(0);
+  const inUse = `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`;
+  expect(await tablesAfter(inUse)).toEqual(["accounts"]);
+  expect((await run("restore", other.url)).output).toContain("nothing is overwritten");
+  expect(await tablesAfter("")).toEqual(["accounts"]);
+
+  const another = `${BARE} CREATE TABLE migrations (number int, name text, checksum text);
+    INSERT INTO migrations VALUES (1, 'another', 'another')`;
+  expect(await tablesAfter(another)).toEqual(["migrations"]);
+  expect((await run("restore", other.url)).output).toContain("another schema than the backup");
+  expect(await tablesAfter("")).toEqual(["migrations"]);
+
+  expect(await tablesAfter(BARE)).toEqual([]);
+  const path = join(copy(), "backup.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  const { migrations } = manifest.postgres;
+  const later = [...migrations, { number: 900, name: "0900_later", checksum: "later" }];
+  writeFileSync(path, JSON.stringify({ ...manifest, postgres: { ...manifest.postgres, migrations: later } }));
+  expect((await run("restore", other.url)).output).toContain("made by a newer program");
+  expect(await tablesAfter("")).toEqual([]);
+
+  writeFileSync(path, JSON.stringify(manifest));
+  expect(await run("restore", other.url)).toMatchObject({ code: 0 });
 });

@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
-import { createDays, type Days } from "./days.ts";
+import { createDays, type Days, isThere } from "./days.ts";
 import { openDriver, type Session } from "./driver.ts";
 import type { Dump } from "./dump.ts";
-import { migrate, migrationsOf } from "./migrate.ts";
+import { knownMigrations, migrate, migrationsOf, type SchemaStep } from "./migrate.ts";
 import { type Column, columnsOf, setCounters } from "./table-columns.ts";
 import { type Database, openDoors } from "./transactions.ts";
 
@@ -28,8 +28,9 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
   const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
   const doors = openDoors(driver, clock);
   try {
+    // First, so that what is refused keeps the schema it has.
+    await refuse(doors.database, source);
     await migrate(driver, source.dump.migrations.length);
-    await checkSchema(doors.database, source.dump);
     await takeTarget(doors.database, source);
     const days = createDays(doors.database);
     for (const table of await inOrder(doors.database, Object.keys(source.dump.rows))) {
@@ -44,27 +45,42 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
   }
 }
 
-async function checkSchema(session: Session, { migrations }: Dump): Promise<void> {
-  const own = await migrationsOf(session);
-  const isSame = migrations.every((step, index) => step.checksum === own[index]?.checksum);
-  if (isSame && own.length === migrations.length) return;
+async function refuse(session: Session, source: LoadSource): Promise<void> {
+  await refuseService(session, source);
+  const { migrations } = source.dump;
+  if (!isBeginning(migrations, knownMigrations())) {
+    throw new Error("the backup was made by a newer program: restore it with that one, or a later one");
+  }
+  const done = (await isThere(session, "migrations")) ? await migrationsOf(session) : [];
+  if (isBeginning(done, migrations)) return;
+  throw new Error("the database has another schema than the backup: restore into an empty one");
+}
+
+/** Throws where the target is neither empty nor what a load of the same dump has left when it was cut off. */
+async function refuseService(session: Session, { name }: LoadSource): Promise<void> {
+  if (!(await isThere(session, "accounts"))) return;
+  const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
+  if (!account || (await nameOfLoaded(session)) === name) return;
   throw new Error(
-    "the database has another schema than the backup: restore into an empty one, with the program that made the backup or a newer one",
+    "there is a service in this database, and nothing is overwritten: restore into an empty one",
   );
 }
 
-/** Empty, or what a load of the same dump has left when it was cut off. */
-async function takeTarget(target: Database, { name, dump }: LoadSource): Promise<void> {
+async function nameOfLoaded(session: Session): Promise<string | undefined> {
+  if (!(await isThere(session, "meta"))) return undefined;
+  const [mark] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
+  return mark?.value;
+}
+
+function isBeginning(of: readonly SchemaStep[], all: readonly SchemaStep[]): boolean {
+  return of.every((step, index) => step.checksum === all[index]?.checksum);
+}
+
+async function takeTarget(target: Database, source: LoadSource): Promise<void> {
   await target.transaction(async (session) => {
-    const [mark] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
-    const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
-    if (account && mark?.value !== name) {
-      throw new Error(
-        "there is a service in this database, and nothing is overwritten: restore into an empty one",
-      );
-    }
-    await session.query(`TRUNCATE ${Object.keys(dump.rows).join(", ")} CASCADE`);
-    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
+    await refuseService(session, source);
+    await session.query(`TRUNCATE ${Object.keys(source.dump.rows).join(", ")} CASCADE`);
+    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, source.name]);
   });
 }
 

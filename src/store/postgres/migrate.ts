@@ -101,6 +101,15 @@ export function migrationsOf(session: Session): Promise<readonly SchemaStep[]> {
   return session.query<SchemaStep>("SELECT number, name, checksum FROM migrations ORDER BY number");
 }
 
+/** What this program would have applied, in order. */
+export function knownMigrations(): readonly SchemaStep[] {
+  return MIGRATIONS.map((migration) => ({
+    number: migration.number,
+    name: migration.name,
+    checksum: checksum(migration),
+  }));
+}
+
 function doneIn(session: Session): Promise<readonly (SchemaStep & Pick<Migration, "worksWith">)[]> {
   return session.query(
     'SELECT number, name, checksum, works_with AS "worksWith" FROM migrations ORDER BY number',
