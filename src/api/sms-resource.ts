@@ -67,14 +67,15 @@ export function acceptedSmsJson(
 
 /** JSON of `toSmsResource`. */
 export function smsResourceJson(message: StoredMessage, content: SmsContent): string {
-  return jsonWithVariables(fieldsOf(message, content), content.variables);
+  return jsonWithVariables(askedOf(message, content), content.variables, foundOf(message, content));
 }
 
 export function toSmsResource(message: StoredMessage, content: SmsContent) {
-  return { ...fieldsOf(message, content), variables: content.variables };
+  const { variables } = content;
+  return { ...askedOf(message, content), variables, ...foundOf(message, content) };
 }
 
-function fieldsOf(message: StoredMessage, content: SmsContent) {
+function askedOf(message: StoredMessage, content: SmsContent) {
   const { resolved } = content;
   return {
     message_id: message.id,
@@ -84,6 +85,11 @@ function fieldsOf(message: StoredMessage, content: SmsContent) {
     template_id: content.templateId,
     dlt_template_id: resolved?.dltTemplateId ?? content.dltTemplateId,
     dlt_entity_id: resolved?.dltEntityId ?? content.dltEntityId,
+  };
+}
+
+function foundOf(message: StoredMessage, content: SmsContent) {
+  return {
     callback_url: content.callbackUrl,
     tags: content.tags,
     metadata: content.metadata,

@@ -1,13 +1,16 @@
 /**
- * JSON of `fields`, one of which at least is defined, with `variables` behind them. The engine writes an object that has
- * a name like "1" in its slow way, and everything around it too, which takes five times as long: so they are written apart.
+ * JSON of the fields of `before`, then `variables`, then the fields of `after`; of each of the two at least one is defined.
+ * The engine writes an object that has a name like "1" in its slow way, and everything around it too, which takes five
+ * times as long: so they are written apart.
  */
 export function jsonWithVariables(
-  fields: object,
+  before: object,
   variables: Readonly<Record<string, string | number>> | undefined,
+  after?: object,
 ): string {
-  const json = JSON.stringify(fields);
-  return variables ? `${json.slice(0, -1)},"variables":${variablesJson(variables)}}` : json;
+  const head = JSON.stringify(before).slice(0, -1);
+  const most = variables ? `${head},"variables":${variablesJson(variables)}` : head;
+  return after ? `${most},${JSON.stringify(after).slice(1)}` : `${most}}`;
 }
 
 function variablesJson(variables: Readonly<Record<string, string | number>>): string {
