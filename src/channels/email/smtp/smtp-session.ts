@@ -1,6 +1,7 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/message.ts";
+import { limitReplies } from "./limit-replies.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
 import { type FilledEnvelope, runTransaction } from "./smtp-transaction.ts";
@@ -41,6 +42,7 @@ async function openOnce(settings: HostSettings, clock: Clock, cut: AbortSignal):
   const connection = new SmtpConnection(connectionOptions(settings));
   // An `error` event without a listener would end the process. What it says also comes by other ways.
   connection.on("error", () => {});
+  limitReplies(connection);
   const connectFault = await settled(connection, cut, (done) => connection.connect(done));
   if (connectFault) return { fault: connectFault };
   const ehlo = connection.lastServerResponse || "";
