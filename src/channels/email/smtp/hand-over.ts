@@ -108,7 +108,8 @@ async function tryOnce(
     line.giveBack(session);
     return cut.aborted ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
   }
-  const report = await session.transact({ ...envelope, to, raw: mail.raw }, cut);
+  const { raw, needsSmtpUtf8 } = mail;
+  const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, cut);
   line.giveBack(session);
   if (isReused && isUntouched(report) && !cut.aborted) return "stale";
   return { envelope, mail, session, report };

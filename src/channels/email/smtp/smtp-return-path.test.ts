@@ -92,3 +92,14 @@ test("mail is signed, unless the relay does it", async () => {
     expect((await server.mail(0)).raw.startsWith("DKIM-Signature:")).toBe(isSigned);
   }
 });
+
+test("SMTPUTF8 is asked for where an address of the header alone needs it, and not for the next message", async () => {
+  const { channel, said } = await relay("250 SMTPUTF8");
+  await channel.send(
+    outgoingEmail({ to: [ANN], replyTo: "jürgen@acme.test" }, { returnPathHost: HOST }),
+    NEVER,
+  );
+  await channel.send(outgoingEmail({ to: [ANN] }, { returnPathHost: HOST }), NEVER);
+  const senders = said().filter((line) => line.startsWith("MAIL"));
+  expect(senders.map((line) => line.endsWith("> SMTPUTF8"))).toEqual([true, false]);
+});

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 import type { SMTPEnvelope } from "nodemailer/lib/smtp-connection";
+import { askForUtf8 } from "./ask-for-utf8.ts";
 import { isAscii } from "./mail-address.ts";
 import { isAtOnce, octetPieces } from "./mail-body.ts";
 import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLine } from "./smtp-replies.ts";
@@ -23,6 +24,8 @@ export interface DsnRequest {
 
 export interface FilledEnvelope extends Envelope {
   readonly raw: Buffer;
+  /** The header holds an address that only SMTPUTF8 can carry: the server is one that takes it. */
+  readonly needsSmtpUtf8?: boolean;
 }
 
 /**
@@ -31,16 +34,18 @@ export interface FilledEnvelope extends Envelope {
  */
 export function runTransaction(
   connection: SmtpConnection,
-  { from, to, dsn, raw }: FilledEnvelope,
+  { from, to, dsn, raw, needsSmtpUtf8 = false }: FilledEnvelope,
   cut: AbortSignal,
 ): Promise<TransactionReport> {
   const envelope: KeptEnvelope = { from, to: [...to], size: raw.length, ...(dsn && toDsnOptions(dsn)) };
   const content = openContent(raw);
+  const askNoMore = needsSmtpUtf8 && [from, ...to].every(isAscii) ? askForUtf8(connection) : () => {};
   return new Promise((resolve) => {
     let isSettled = false;
     const settle = (end: TransactionEnd) => {
       if (isSettled) return;
       isSettled = true;
+      askNoMore();
       cut.removeEventListener("abort", onCut);
       connection.off("end", onEnd);
       // A reply in the middle of the message leaves the server in the middle of the message.

@@ -1,0 +1,12 @@
+import type SmtpConnection from "nodemailer/lib/smtp-connection";
+
+/**
+ * From here on MAIL FROM asks for SMTPUTF8, until the returned function is called. The library asks where an address of
+ * the envelope needs it, and cannot know that one of the header does (RFC 6531 §3.4).
+ */
+export function askForUtf8(connection: SmtpConnection): () => void {
+  const writer = connection as unknown as { _sendCommand: (line: string) => void };
+  const send = writer._sendCommand.bind(connection);
+  writer._sendCommand = (line) => send(line.startsWith("MAIL FROM:") ? `${line} SMTPUTF8` : line);
+  return () => void Reflect.deleteProperty(connection, "_sendCommand");
+}
