@@ -59,6 +59,20 @@ test.each([
   expect(byText(standard(stat))?.status).toBe(status);
 });
 
+test.each(["id:0123456789 stat:DELIVRD\0", "stat:DELIVRD id:0123456789\0"])(
+  "a NUL at the end of the text belongs to no word: %p",
+  (text) => {
+    expect(byText(text)).toMatchObject({ providerMessageId: "0123456789", status: "delivered" });
+    expect(byText(text)?.raw).toBe("id:0123456789 stat:DELIVRD");
+  },
+);
+
+test("ASCII under the data coding of a message in UCS-2 is read as ASCII", () => {
+  const found = { providerMessageId: "0123456789", status: "delivered" };
+  expect(byText(standard("DELIVRD"), { dataCoding: 8 })).toMatchObject(found);
+  expect(byText("ID:0123456789 STAT:DELIVRD", { dataCoding: 8 })).toMatchObject(found);
+});
+
 test("a receipt that is not a success says why", () => {
   expect(byText(standard("UNDELIV", "027"))?.error).toEqual({
     code: "receipt.undeliv",

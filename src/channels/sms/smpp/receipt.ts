@@ -173,7 +173,8 @@ function standardFields(found: RegExpExecArray): TextFields {
  * written `stat:` there too, and is never kept.
  */
 function receiptText(message: ShortMessage): string {
-  const text = decodeText(withoutHeader(message), message.dataCoding);
+  // Some SMSCs end the text with a NUL, as if it were a C-octet string.
+  const text = decodeText(withoutHeader(message), message.dataCoding).replaceAll("\0", " ");
   const end = text.search(/text\s*:/i);
   return end < 0 ? text : text.slice(0, end);
 }
@@ -187,14 +188,15 @@ function withoutHeader(message: ShortMessage): Uint8Array {
 /** Of a text no more is looked at. */
 const TEXT_OCTETS = 1024;
 
-/** Receipts are written in ASCII, or in UCS-2, which not every SMSC then declares. */
+/**
+ * Receipts are written in ASCII, or in UCS-2, which not every SMSC then declares; others declare it because the message
+ * was in UCS-2, and write ASCII.
+ */
 function decodeText(octets: Uint8Array, dataCoding: number): string {
-  if (dataCoding === UCS2 || octets[0] === 0) {
-    const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
-    return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
-  }
-  const text = Buffer.isBuffer(octets) ? octets : Buffer.from(octets);
-  return text.toString("latin1", 0, TEXT_OCTETS);
+  const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
+  if (octets[0] !== 0 && (dataCoding !== UCS2 || /id\s*:/i.test(plain))) return plain;
+  const length = Math.min(TEXT_OCTETS, octets.length) & ~1;
+  return Buffer.from(octets.subarray(0, length)).swap16().toString("utf16le");
 }
 
 /** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
