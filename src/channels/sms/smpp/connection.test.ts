@@ -62,6 +62,28 @@ test.each([false, true])(
   },
 );
 
+test("of frames that went out in part, those that the peer has are called written when it hangs up", async () => {
+  const frame = Buffer.alloc(64 * 1024, 1);
+  let received = 0;
+  const { connection, server, opened, closed } = await openTo((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      received += chunk.length;
+      if (received > 2 * frame.length) socket.resetAndDestroy();
+    });
+  });
+  await opened;
+  let written = 0;
+  // More than a socket takes at a time.
+  for (let i = 0; i < 500; i++) connection.write(frame, () => written++);
+  let writtenBefore = -1;
+  await closed.then(() => {
+    writtenBefore = written;
+  });
+  expect(writtenBefore).toBeGreaterThanOrEqual(2);
+  server.close();
+});
+
 test("a connection nobody completes is given up", async () => {
   // A server that never speaks TLS: the handshake hangs.
   const plain = net.createServer((socket) => void socket.on("error", () => {}));

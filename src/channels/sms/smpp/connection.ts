@@ -30,7 +30,7 @@ export interface ConnectionEvents {
 }
 
 export interface Connection {
-  /** `onWritten` is called once all octets have left this process, and never if they did not. */
+  /** `onWritten` is called once all octets have left this process, or may have when it closes; never if they did not. */
   write(frame: Buffer, onWritten?: () => void): void;
   /** Lets what was written go out, then closes; within a second. */
   end(reason: string): void;
@@ -54,6 +54,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     if (isClosed) return;
     isClosed = true;
     timer();
+    frames.tellBegun();
     events.onClosed(reason);
   };
   const destroy = (reason: string) => {
@@ -99,13 +100,15 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
 function createFrameLine(socket: net.Socket) {
   let frames: Uint8Array[] = [];
   let listeners: (() => void)[] = [];
+  const writes = createWrites();
   const flush = () => {
     if (frames.length === 0 || socket.destroyed) return;
     const [octets, told] = [Buffer.concat(frames), listeners];
     frames = [];
     listeners = [];
+    const ended = writes.begin(told);
     socket.write(octets, (error) => {
-      if (!error) for (const tell of told) tell();
+      if (!error) ended();
     });
   };
   return {
@@ -115,6 +118,30 @@ function createFrameLine(socket: net.Socket) {
       if (frames.length === 1) queueMicrotask(() => process.nextTick(flush));
     },
     flush,
+    tellBegun: writes.tellBegun,
+  };
+}
+
+/**
+ * The writes that have not ended. One that has begun may have left in part, and of that part nobody knows how much: the
+ * first, and after each that ends all others, which then go out together.
+ */
+function createWrites() {
+  const writes = new Set<{ readonly listeners: readonly (() => void)[]; isBegun: boolean }>();
+  return {
+    begin(listeners: readonly (() => void)[]): () => void {
+      const write = { listeners, isBegun: writes.size === 0 };
+      writes.add(write);
+      return () => {
+        writes.delete(write);
+        for (const other of writes) other.isBegun = true;
+        for (const tell of listeners) tell();
+      };
+    },
+    tellBegun(): void {
+      for (const { listeners, isBegun } of writes) if (isBegun) for (const tell of listeners) tell();
+      writes.clear();
+    },
   };
 }
 
