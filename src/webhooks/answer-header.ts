@@ -10,7 +10,7 @@ export interface AnswerHeader {
 
 /** `undefined`: that is no HTTP/1.x, or contradicts itself. */
 export function parseAnswerHeader(text: string): AnswerHeader | undefined {
-  const [first = "", ...lines] = text.trimEnd().split(/\r?\n/);
+  const [first = "", ...lines] = text.trimEnd().replace(FOLD, " ").split(/\r?\n/);
   const [, minor, status] = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(first) ?? [];
   const fields = parseFields(lines);
   if (status === undefined || !fields) return undefined;
@@ -25,12 +25,14 @@ export function parseAnswerHeader(text: string): AnswerHeader | undefined {
   };
 }
 
+/** A line that goes on with the one before it: obsolete, and to be read as a blank (RFC 9112 §5.2). */
+const FOLD = /\r?\n[ \t]+/g;
+
 /** Where the header ends, its empty line included; -1: not yet. Lines may end without CR (RFC 9112 §2.2). */
 export function endOfHeader(text: string, from: number): number {
-  const end = text.indexOf("\r\n\r\n", from);
-  if (end !== -1) return end + 4;
-  const bare = text.indexOf("\n\n", from);
-  return bare === -1 ? -1 : bare + 2;
+  const emptyLine = /\n\r?\n/g;
+  emptyLine.lastIndex = from;
+  return emptyLine.test(text) ? emptyLine.lastIndex : -1;
 }
 
 type Fields = ReadonlyMap<string, string>;

@@ -25,6 +25,16 @@ const ANSWERS: readonly (readonly [string, string, ReturnType<typeof read>])[] =
     { reading: "ended", status: 200, head: "ok" },
   ],
   [
+    "lines without CR, and an empty line with it in the body",
+    "HTTP/1.1 200 OK\ncontent-length: 6\n\nok\r\n\r\n",
+    { reading: "ended", status: 200, head: "ok " },
+  ],
+  [
+    "a header field on two lines",
+    `${OK}x-policy: one;\r\n\ttwo\r\ncontent-length: 2\r\n\r\nok`,
+    { reading: "ended", status: 200, head: "ok" },
+  ],
+  [
     "chunks",
     `${CHUNKED}2\r\nok\r\n1;ext="a;b"\r\n!\r\n0\r\n\r\n`,
     { reading: "ended", status: 200, head: "ok!" },
