@@ -1,5 +1,6 @@
 import { isObject } from "../../../core/field-errors.ts";
 import type { CallbackRequest } from "../../channel.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** What a callback says, whatever form it came in: fields of a query or a form are members of an object. */
 export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
@@ -27,10 +28,6 @@ function withJson(fields: Record<string, string>, jsonField: string | undefined)
 
 /** `undefined` for what is no JSON, or no document. */
 function parsed(text: string): unknown {
-  try {
-    const document: unknown = JSON.parse(text);
-    return isObject(document) || Array.isArray(document) ? document : undefined;
-  } catch {
-    return undefined;
-  }
+  const document = parseJson(text);
+  return isObject(document) || Array.isArray(document) ? document : undefined;
 }

@@ -56,6 +56,12 @@ describe("a message", () => {
     expect(request).toMatchObject({ path: "/send/919876543210", headers: { "x-key": "t0ken" } });
   });
 
+  test("whose id is a number beyond 2^53 has the id that the provider wrote", async () => {
+    gateway.behave({ status: 200, body: '{"id":9007199254740993}' });
+    const outcome = await open().channel.send(outgoingSms(), never);
+    expect(outcome.parts).toMatchObject([{ providerMessageIds: ["9007199254740993"] }]);
+  });
+
   test("whose sender would break a header is refused, and never sent", async () => {
     const { channel } = open();
     expect(await channel.send(outgoingSms({ from: "A\r\nX-Evil: 1" }), never)).toMatchObject({

@@ -4,6 +4,7 @@ import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import type { AnswerDescription, AnswerWord } from "./gateway.ts";
 import type { Answer, Exchange } from "./http-client.ts";
+import { parseJson } from "./parse-json.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
 
 /** What one request came to, for the message and for the connector. */
@@ -121,15 +122,7 @@ function judgeSent({ description, messageId }: Judging, readable: Readable): Jud
 }
 
 function toReadable({ body, header }: Answer): Readable {
-  return { json: parsed(body), text: body, header };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { json: parseJson(body), text: body, header };
 }
 
 function wordFor(answer: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {
