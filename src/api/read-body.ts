@@ -9,6 +9,7 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "./errors.ts";
+import { createInStep } from "./in-step.ts";
 import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
 
 export interface BodyReader {
@@ -115,6 +116,7 @@ const TICKS = 8;
 
 /** One timer for all who wait, since one per request would cost more than reading a small body. */
 function createDeadlines(clock: Clock, timeoutMs: number): Within {
+  const inStep = createInStep();
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
   let ticks = 0;
   let isTicking = false;
@@ -141,7 +143,7 @@ function createDeadlines(clock: Clock, timeoutMs: number): Within {
       if (!isTicking) startTicking();
       bytes.then(
         (octets) => {
-          if (waiting.delete(entry)) settle(() => read(octets), { resolve, reject, done });
+          if (waiting.delete(entry)) inStep(() => settle(() => read(octets), { resolve, reject, done }));
         },
         (error) => {
           if (waiting.delete(entry)) done();
