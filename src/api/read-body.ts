@@ -41,7 +41,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJs
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) throw payloadTooLarge();
-    const reserved = length ?? maxBytes;
+    const reserved = length ?? (request.body ? maxBytes : 0);
     reserve(reserved);
     const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
     return within(bytes, read, () => {

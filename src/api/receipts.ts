@@ -13,7 +13,8 @@ import { createFreshCache } from "./fresh-cache.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { pathOf } from "./router.ts";
 
-const MAX_BYTES = 256 * 1024;
+/** SendGrid sends up to 768 KB of events at once, and what it was refused for a day it forgets. */
+const MAX_BYTES = 1024 * 1024;
 
 /** Of one client address: far above what a provider sends, and an end to what a stranger may. */
 const RATE = { rate: 2_000, burst: 10_000 };

@@ -90,7 +90,7 @@ onEveryStore((start) => {
     for (const body of ["{", "7", '"text"', "[".repeat(100_000)]) {
       expect((await api.request(path, { method: "POST", body, headers })).status).toBe(400);
     }
-    const body = `{"results":[],"x":"${"y".repeat(256 * 1024)}"}`;
+    const body = `{"results":[],"x":"${"y".repeat(1024 * 1024)}"}`;
     expect((await api.request(path, { method: "POST", body, headers })).status).toBe(413);
     expect((await api.request(path, { method: "POST", body: "{}", headers })).status).toBe(200);
     expect(await parked(api)).toBe(0);

@@ -81,4 +81,4 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Of one list in one request; more are not read. */
-const MAX_ENTRIES = 2_000;
+const MAX_ENTRIES = 5_000;

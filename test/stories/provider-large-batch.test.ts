@@ -1,0 +1,48 @@
+/** A provider that has much to tell at once. */
+import { afterEach, expect, test } from "bun:test";
+import { generateKeyPairSync, sign } from "node:crypto";
+import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
+import { type LiveEmail, startLiveEmail } from "../live-email.ts";
+
+onBothStores(() => {
+  let live: LiveEmail;
+
+  afterEach(() => live.close());
+
+  test("the last event of SendGrid's largest batch counts like the first", async () => {
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const key = publicKey.export({ format: "der", type: "spki" }).toString("base64");
+    live = await startLiveEmail({ provider: "sendgrid", webhook_secret: key });
+    const message = await live.send(["ann"]);
+    const bounce = { event: "bounce", email: "ann@example.net", postrider: message.id, status: "5.1.1" };
+    const events: object[] = [bounce];
+    // Of other mails of the same relay, opened and clicked.
+    for (let number = 1; number < 2_900; number++)
+      events.unshift({ event: "open", number, agent: "x".repeat(230) });
+    const body = JSON.stringify(events);
+    expect(body.length).toBeGreaterThan(768_000);
+    expect(await tell(body, privateKey)).toBe(200);
+    expect(await live.postrider.status(message)).toBe("bounced");
+  });
+
+  async function tell(body: string, key: Parameters<typeof sign>[2]): Promise<number> {
+    const path = `/connectors/${live.connectorId}`;
+    await admin(live.postrider, "/settings/public_url", { value: "https://mail.acme.example" }, "PUT");
+    await live.postrider.pass(1_100);
+    const { callback_url: url } = await admin<{ callback_url: string }>(live.postrider, path);
+    const timestamp = String(Math.floor(live.postrider.now() / 1_000));
+    const headers = {
+      "X-Twilio-Email-Event-Webhook-Timestamp": timestamp,
+      "X-Twilio-Email-Event-Webhook-Signature": sign("sha256", Buffer.from(timestamp + body), key).toString(
+        "base64",
+      ),
+    };
+    const response = await fetch(live.postrider.url + new URL(url).pathname, {
+      method: "POST",
+      body,
+      headers,
+    });
+    return response.status;
+  }
+});
