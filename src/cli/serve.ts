@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
@@ -29,7 +30,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     void signalled.then(() => stop(service, log));
   } catch (error) {
     process.stderr.write(
-      `postrider cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
+      `postrider cannot start: ${error instanceof Error ? wordsOf(error) : String(error)}\n`,
     );
     log.debug({ err: error }, "start failed");
     process.exit(1);

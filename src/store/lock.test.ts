@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
@@ -60,5 +61,11 @@ test("a second store on a folder is refused, and the database stays readable by 
   }));
 
 test("a folder that cannot be opened is an error that names it", () => {
-  expect(() => lockFolder("/no/such/folder")).toThrow();
+  expect(() => lockFolder("/no/such/folder")).toThrow("/no/such/folder cannot be locked: unable to open");
 });
+
+test("a folder whose lock cannot be taken for another reason is not said to be another process's", () =>
+  inFolder(async (folder) => {
+    writeFileSync(join(folder, "postrider.lock"), "written over by something else");
+    expect(() => lockFolder(folder)).toThrow("cannot be locked: file is not a database");
+  }));

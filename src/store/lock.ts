@@ -1,4 +1,4 @@
-import { isOutage, openDriver } from "./sqlite/driver.ts";
+import { type Driver, isBusy, openDriver } from "./sqlite/driver.ts";
 
 export interface Lock {
   release(): void;
@@ -7,23 +7,40 @@ export interface Lock {
 /**
  * Takes a data folder for this process, for life. The lock is the kernel's, on a file of its own: it goes with
  * the process however that ends, and the database beside it stays readable. Throws at once where another
- * process has the folder.
+ * process has the folder, or where the file cannot be written: a full disk, another user's folder.
  */
 export function lockFolder(folder: string): Lock {
   const path = `${folder}/postrider.lock`;
-  const driver = openDriver(path);
-  try {
-    driver.exec("PRAGMA busy_timeout = 0");
-    driver.exec("BEGIN EXCLUSIVE");
-  } catch (cause) {
-    driver.close();
-    const reason = isOutage(cause) ? "another process is using it" : "it cannot be locked";
-    throw new Error(`the data folder ${folder} is taken: ${reason}`, { cause });
-  }
+  const driver = orRefuse(folder, () => openDriver(path));
+  orRefuse(folder, () => lock(driver));
   return {
     release() {
       driver.exec("ROLLBACK");
       driver.close();
     },
   };
+}
+
+function lock(driver: Driver): void {
+  try {
+    driver.exec("PRAGMA busy_timeout = 0");
+    driver.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
+}
+
+function orRefuse<T>(folder: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      isBusy(cause)
+        ? `the data folder ${folder} is taken: another process is using it`
+        : `the data folder ${folder} cannot be locked: ${reason} (postrider.lock)`,
+      { cause },
+    );
+  }
 }

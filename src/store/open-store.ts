@@ -51,7 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     };
   } catch (error) {
     lock.release();
-    throw isFault(error) ? new Error(`${path} cannot be opened: ${error.message}`, { cause: error }) : error;
+    throw isFault(error) ? new Error(`${path} cannot be opened: ${wordsOf(error)}`, { cause: error }) : error;
   }
 }
 
@@ -84,4 +84,10 @@ function openAt(
 /** The machine's, not the database's content. */
 function isFault(error: unknown): error is Error {
   return error instanceof StoreUnavailable || (error instanceof Error && isOutage(error));
+}
+
+/** What the machine said first: a full disk is told as what it is. */
+export function wordsOf(error: Error): string {
+  const { message, cause } = error;
+  return error instanceof StoreUnavailable && cause instanceof Error ? wordsOf(cause) : message;
 }

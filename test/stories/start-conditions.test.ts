@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 onBothStores(() => {
   const OTHERS = 0o077;
@@ -46,4 +46,21 @@ onBothStores(() => {
     const line = `postrider_connector_up{connector="${id}"} `;
     for (let text = ""; !text.includes(line); ) text = await (await fetch(`${service.url}/metrics`)).text();
   });
+});
+
+test("a disk too full to start on is called that, at the next start too, and the first with room is the first start", async () => {
+  const { path, remove } = makeDataFolder();
+  const start = (octets: number) =>
+    runPostrider({ dataFolder: path, before: `trap '' XFSZ; ulimit -f ${octets / 512}` });
+  for (const octets of [512_000, 0]) {
+    expect(await start(octets)).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/cannot be (opened|locked): (disk I\/O error|database or disk is full)/),
+    });
+  }
+  const service = await startPostrider({ dataFolder: path });
+  expect(service.output()).toContain("has made a sandbox account");
+  service.kill("SIGTERM");
+  await service.exited;
+  remove();
 });

@@ -76,6 +76,11 @@ export function isOutage(error: unknown): boolean {
   return OUTAGES.test(sqliteCode(error) ?? "");
 }
 
+/** Another process, or connection, has it locked. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith("SQLITE_BUSY") ?? false;
+}
+
 export function isConstraint(error: unknown): boolean {
   return sqliteCode(error)?.startsWith("SQLITE_CONSTRAINT") ?? false;
 }
