@@ -67,3 +67,19 @@ test("the queue id is read from the replies of Postfix, Exim and smtp-server, an
   expect(toQueueId("250 OK: message queued as abc123")).toBe("abc123");
   expect(toQueueId("250 OK")).toBeUndefined();
 });
+
+test("one recipient too many for an envelope is tried again, beside those that were taken", () => {
+  const to = (refusal: string, others: "accepted"[] = ["accepted"]) => {
+    const recipients = new Map<string, "accepted" | { refusal: string }>(
+      others.map((answer, index) => [`${index}@b.test`, answer]),
+    );
+    return toPartOutcome({ recipients: recipients.set("a@b.test", { refusal }), end: TAKEN }, "a@b.test", []);
+  };
+  for (const refusal of ["552 too many recipients", "552 5.5.3 too many", "554 5.5.3 too many"]) {
+    expect(to(refusal).kind).toBe("deferred");
+    expect(to(refusal, [])).toMatchObject({ kind: "rejected", bounced: true });
+  }
+  for (const refusal of ["552 5.2.2 mailbox full", "550 5.1.1 no such user", "554 no"]) {
+    expect(to(refusal)).toMatchObject({ kind: "rejected", bounced: true });
+  }
+});

@@ -37,6 +37,8 @@ export function toPartOutcome(
   if (end.kind === "sender_refused") return refusalOutcome(end.reply, { isRecipient: false });
   const answer = recipients.get(address);
   if (answer !== undefined && answer !== "accepted") {
+    const isOneTooMany = OVER_LIMIT.test(answer.refusal) && [...recipients.values()].includes("accepted");
+    if (isOneTooMany) return { kind: "deferred", error: toMessageError(answer.refusal) };
     return refusalOutcome(answer.refusal, { isRecipient: true });
   }
   if (end.kind === "taken") return { kind: "sent", providerMessageIds: ids, delivered: false };
@@ -46,6 +48,12 @@ export function toPartOutcome(
   const isDoubtful = end.kind === "lost" && end.wasContentSent && answer === "accepted";
   return isDoubtful ? { kind: "unconfirmed", error } : { kind: "deferred", error };
 }
+
+/**
+ * More recipients than the server takes in one envelope: 5.5.3, or the 552 of RFC 821, which is temporary whatever its
+ * first digit (RFC 5321 §4.5.3.1.10). Beside one that was taken; alone there are not too many.
+ */
+const OVER_LIMIT = /^(?:5\d\d[ -]5\.5\.3\b|552(?![ -]5\.\d))/;
 
 /** 5yz is never, all else is later; a recipient that is refused for good has bounced. */
 function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }): PartOutcome {
