@@ -73,6 +73,8 @@ export function toIdRows(noted: NotedIds) {
   const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
   // Of two spellings with one key the last counts: that is how receipts name it.
   const byKey = [...new Map(ids.map((id) => [foldId(id), id]))];
+  // A provider that names no id can be waited for all the same.
+  if (ids.length === 0 && awaitedSince !== null) byKey.push(["", ""]);
   const named = namedByReceipts(ids);
   return byKey.map(([key, id], place) => {
     const name = named.includes(id) ? id : (named.at(-1) ?? id);

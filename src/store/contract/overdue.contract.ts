@@ -36,6 +36,20 @@ export function overdueContract(open: OpenStore): void {
   );
 
   test(
+    "one whose provider gave it no id is flagged as well, and there is nothing to ask",
+    inWorld(open, async (world) => {
+      await world.sms();
+      const job = await world.claimOne();
+      await world.settle(job, { outcomes: [sent()] });
+      const id = job.messageId;
+      world.clock.now += 60 * MINUTE;
+      expect(await flag(world)).toBe(1);
+      expect(await world.history(id)).toEqual(["attempt:sent", "receipt_overdue:sent"]);
+      expect(await ask(world)).toEqual([]);
+    }),
+  );
+
+  test(
     "a receipt ends it, before the flag and after",
     inWorld(open, async (world) => {
       const prompt = await sentSms(world, ["a"]);
