@@ -125,4 +125,15 @@ describe("tags and metadata", () => {
     }
     expect(errorsOf({ metadata: [] })).toEqual({ metadata: "must be an object" });
   });
+
+  test("metadata with a number that reading rounds is refused, and not passed on as another", () => {
+    const metadataOf = (number: string) => errorsOf({ metadata: JSON.parse(`{"a":[{"id":${number}}]}`) });
+    for (const number of ["9007199254740991", "-9007199254740991", "1.5", "1e15", "1e-7", "null"]) {
+      expect(metadataOf(number)).toEqual({});
+    }
+    expect(errorsOf({ metadata: { id: "12345678901234567890", note: "1e+400" } })).toEqual({});
+    for (const number of ["9007199254740993", "-12345678901234567890", "1e22", "1e400"]) {
+      expect(metadataOf(number)).toEqual({ metadata: expect.stringContaining("give them as strings") });
+    }
+  });
 });

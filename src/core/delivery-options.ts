@@ -1,5 +1,6 @@
 /** The fields that sending an SMS and sending an email share: callback, schedule, tags, metadata. */
 import Type from "typebox";
+import { isExactNumber, NOT_EXACT } from "./exact-number.ts";
 import type { ErrorCollector } from "./field-errors.ts";
 import type { Writable } from "./present.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "./text-rules.ts";
@@ -150,8 +151,10 @@ function metadataProblem(metadata: object): string | undefined {
   }
   const json = JSON.stringify(metadata);
   if (json.length > MAX_METADATA_LENGTH) return `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
-  // Both show as an escape in JSON; only then is a closer look due.
-  return /\\u(?:0000|d[89a-f])/.test(json) && !isAllStorable(metadata) ? NOT_STORABLE : undefined;
+  // What cannot be stored shows as an escape in JSON, what is rounded as many digits, an exponent or null; only then is
+  // a closer look due.
+  if (/\\u(?:0000|d[89a-f])/.test(json) && !isAllStorable(metadata)) return NOT_STORABLE;
+  return /\d{16}|\de\+|null/.test(json) && !isAllExact(metadata) ? NOT_EXACT : undefined;
 }
 
 /** Bounds every recursion over metadata, here and later. */
@@ -164,4 +167,9 @@ function isAllStorable(value: unknown): boolean {
   if (typeof value === "string") return isStorable(value);
   if (typeof value !== "object" || value === null) return true;
   return Object.entries(value).every(([name, member]) => isStorable(name) && isAllStorable(member));
+}
+
+function isAllExact(value: unknown): boolean {
+  if (typeof value === "number") return isExactNumber(value);
+  return typeof value !== "object" || value === null || Object.values(value).every(isAllExact);
 }

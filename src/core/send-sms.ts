@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { AccountMode } from "./accounts.ts";
 import { addDeliveryOptions, type DeliveryOptions, deliveryOptionFields } from "./delivery-options.ts";
 import { dltIdProblem } from "./dlt.ts";
+import { isExactNumber, NOT_EXACT } from "./exact-number.ts";
 import { type ErrorCollector, type Parsed, parseBody, type Sound } from "./field-errors.ts";
 import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 import type { Writable } from "./present.ts";
@@ -190,6 +191,7 @@ function parseVariables(variables: NonNullable<SoundSms["variables"]>, errors: E
     const value = variables[name];
     if (!VARIABLE_NAME.test(name)) errors.add("variables", 'keys must be numeric strings: "1", "2", ...');
     else if (typeof value === "string" && !isStorable(value)) errors.add(`variables.${name}`, NOT_STORABLE);
+    else if (typeof value === "number" && !isExactNumber(value)) errors.add(`variables.${name}`, NOT_EXACT);
   }
   return variables as Variables;
 }

@@ -137,6 +137,21 @@ onEveryStore((start) => {
     expect((await api.post("/v1/sms/messages", sms({ variables: { name: "x" } }))).status).toBe(400);
   });
 
+  test("variables and metadata: a number that reading would round is refused, and not passed on as another", async () => {
+    await using api = await start();
+    const body = (id: string) =>
+      `{"to":"+919876543210","dlt_template_id":"t","variables":{"1":${id}},"metadata":{"order":${id}}}`;
+    const largest = await api.post("/v1/sms/messages", body("9007199254740991"));
+    expect((await api.get(`/v1/sms/messages/${largest.json.message_id}`)).json).toMatchObject({
+      variables: { "1": 9007199254740991 },
+      metadata: { order: 9007199254740991 },
+    });
+    const { status, json } = await api.post("/v1/sms/messages", body("9007199254740993"));
+    expect(status).toBe(400);
+    expect(Object.keys(json.details).sort()).toEqual(["metadata", "variables.1"]);
+    expect((await api.post("/v1/sms/messages", body('"9007199254740993"'))).status).toBe(202);
+  });
+
   test("callback_url must start with https://", async () => {
     await using api = await start();
     const good = sms({ callback_url: "https://10.0.0.1:8443/hook?x=1" });
