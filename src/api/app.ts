@@ -23,6 +23,7 @@ import {
 } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
 import { isProbe } from "./health.ts";
+import { createInStep } from "./in-step.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
@@ -59,6 +60,7 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
   const route = createRouter(endpoints);
   const run = createRunner(deps, limiter);
   const refuse = createErrorHandler(deps);
+  const inStep = createInStep();
   let inFlight = 0;
 
   const answer = (request: Request, match: Match, arrival: Arrival): MaybePromise<Answered> => {
@@ -71,6 +73,8 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
   return {
     async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
+      // One that has a body waits for its turn when that is there.
+      if (request.method === "GET") await new Promise<void>(inStep);
       const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(request.method, pathOf(request.url));
       if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);
