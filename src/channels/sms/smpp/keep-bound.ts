@@ -2,6 +2,7 @@ import type { Clock, Random } from "../../../core/clock.ts";
 import type { ChannelStatus } from "../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
+import { within } from "./within.ts";
 
 /** Keeps one session bound: opens it, and opens the next when it ends. */
 export interface BoundLink {
@@ -174,16 +175,4 @@ function setStatus(state: State, to: LinkStatus["state"], reason: string | undef
   const since = isChange ? state.deps.clock.now() : state.status.since;
   state.status = { state: to, since, ...(reason === undefined ? {} : { reason }) };
   if (isChange) state.deps.onStatus(state.status);
-}
-
-/** Resolves with the promise, or after the limit. */
-function within(clock: Clock, limitMs: number, promise: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(limitMs, resolve);
-    const done = () => {
-      cancel();
-      resolve();
-    };
-    promise.then(done, done);
-  });
 }

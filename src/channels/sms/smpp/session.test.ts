@@ -98,6 +98,33 @@ test("an SMSC that unbinds is answered, and bound to again", async () => {
   expect(smsc.binds).toHaveLength(2);
 });
 
+test("an SMSC that unbinds in the middle of a window gives its answers first, and nothing is in doubt", async () => {
+  const { smsc, channel } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+  const outcomes = [sendThrough(channel), sendThrough(channel)];
+  await smsc.until(() => smsc.submits.length === 2);
+  const consent = smsc.request(0x06);
+  // It has been read once this is answered.
+  await smsc.request(0x15);
+  smsc.release();
+  expect(await Promise.all(outcomes)).toMatchObject([
+    { parts: [{ kind: "sent" }] },
+    { parts: [{ kind: "sent" }] },
+  ]);
+  expect(await consent).toMatchObject({ commandId: 0x80000006, status: 0 });
+});
+
+test("one that unbinds and does not answer is let go after 2 s", async () => {
+  const { smsc, channel, clock, state } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+  const outcome = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  const consent = smsc.request(0x06);
+  await smsc.request(0x15);
+  await clock.advance(2000);
+  expect(await consent).toMatchObject({ status: 0 });
+  await state("down");
+  expect(await outcome).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
+});
+
 test("a command nobody knows is answered with generic_nack, and the session goes on", async () => {
   const { smsc, channel } = await openBoundSmppRig();
   expect(await smsc.request(0x0badc0de)).toMatchObject({ commandId: 0x80000000, status: 3 });

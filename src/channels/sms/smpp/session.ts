@@ -29,6 +29,7 @@ import {
 } from "./status-words.ts";
 import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
+import { within } from "./within.ts";
 
 /** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
 export type BindRole = "transceiver" | "transmitter" | "receiver";
@@ -237,14 +238,22 @@ function receiveRequest(state: State, pdu: Pdu): void {
       receiveMessage(state, pdu, decodeDataSm(pdu.body));
       break;
     case COMMAND.unbind:
-      respond(state, pdu, { status: STATUS_OK });
-      leave(state, "the SMSC unbound");
+      void heedUnbind(state, pdu);
       break;
     case COMMAND.alertNotification:
       break; // It has no response (§4.12), and nothing here waits for a handset to come back.
     default:
       nack(state, { status: ESME_RINVCMDID, sequence: pdu.sequence });
   }
+}
+
+/** What the SMSC still owes an answer to it may have taken: our consent to part waits for that, a while. */
+async function heedUnbind(state: State, pdu: Pdu): Promise<void> {
+  const { slots } = state.session;
+  slots.close();
+  await within(state.clock, UNBIND_TIMEOUT_MS, slots.drained());
+  respond(state, pdu, { status: STATUS_OK });
+  state.connection.end("the SMSC unbound");
 }
 
 function receiveResponse(state: State, pdu: Pdu): void {
@@ -282,14 +291,9 @@ function nack(state: State, { status, sequence }: { status: number; sequence: nu
   state.connection.write(encodePdu({ commandId: COMMAND.genericNack, status, sequence }));
 }
 
-/** §4.3: the sequence number of a PDU that could not be read is given as 0. */
+/** §4.3: the sequence number of a PDU that could not be read is given as 0. What was written still goes out. */
 function refuseBrokenFrame(state: State): void {
   nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
-  leave(state, "the SMSC sent a PDU of impossible length");
-}
-
-/** Submits nothing more; what was written still goes out. */
-function leave(state: State, reason: string): void {
   state.session.slots.close();
-  state.connection.end(reason);
+  state.connection.end("the SMSC sent a PDU of impossible length");
 }
