@@ -176,3 +176,39 @@ test("a database that a restore refuses is left as it was, without a schema; one
   writeFileSync(path, JSON.stringify(manifest));
   expect(await run("restore", other.url)).toMatchObject({ code: 0 });
 });
+
+test("a day that is being swapped when a backup begins is in it as it is afterwards", async () => {
+  await sendOne();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`BEGIN; LOCK messages; CREATE TEMP TABLE kept AS SELECT * FROM messages;
+    TRUNCATE messages; INSERT INTO messages SELECT * FROM kept`);
+  const made = run("backup", database.url);
+  const waits =
+    "SELECT 1 FROM pg_locks WHERE relation = 'messages'::regclass AND NOT granted AND mode = 'AccessShareLock'";
+  while ((await client.query(waits)).rowCount === 0);
+  await client.query("COMMIT");
+  await client.end();
+  expect(await made).toMatchObject({ code: 0, output: expect.stringMatching(/messages +1\n/) });
+});
+
+test("tables of others in the database are left out of a backup, which can be restored", async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('CREATE TABLE messages_copy20261122 AS SELECT id AS "Of" FROM messages');
+  await client.end();
+  expect((await run("backup", database.url)).code).toBe(0);
+  expect(readdirSync(copy()).filter((name) => name.includes("copy"))).toEqual([]);
+  expect(await run("restore", other.url)).toMatchObject({ code: 0 });
+});
+
+test("of a database that is half restored or half moved no backup is made", async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query("INSERT INTO meta (name, value) VALUES ('moving_from', 'somewhere')");
+  await client.end();
+  expect(await run("backup", database.url)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("half of it is missing"),
+  });
+});

@@ -1,5 +1,7 @@
 import { type Connection, openDriver } from "./driver.ts";
+import { refuseHalfMoved } from "./meta.ts";
 import { migrationsOf, type SchemaStep } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { type Column, columnsOf } from "./table-columns.ts";
 
 /** A copy of a database as it was at one moment. */
@@ -34,19 +36,22 @@ export async function dump(url: string, target: DumpTarget): Promise<Dump> {
   const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
   try {
     return await driver.hold(async (connection) => {
+      const tables = await ownTables(connection);
+      if (!tables.includes("accounts")) throw new Error("there is no service in this database");
       await connection.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      return dumpAll(connection, target);
+      // Before the first look, which fixes what is seen: a day that is being swapped now is waited for.
+      await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS SHARE MODE`);
+      return dumpAll(connection, tables, target);
     });
   } finally {
     await driver.close();
   }
 }
 
-async function dumpAll(connection: Connection, target: DumpTarget): Promise<Dump> {
-  const tables = await tablesOf(connection);
-  if (!tables.includes("accounts")) throw new Error("there is no service in this database");
-  // Before the first look: what it then sees is not dropped meanwhile.
-  await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS SHARE MODE`);
+async function dumpAll(connection: Connection, tables: readonly string[], target: DumpTarget): Promise<Dump> {
+  const now = await ownTables(connection);
+  if (now.join() !== tables.join()) throw new Error("the schema has been changed meanwhile: back up again");
+  await refuseHalfMoved(connection);
   const migrations = await migrationsOf(connection);
   const rows: Record<string, number> = {};
   for (const table of tables.filter((name) => !PASSING.includes(name))) {
@@ -63,6 +68,18 @@ async function dumpAll(connection: Connection, target: DumpTarget): Promise<Dump
   );
   return { rows, migrations, ...(check && { keyCheckValue: check.value }) };
 }
+
+/** Without what others keep beside them. Of a schema that this program knows but a part of, all. */
+async function ownTables(connection: Connection): Promise<readonly string[]> {
+  const all = await tablesOf(connection);
+  if (!all.includes("migrations")) return [];
+  const { length } = await migrationsOf(connection);
+  return length > MIGRATIONS.length ? all : all.filter((name) => CREATED.has(name));
+}
+
+const CREATED = new Set(
+  MIGRATIONS.flatMap(({ sql }) => [...sql.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name)),
+);
 
 /** Partitions are read through the table they are of. */
 async function tablesOf(connection: Connection): Promise<readonly string[]> {
