@@ -16,6 +16,9 @@ export interface PolicyPlace {
 const MAX_OCTETS = 65_536;
 const TIME_LIMIT_MS = 15_000;
 
+/** Interim answers (RFC 9110 §15.2) that are listened to. */
+const MAX_INTERIM = 10;
+
 /** The text of a domain's policy file; `undefined` where it cannot be had under a valid certificate, with no redirect. */
 export async function fetchPolicy(
   place: PolicyPlace,
@@ -50,6 +53,10 @@ function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Pro
     signal.addEventListener("abort", onAbort);
     req.on("error", () => finish());
     req.on("close", () => finish());
+    let interim = 0;
+    req.on("information", () => {
+      if (++interim > MAX_INTERIM) finish();
+    });
     req.on("response", (response) => {
       if (response.statusCode !== 200) return finish();
       let text = "";
