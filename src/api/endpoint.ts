@@ -23,7 +23,7 @@ export interface Endpoint {
   readonly rawBody?: { readonly maxBytes: number };
   readonly query?: Readonly<Record<string, TSchema>>;
   /** By status; the errors every endpoint shares are added by the generator. */
-  readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: TSchema }>>;
+  readonly responses: Readonly<Record<number, DescribedAnswer>>;
   /** Answers cross-origin requests of browsers (push endpoints). */
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
@@ -31,6 +31,13 @@ export interface Endpoint {
   /** May keep its client waiting: is told when the client has gone. */
   readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
+}
+
+interface DescribedAnswer {
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** Of what `schema` describes; absent: JSON. */
+  readonly mediaType?: string;
 }
 
 /** One request on its way through an endpoint. */

@@ -58,7 +58,7 @@ export function healthEndpoints({ metrics, readiness, isDraining }: AppDeps): re
       summary: "Metrics in the Prometheus exposition format",
       tag: "Operation",
       auth: "none",
-      responses: { 200: { description: "Metrics." } },
+      responses: { 200: { description: "Metrics.", schema: Type.String(), mediaType: "text/plain" } },
       handle: async () =>
         new Response(await metrics(), {
           headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },

@@ -1,3 +1,4 @@
+import type { FieldErrors } from "../core/field-errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import {
   idempotencyKeyReused,
@@ -7,6 +8,7 @@ import {
   payloadTooLarge,
   type Refusal,
   requestInProgress,
+  requestTimeout,
   serviceUnavailable,
   tooManyRequests,
   unsupportedMediaType,
@@ -16,14 +18,16 @@ import {
 type Json = Readonly<Record<string, unknown>>;
 
 /** The refusals an endpoint shares with others, by status, each with the body it really has. */
-export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Json>> {
+export function errorResponses(endpoint: Endpoint): Readonly<Record<string, DescribedRefusal>> {
   const refusals = [
-    ...(endpoint.request
-      ? [validationFailed({ to: "required" }), payloadTooLarge(), unsupportedMediaType()]
+    ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
+    ...(endpoint.request ? [validationFailed({ to: "required" })] : []),
+    ...(endpoint.request || endpoint.rawBody
+      ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()]
       : []),
     ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
-    ...(endpoint.cors ? [tooManyRequests(1)] : []),
+    ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
     ...(endpoint.idempotent ? [requestInProgress(), idempotencyKeyReused()] : []),
     internalError(),
     serviceUnavailable(),
@@ -31,7 +35,16 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Json
   return Object.fromEntries(refusals.map((refusal) => [String(refusal.status), describe(refusal)]));
 }
 
-function describe({ status, message, more }: Refusal): Json {
+function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {
+  const [name = ""] = Object.keys(query);
+  return "limit" in query ? { limit: "must be a whole number from 1 to 200" } : { [name]: "required" };
+}
+
+interface DescribedRefusal extends Json {
+  readonly headers: Json;
+}
+
+function describe({ status, message, more }: Refusal): DescribedRefusal {
   return {
     description: message,
     headers: {

@@ -102,7 +102,7 @@ function describeOperation(endpoint: Endpoint, { path, schemas }: Placement): Js
     ...(isAlias && { deprecated: true, description: `The same as \`${endpoint.path}\`.` }),
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.request && {
-      requestBody: { required: true, content: jsonContent(endpoint.request.schema, schemas) },
+      requestBody: { required: true, content: contentOf(endpoint.request, schemas) },
     }),
     responses: describeResponses(endpoint, schemas),
   };
@@ -140,14 +140,15 @@ function headerParameters({ idempotent = false }: Endpoint): readonly Json[] {
 }
 
 function describeResponses(endpoint: Endpoint, schemas: Map<string, TSchema>): Json {
-  const responses: Record<string, Json> = { ...errorResponses(endpoint) };
-  for (const [status, { description, schema }] of Object.entries(endpoint.responses)) {
+  const shared = errorResponses(endpoint);
+  const responses: Record<string, Json> = { ...shared };
+  for (const [status, { description, schema, mediaType }] of Object.entries(endpoint.responses)) {
     const isError = Number(status) >= 400 && !schema;
     responses[status] = {
-      ...responses[status],
+      ...shared[status],
       description,
-      headers: responseHeaders(Number(status), endpoint),
-      ...(schema && { content: jsonContent(schema, schemas) }),
+      headers: { ...shared[status]?.headers, ...responseHeaders(Number(status), endpoint) },
+      ...(schema && { content: contentOf({ schema, mediaType }, schemas) }),
       ...(isError && { content: ERROR_CONTENT }),
     };
   }
@@ -178,8 +179,11 @@ function responseHeaders(status: number, { idempotent = false }: Endpoint): Json
 }
 
 /** Titled schemas are described once, by name. */
-function jsonContent(schema: TSchema, schemas: Map<string, TSchema>): Json {
-  return { "application/json": { schema: referenced(schema, schemas) } };
+function contentOf(
+  { schema, mediaType = "application/json" }: { schema: TSchema; mediaType?: string | undefined },
+  schemas: Map<string, TSchema>,
+): Json {
+  return { [mediaType]: { schema: referenced(schema, schemas) } };
 }
 
 function referenced(schema: TSchema, schemas: Map<string, TSchema>): unknown {

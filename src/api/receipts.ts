@@ -70,10 +70,15 @@ const shared = {
   auth: "none",
   rawBody: { maxBytes: MAX_BYTES },
   responses: {
-    200: { description: "Stored.", schema: Type.String({ description: "What the provider wants to hear" }) },
+    200: {
+      description: "Stored.",
+      schema: Type.String({ description: "What the provider wants to hear" }),
+      mediaType: "*/*",
+    },
     400: { description: "The report cannot be read" },
     401: { description: "The provider's signature or password is missing or wrong" },
     404: { description: "No such connector, or another token" },
+    429: { description: "`too many requests` of one client address" },
   },
 } as const satisfies Partial<Endpoint>;
 

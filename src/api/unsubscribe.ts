@@ -57,8 +57,9 @@ const shared = {
   tag: "Unsubscribe",
   auth: "none",
   responses: {
-    200: { description: "A page in words", schema: Type.String() },
+    200: { description: "A page in words", schema: Type.String(), mediaType: "text/html" },
     404: { description: "No link of ours" },
+    429: { description: "`too many requests` of one client address" },
   },
 } as const satisfies Partial<Endpoint>;
 

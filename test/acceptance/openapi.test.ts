@@ -43,6 +43,27 @@ onEveryStore((start) => {
     }
   });
 
+  test("what a query, a body or its size is refused for is described under the status that it has", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const { status, headers, json } = await api.get("/v1/sms/inbound?limit=0");
+    const { content } = paths["/v1/sms/inbound"].get.responses[status];
+    expect(Object.keys(content)).toEqual([headers.get("content-type")!.split(";")[0]!]);
+    expect(Object.keys(content["application/json"].example.details)).toEqual(Object.keys(json.details));
+    const large = await api.post("/receipts/a/b", "x".repeat(1024 * 1024 + 1));
+    const receipts = paths["/receipts/{connector_id}/{token}"].post.responses;
+    expect(receipts).toContainKeys([String(large.status), "408", "415", "429"]);
+    expect(paths["/v1/sms/messages"].post.responses).toContainKeys(["400", "408", "413", "415"]);
+  });
+
+  test("what is no JSON is described as what it is", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const { headers } = await api.get("/metrics");
+    const [described] = Object.keys(paths["/metrics"].get.responses["200"].content);
+    expect(headers.get("content-type")).toStartWith(described!);
+  });
+
   test("operation ids are unique and every reference leads somewhere", async () => {
     await using api = await start();
     const { json, text } = await api.get("/openapi.json");
