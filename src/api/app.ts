@@ -73,10 +73,11 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
   return {
     async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
+      const { method } = request;
       // One that has a body waits for its turn when that is there.
-      if (request.method === "GET") await new Promise<void>(inStep);
+      if (method === "GET") await new Promise<void>(inStep);
       const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
-      const match = route(request.method, pathOf(request.url));
+      const match = route(method, pathOf(request.url));
       if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);
       inFlight++;
       let answered: MaybePromise<Answered>;
@@ -91,7 +92,7 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
         answered = refuse(error, arrival.requestId);
       }
       inFlight--;
-      const visit: Visit = { request, match, arrival };
+      const visit: Visit = { method, match, arrival };
       const response = toResponse(answered, visit, deps.isDraining());
       observe(deps, visit, { status: answered.status, ms: clock.monotonicMs() - startedMs });
       return response;
@@ -128,13 +129,13 @@ function createErrorHandler({ log, clock }: DoorDeps): (error: unknown, requestI
 }
 
 interface Visit {
-  readonly request: Request;
+  readonly method: string;
   readonly match: Match;
   readonly arrival: Arrival;
 }
 
 /** With what every answer carries, whoever made it. */
-function toResponse(answered: Answered, { request, match, arrival }: Visit, isDraining: boolean): Response {
+function toResponse(answered: Answered, { method, match, arrival }: Visit, isDraining: boolean): Response {
   const { requestId } = arrival;
   const response =
     answered instanceof Response ? withRequestId(answered, requestId) : make(answered, requestId);
@@ -142,7 +143,7 @@ function toResponse(answered: Answered, { request, match, arrival }: Visit, isDr
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
     for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
   }
-  return request.method === "HEAD"
+  return method === "HEAD"
     ? new Response(null, { status: response.status, headers: response.headers })
     : response;
 }
@@ -162,7 +163,7 @@ const JSON_HEADERS = new Headers({ "Content-Type": "application/json" });
 
 function observe(
   { onRequest, log }: DoorDeps,
-  { request, match, arrival }: Visit,
+  { method, match, arrival }: Visit,
   { status, ms }: { readonly status: number; readonly ms: number },
 ): void {
   const endpoint = match.kind === "found" ? match.endpoint : undefined;
@@ -171,7 +172,7 @@ function observe(
   const { requestId, accountId } = arrival;
   log.debug(
     {
-      method: request.method,
+      method,
       path: endpoint?.path ?? "none",
       status,
       ms: Math.round(ms * 1000) / 1000,
