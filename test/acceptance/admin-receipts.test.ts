@@ -40,4 +40,12 @@ onEveryAdmin((startAdmin) => {
     expect(second.data).toMatchObject([{ provider_message_id: "C3", status: "failed" }]);
     expect(second.next).toBeUndefined();
   });
+
+  test("what is no `next` of a page before is refused, however large a number it is", async () => {
+    for (const after of ["99999999999999999999", "1e999", "abc"]) {
+      const { status, json } = await admin.call("GET", `receipts/parked?after=${after}`);
+      expect(status).toBe(400);
+      expect(Object.keys(json.details)).toEqual(["after"]);
+    }
+  });
 });

@@ -3,6 +3,7 @@ import { maskRecipient } from "../../core/mask.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { ParkedReceipt } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import { adminPath } from "./record-plan.ts";
@@ -25,8 +26,12 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       },
       handle({ query }) {
         const connectorId = query.get("connector_id")?.toLowerCase();
+        const asked = readPage(query);
+        if (asked.after !== undefined && !PARKED_ID.test(asked.after)) {
+          throw validationFailed({ after: "must be the `next` of a page before" });
+        }
         return answerPage(
-          readPage(query),
+          asked,
           (page) => store.receipts.parked({ ...page, ...(connectorId !== undefined && { connectorId }) }),
           toResource,
         );
@@ -34,6 +39,9 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
     },
   ];
 }
+
+/** What any of the databases counts to. */
+const PARKED_ID = /^\d{1,15}$/;
 
 const shown = Type.Object({
   id: Type.String(),
