@@ -69,6 +69,22 @@ describe("it takes mail for", () => {
     expect(await back(returnPaths.unsubscribeAddress(of), "Subject: unsubscribe\r\n\r\n")).toStartWith("250");
     expect(wishes).toHaveLength(1);
   });
+
+  test("an unsubscribe address whose subject a mail program has put into encoded words", async () => {
+    const wish = { accountId: randomUUID(), messageId: of.messageId, email: "ann@example.net" };
+    const halves =
+      unsubscribes
+        .seal(wish)
+        .match(/^(.{60})(.*)$/)
+        ?.slice(1) ?? [];
+    const inWords = (write: (text: string) => string) => halves.map(write).join("\r\n ");
+    const quoted = inWords((text) => `=?utf-8?q?${text.replaceAll("_", "=5F").replaceAll("-", "=2d")}?=`);
+    const packed = inWords((text) => `=?UTF-8?B?${Buffer.from(text).toString("base64")}?=`);
+    for (const subject of [quoted, packed]) {
+      await back(returnPaths.unsubscribeAddress(of), `Subject: ${subject}\r\n\r\n\r\n`);
+    }
+    expect(wishes).toEqual([wish, wish]);
+  });
 });
 
 describe("it does not take", () => {

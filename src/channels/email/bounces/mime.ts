@@ -108,6 +108,16 @@ export function decodedBody(entity: Entity, max: number): string {
   return (encoding === "quoted-printable" ? fromQuotedPrintable(body) : body).slice(0, max);
 }
 
+/** A header's value with its encoded words (RFC 2047) read, an octet a character; blanks between two words are none (§6.2). */
+export function decodedWords(value: string): string {
+  return value.replace(/\?=\s+(?==\?)/g, "?=").replace(ENCODED_WORD, (_, encoding: string, text: string) => {
+    if (encoding.toUpperCase() === "B") return Buffer.from(text, "base64").toString("latin1");
+    return fromQuotedPrintable(text.replaceAll("_", " "));
+  });
+}
+
+const ENCODED_WORD = /=\?[\w-]{1,40}(?:\*[\w-]{1,40})?\?([QB])\?([^\s?]{0,512})\?=/gi;
+
 function fromQuotedPrintable(text: string): string {
   return text
     .replace(/=\r?\n/g, "")

@@ -4,6 +4,7 @@ import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { findTarget } from "./find-target.ts";
+import { decodedWords } from "./mime.ts";
 import { type ReturnMail, readReturnMail } from "./return-mail.ts";
 
 /** What came of one mail that came back, for the log and the metrics. No addresses. */
@@ -65,12 +66,15 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
   return kind === "other" && to.every((address) => ROLE.test(address));
 }
 
-/** Mail clients write the subject that the link gives them. A bounce of such a mail is no wish. */
+/**
+ * Mail clients write the subject that the link gives them, some in encoded words, since it is long. A bounce of such a
+ * mail is no wish.
+ */
 function wishOf(
   { unsubscribes }: ReturnDeskDeps,
   mail: ReturnType<typeof readReturnMail>,
 ): Unsubscription | undefined {
-  return mail.kind === "other" ? unsubscribes.open(mail.subject.trim()) : undefined;
+  return mail.kind === "other" ? unsubscribes.open(decodedWords(mail.subject).replace(/\s/g, "")) : undefined;
 }
 
 interface Arrived {
