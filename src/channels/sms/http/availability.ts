@@ -9,6 +9,8 @@ export interface Availability {
   free(): number;
   /** A place for one request; `undefined` where there is none. */
   take(): Place | undefined;
+  /** Milliseconds until the provider has had the rest it is given, if any. */
+  restMs(): number;
   status(): ChannelStatus;
   /** Gives out no more places, and resolves when all are back, or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
@@ -61,6 +63,7 @@ export function createAvailability({
       inFlight++;
       return { giveBack };
     },
+    restMs: health.restMs,
     status: health.status,
     async stop(drainMs) {
       isRunning = false;

@@ -17,6 +17,12 @@ const DRAIN_MS = 10_000;
 /** What a send may take beyond its time limit. */
 const SEND_MARGIN_MS = 1_000;
 
+/** A message that was barred comes back so long after the connector is tried again. */
+const GIVE_WAY_MS = 5_000;
+
+/** Repeats are spread by ±10 %. */
+const NEVER_EARLY = 1 / 0.9;
+
 interface HttpChannel {
   readonly connector: Connector;
   readonly config: HttpConfig;
@@ -45,7 +51,7 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
       if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
       const judgement = await attempt(channel, message, AbortSignal.any([signal, cutOff.signal]));
       place.giveBack(judgement);
-      return outcomeOf(message, judgement);
+      return outcomeOf(message, givingWay(judgement, availability.restMs()));
     },
     async stop() {
       await availability.stop(DRAIN_MS);
@@ -97,6 +103,15 @@ async function attempt(
     now: deps.clock.now(),
   });
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
+}
+
+/** It may be the message that is at fault: another one is to show how it is with the connector, if there is any. */
+function givingWay(judgement: Judgement | undefined, restMs: number): Judgement | undefined {
+  const { outcome, reaction } = judgement ?? {};
+  if (outcome?.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
+  const ownMs = Math.ceil((restMs + GIVE_WAY_MS) * NEVER_EARLY);
+  const retryAfterMs = Math.max(outcome.retryAfterMs ?? 0, ownMs);
+  return judgement && { ...judgement, outcome: { ...outcome, retryAfterMs } };
 }
 
 /** A provider that was not told where to report to reports nothing. */

@@ -9,6 +9,8 @@ export interface ProviderHealth {
   stop(): void;
   /** It has asked for rest, or could not be reached. */
   isResting(): boolean;
+  /** Milliseconds of that which are left. */
+  restMs(): number;
   /** It was down, and one message has to show whether it still is. */
   isOnTrial(): boolean;
   learn(reaction: Judgement["reaction"]): void;
@@ -68,6 +70,7 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
       state.turn("stopped");
     },
     isResting: rest.isOn,
+    restMs: rest.leftMs,
     isOnTrial: () => isOnTrial,
     learn(reaction) {
       if (reaction === undefined) return;
@@ -85,6 +88,7 @@ function createRest(clock: Clock, onOver: () => void) {
   let cancel = () => {};
   return {
     isOn: () => clock.monotonicMs() < untilMs,
+    leftMs: () => Math.max(0, untilMs - clock.monotonicMs()),
     begin(ms: number) {
       const endsMs = clock.monotonicMs() + Math.min(ms, LONGEST_REST_MS);
       if (endsMs <= untilMs) return;
