@@ -46,7 +46,7 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
 }
 
 async function refuse(session: Session, source: LoadSource): Promise<void> {
-  await refuseService(session, source);
+  await refuseInUse(session, source);
   const { migrations } = source.dump;
   if (!isBeginning(migrations, knownMigrations())) {
     throw new Error("the backup was made by a newer program: restore it with that one, or a later one");
@@ -57,7 +57,7 @@ async function refuse(session: Session, source: LoadSource): Promise<void> {
 }
 
 /** Throws where the target is neither empty nor what a load of the same dump has left when it was cut off. */
-async function refuseService(session: Session, { name }: LoadSource): Promise<void> {
+async function refuseInUse(session: Session, { name }: LoadSource): Promise<void> {
   if (!(await isThere(session, "accounts"))) return;
   const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
   if (!account || (await nameOfLoaded(session)) === name) return;
@@ -78,7 +78,7 @@ function isBeginning(of: readonly SchemaStep[], all: readonly SchemaStep[]): boo
 
 async function takeTarget(target: Database, source: LoadSource): Promise<void> {
   await target.transaction(async (session) => {
-    await refuseService(session, source);
+    await refuseInUse(session, source);
     await session.query(`TRUNCATE ${Object.keys(source.dump.rows).join(", ")} CASCADE`);
     await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, source.name]);
   });
