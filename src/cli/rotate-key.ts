@@ -10,6 +10,7 @@ import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "./data-folder.ts"
 import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
 import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
 import { mailRootOf } from "./mail-keys.ts";
+import { ownDatabase } from "./own-database.ts";
 import { takeDataFolder } from "./take-data-folder.ts";
 
 export interface KeyRotation {
@@ -35,9 +36,7 @@ const KEY_OCTETS = 32;
  */
 export async function rotateKey(rotation: KeyRotation): Promise<void> {
   const { dataFolder } = rotation;
-  if (!existsSync(join(dataFolder, DATABASE_FILE))) {
-    throw new AdminFailure(`there is no ${join(dataFolder, DATABASE_FILE)}`);
-  }
+  ownDatabase(dataFolder);
   const lock = takeDataFolder(dataFolder);
   try {
     settleKeyFiles(dataFolder);

@@ -1,5 +1,7 @@
 /** A service has outgrown its machine, and moves from SQLite into PostgreSQL. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
 import { holdChange } from "../fakes/held-table.ts";
@@ -238,4 +240,18 @@ test("what is refused is left as it was, without a schema; a database that has n
   expect(await tablesAfter(BARE)).toEqual([]);
   expect((await migrateTo(database.url)).output).toContain("was moved to PostgreSQL");
   expect(await tablesAfter("")).toEqual([]);
+});
+
+test("what has moved is neither backed up nor given another key by mistake, without DATABASE_URL", async () => {
+  await stop();
+  expect(await migrateTo(database.url)).toMatchObject({ code: 0 });
+  const copy = join(folder.path, "copy");
+  for (const [command, ...args] of [["backup", "--to", copy], ["rotate-key"]] as const) {
+    expect(await runPostrider({ dataFolder: folder.path, command, env, args })).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("set DATABASE_URL, or go back with migrate-to --cancel"),
+    });
+  }
+  expect(existsSync(copy)).toBe(false);
+  await startOnPostgres();
 });

@@ -5,6 +5,7 @@ import { copyDatabase, inspectDatabase, readKeyCheckValue } from "../../store/sq
 import { AdminFailure } from "../admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder.ts";
 import { findMasterKey } from "../find-master-key.ts";
+import { ownDatabase } from "../own-database.ts";
 import { MANIFEST_FILE, type Manifest, sha256OfFile } from "./manifest.ts";
 
 export interface BackupOrder {
@@ -33,8 +34,7 @@ const OWNER_ONLY_FILE = 0o600;
  * what a crash leaves of it is called `….partial-…`.
  */
 export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
-  const database = join(order.dataFolder, DATABASE_FILE);
-  if (!existsSync(database)) throw new AdminFailure(`there is nothing to back up: no ${database}`);
+  const database = ownDatabase(order.dataFolder);
   return inNewFolder(order, async (draft) => fill(draft, database, order));
 }
 

@@ -1,4 +1,4 @@
-import type { Driver as Source } from "../sqlite/driver.ts";
+import { openDriver, type Driver as Source } from "../sqlite/driver.ts";
 import { ROOM_ROWS } from "../sqlite/erase-room.ts";
 import { NAMES_TO } from "../sqlite/key-merge.ts";
 import { OPENINGS } from "../sqlite/meta.ts";
@@ -29,6 +29,17 @@ export function refuseWhatMoved(source: Source): void {
   throw new Error(
     `this database was moved to PostgreSQL at ${at}, and what it holds would be sent twice: set DATABASE_URL, or go back with migrate-to --cancel`,
   );
+}
+
+/** The same, also while a process is at work on the database. */
+export function refuseMoved(path: string): void {
+  const driver = openDriver(path, { isReadOnly: true });
+  try {
+    driver.exec("PRAGMA busy_timeout = 2000");
+    refuseWhatMoved(driver);
+  } finally {
+    driver.close();
+  }
 }
 
 /** True if it had moved. */

@@ -1,0 +1,18 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { refuseMoved } from "../store/move/move-marks.ts";
+import { AdminFailure } from "./admin-client.ts";
+import { DATABASE_FILE } from "./data-folder.ts";
+
+/** The path of a data folder's database, for commands that work on it: it is there, and has not moved to PostgreSQL. */
+export function ownDatabase(dataFolder: string): string {
+  const path = join(dataFolder, DATABASE_FILE);
+  // Throws where another user's folder cannot be looked into: there may well be one.
+  if (!statSync(path, { throwIfNoEntry: false })) throw new AdminFailure(`there is no ${path}`);
+  try {
+    refuseMoved(path);
+  } catch (error) {
+    throw error instanceof Error ? new AdminFailure(`${path}: ${error.message}`) : error;
+  }
+  return path;
+}
