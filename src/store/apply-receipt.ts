@@ -1,3 +1,4 @@
+import { domainToASCII } from "node:url";
 import type { ReceiptResult } from "../core/claimed-job.ts";
 import type { Part, TimelineEntry } from "../core/message.ts";
 import type { Receipt } from "../core/outcome.ts";
@@ -76,10 +77,18 @@ function learn<M extends KnownMessage>(
 
 /** The part that the receipt names itself, by its index or by the address. */
 function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
-  const wanted = recipient.toLowerCase();
+  const wanted = fold(recipient);
   return [...parts.keys()].filter((index) =>
-    target?.part === undefined ? parts[index]?.address?.toLowerCase() === wanted : index === target.part,
+    target?.part === undefined ? fold(parts[index]?.address) === wanted : index === target.part,
   );
+}
+
+/** Providers name a recipient as the envelope did, in any case: an international domain in its ASCII form (RFC 5891 §4). */
+function fold(address: string | undefined): string | undefined {
+  const lower = address?.toLowerCase();
+  const [, local, domain = ""] = /^(.*@)(.*)$/s.exec(lower ?? "") ?? [];
+  const ascii = domainToASCII(domain);
+  return ascii === "" ? lower : `${local}${ascii}`;
 }
 
 /** One id may stand for several recipients of one envelope; the part that was matched counts where none says so. */
