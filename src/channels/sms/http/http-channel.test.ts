@@ -146,6 +146,16 @@ describe("a provider", () => {
     expect(slotsTold()).toBeGreaterThan(told);
   });
 
+  test("that throttles and wants no rest is given a second", async () => {
+    const { channel, clock } = open();
+    gateway.behave({ status: 429, headers: { "Retry-After": "0" } });
+    expect(await channel.send(outgoingSms(), never)).toMatchObject({ parts: [{ retryAfterMs: 1_000 }] });
+    await clock.advance(999);
+    expect(channel.freeSlots()).toBe(0);
+    await clock.advance(1);
+    expect(channel.freeSlots()).toBe(20);
+  });
+
   test("may say when by a date", async () => {
     const { channel, clock } = open();
     const at = new Date(clock.now() + 30_000).toUTCString();

@@ -30,7 +30,7 @@ export interface Judging {
   readonly now: number;
 }
 
-/** A provider that throttles and does not say how long. */
+/** A provider that throttles and does not say how long, or says not at all. */
 const THROTTLE_REST_MS = 1_000;
 
 /** How soon to come back where the message was not at fault. */
@@ -97,7 +97,7 @@ function judgeRefusal(
     case "deferred":
       return { outcome: { kind: "deferred", error, ...wait }, counts: true };
     case "throttled": {
-      const ms = retryAfterMs ?? THROTTLE_REST_MS;
+      const ms = Math.max(retryAfterMs ?? 0, THROTTLE_REST_MS);
       return {
         outcome: { kind: "deferred", error, retryAfterMs: ms },
         counts: false,
