@@ -1,14 +1,15 @@
 /** Send Email and Get Email. */
 
 import type { NewMessage } from "../core/accept-request.ts";
+import { createErrors, type FieldErrors } from "../core/field-errors.ts";
 import type { EmailContent } from "../core/message.ts";
 import { present } from "../core/present.ts";
-import { parseSendEmail, type SendEmail, SendEmailBody } from "../core/send-email.ts";
+import { parseSendEmail, type SendEmail, SendEmailBody, senderOf } from "../core/send-email.ts";
 import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";
-import { planEmail } from "./email-plan.ts";
+import { judgeSender, planEmail } from "./email-plan.ts";
 import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
@@ -51,7 +52,7 @@ export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
 async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   const caller = callerOf(call);
   const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
-  if ("errors" in parsed) throw validationFailed(parsed.errors);
+  if ("errors" in parsed) return refuseEmail(deps, call, parsed.errors);
   const request = parsed.value;
   const { parts, jobs } = await planEmail(deps.directory, caller, request);
   const { scheduleAt } = request;
@@ -69,6 +70,14 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
     { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
     { call, operation: "sendEmail", body: acceptedEmailJson(message, deps.createdAtOf(message.id)) },
   );
+}
+
+/** With what is wrong with the sender, which a body that is sound would be told of. */
+async function refuseEmail({ directory }: MessageDeps, call: Call, problems: FieldErrors): Promise<never> {
+  const email = senderOf(call.body?.json);
+  const errors = createErrors();
+  if (email) await judgeSender(directory, callerOf(call), { email, errors });
+  throw validationFailed({ ...errors.list(), ...problems });
 }
 
 const HOUR_MS = 3600 * 1000;

@@ -3,7 +3,7 @@ import type { AccountMode } from "./accounts.ts";
 import { type DeliveryOptions, deliveryOptionFields, parseDeliveryOptions } from "./delivery-options.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
 import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
-import { type ErrorCollector, type Parsed, parseBody, type Sound } from "./field-errors.ts";
+import { type ErrorCollector, isObject, type Parsed, parseBody, type Sound } from "./field-errors.ts";
 import { present } from "./present.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "./text-rules.ts";
 
@@ -112,6 +112,13 @@ export function parseSendEmail(
       subject: sound.subject ?? "",
     };
   });
+}
+
+/** The sender a body names, where that is an address, whatever else is wrong with the body. */
+export function senderOf(body: unknown): EmailAddress | undefined {
+  const from = isObject(body) ? body.from : undefined;
+  const email = isObject(from) ? from.email : undefined;
+  return typeof email === "string" ? parseEmailAddress(email) : undefined;
 }
 
 type SoundEmail = Sound<Static<typeof SendEmailBody>>;

@@ -157,6 +157,27 @@ onEveryStore((start) => {
     );
   });
 
+  test("live: a domain that is not verified is told along with every other problem", async () => {
+    await using api = await start();
+    const live = await liveAccount(api);
+    const refused = async (from: unknown, key: string) =>
+      (await api.post(PATH, email({ from, subject: "", to: [{ email: "x" }] }), { key })).json.details;
+    expect(await refused({ email: "a@elsewhere.example" }, live.key)).toEqual({
+      "from.email": "domain is not verified",
+      subject: "required",
+      to: expect.any(String),
+      "to.0.email": expect.stringContaining("email address"),
+    });
+    expect(await refused({ email: "a@example.com" }, live.key)).not.toHaveProperty(["from.email"]);
+    expect(await refused({ email: "nobody" }, live.key)).toHaveProperty(
+      ["from.email"],
+      expect.stringContaining("email address"),
+    );
+    expect(await refused({ email: "a@elsewhere.example" }, api.caller.key)).not.toHaveProperty([
+      "from.email",
+    ]);
+  });
+
   test("live: recipients of different routes become one job each", async () => {
     await using api = await start();
     const live = await liveAccount(api);
