@@ -73,8 +73,8 @@ function createClaimIds(
 ) {
   return (claimed: Claimed): void => {
     knownIds.note(claimed);
-    const { connectorId, providerMessageIds: ids, recipient } = claimed;
-    for (const receipt of parked.takeByIds({ connectorId, ids, recipient })) receive(receipt);
+    const { connectorId, messageId, providerMessageIds: ids, recipient } = claimed;
+    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient })) receive(receipt);
   };
 }
 

@@ -6,6 +6,7 @@ import type { Step } from "../core/progress.ts";
 import { foldId, inOtherRadix, namedByReceipts } from "../core/provider-id.ts";
 import { isSameNumber } from "../core/same-number.ts";
 import type { SuppressionReason } from "../core/suppression.ts";
+import { uuidTime } from "../core/uuid.ts";
 
 export interface ReceiptBooks<M extends KnownMessage> {
   readonly messages: {
@@ -100,6 +101,7 @@ export interface ParkedReceipts {
 
 export interface ClaimedIds {
   readonly connectorId: string;
+  readonly messageId: string;
   readonly ids: readonly string[];
   readonly recipient: string;
 }
@@ -122,11 +124,19 @@ export function keysOfIds(ids: readonly string[]): readonly string[] {
   return [...new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]))];
 }
 
-/** Whether a receipt that is parked under one of the keys is about the part. */
-export function isAboutIds({ ids, recipient }: ClaimedIds): (receipt: Receipt) => boolean {
+/** So far may the clocks of two processes be apart. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+/**
+ * Whether a receipt that is parked under one of the keys is about the part. One that came before its message was
+ * accepted is about another that had the id.
+ */
+export function isAboutIds({ messageId, ids, recipient }: ClaimedIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
-  return (receipt) =>
-    named.includes(receipt.providerMessageId) || isSameNumber(recipient, receipt.recipient) === true;
+  const since = (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
+  return ({ providerMessageId, receivedAt, ...receipt }) =>
+    receivedAt >= since &&
+    (named.includes(providerMessageId) || isSameNumber(recipient, receipt.recipient) === true);
 }
 
 /** Parts of SMS that left us and were not answered, by the reference that they carried. */

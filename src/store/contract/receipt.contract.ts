@@ -43,6 +43,20 @@ export function receiptContract(open: OpenStore): void {
   );
 
   test(
+    "a receipt that came before a message was accepted is about another with its id",
+    inWorld(open, async (world) => {
+      await world.receive("reused", { receivedAt: world.clock.now });
+      world.clock.now += 6 * 60 * SECOND;
+      const [id = ""] = await world.sms();
+      await world.settle(await world.claimOne(), { outcomes: [sent("reused")] });
+      expect(await world.status(id)).toBe("sent");
+      expect(await world.store.upkeep.parkedReceipts()).toBe(1);
+      await world.receive("reused", { receivedAt: world.clock.now });
+      expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
     "several receipts parked under one id are applied in order",
     inWorld(open, async ({ sms, claimOne, settle, receive, status, history }) => {
       const [id = ""] = await sms();
