@@ -10,8 +10,8 @@ import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
-/** Reports of one callback; more are not read. */
-const MAX_REPORTS = 2_000;
+/** Reports of one callback; more than a body has room for. */
+const MAX_REPORTS = 10_000;
 
 const MAX_ID = 255;
 const MAX_RAW = 255;
@@ -35,18 +35,18 @@ export function readCallback(reader: CallbackReader, request: CallbackRequest): 
     .slice(0, MAX_REPORTS)
     .map((report) => readableOf(report, request));
   const { inbound } = description;
-  const fromHandsets = inbound ? reports.filter((report) => isInbound(inbound, report)) : [];
+  const fromHandsets = new Set(inbound ? reports.filter((report) => isInbound(inbound, report)) : []);
   const receipts = reports
-    .filter((report) => !fromHandsets.includes(report))
+    .filter((report) => !fromHandsets.has(report))
     .flatMap((report) => toReceipt(reader, { report, request }) ?? []);
-  if (!inbound || fromHandsets.length === 0) {
+  if (!inbound || fromHandsets.size === 0) {
     return { kind: "receipts", receipts, answer: answerOf(description) };
   }
   const origin = { connectorId: connector.id, receivedAt: request.receivedAt };
   return {
     kind: "receipts",
     receipts,
-    inbound: fromHandsets.flatMap((report) => toReceivedSms(inbound, report, origin) ?? []),
+    inbound: [...fromHandsets].flatMap((report) => toReceivedSms(inbound, report, origin) ?? []),
     answer: answerOf(inbound.answer ? inbound : description),
   };
 }
