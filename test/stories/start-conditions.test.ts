@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { admin } from "../admin.ts";
@@ -62,5 +64,22 @@ test("a disk too full to start on is called that, at the next start too, and the
   expect(service.output()).toContain("has made a sandbox account");
   service.kill("SIGTERM");
   await service.exited;
+  remove();
+});
+
+test("SIGTERM to npm start stops the service, and leaves no process behind", async () => {
+  const { path, remove } = makeDataFolder();
+  const npm = spawn("npm", ["start"], {
+    cwd: join(import.meta.dir, "../.."),
+    detached: true,
+    env: { PATH: process.env.PATH, HOME: path, POSTRIDER_DATA: path, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  npm.stdout.on("data", (text) => {
+    if (String(text).includes('"msg":"ready"')) npm.kill("SIGTERM");
+  });
+  await once(npm, "exit");
+  // Nobody is left in its group to take a signal.
+  expect(() => process.kill(-npm.pid!, "SIGKILL")).toThrow("ESRCH");
   remove();
 });

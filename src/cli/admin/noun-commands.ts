@@ -188,5 +188,5 @@ function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown 
 }
 
 function manyOf({ one }: Pick<Noun, "one">): string {
-  return one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`;
+  return /[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`;
 }
