@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { randomBytes, randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { feedbackReport, postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
 import { createHeldClock, type HeldClock } from "../../../../test/fakes/held-clock.ts";
 import { mailBack } from "../../../../test/fakes/mail-back.ts";
@@ -153,6 +154,21 @@ describe("a peer has an end:", () => {
     for (const socket of sockets) socket.destroy();
   });
 
+  test("over TLS the same holds while connections last, and no longer", async () => {
+    const secure = await open({ tls: testTls });
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => secured(secure.port)));
+    const ended = Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve))),
+    );
+    expect(await mailBack({ port: secure.port, to: path, raw: postfixDsn() })).not.toStartWith("250");
+    await clock.advance(11 * 60_000);
+    await ended;
+    for (let count = 0; count < 25; count++) {
+      expect(await mailBack({ port: secure.port, to: path, raw: postfixDsn() })).toStartWith("250");
+    }
+    await secure.stop();
+  });
+
   test("of more than a hundred recipients the rest is refused, and a line without an end is not read on", async () => {
     const rcpt = `RCPT TO:<${path}>\r\n`;
     const many = Array.from({ length: 120 }, (_, part) =>
@@ -168,6 +184,18 @@ async function connected(): Promise<Socket> {
   const socket = connect(listener.port, "127.0.0.1").on("error", () => {});
   await new Promise((resolve) => socket.once("data", resolve));
   return socket;
+}
+
+/** A connection that is encrypted. */
+async function secured(port: number): Promise<Socket> {
+  const plain = connect(port, "127.0.0.1").on("error", () => {});
+  for (const line of ["EHLO a\r\n", "STARTTLS\r\n", ""]) {
+    await new Promise((resolve) => plain.once("data", resolve));
+    if (line !== "") plain.write(line);
+  }
+  const socket = connectTls({ socket: plain, rejectUnauthorized: false }).on("error", () => {});
+  await new Promise((resolve) => socket.once("secureConnect", resolve));
+  return socket.resume();
 }
 
 /** Everything the server says to these lines, until it closes. */

@@ -139,18 +139,27 @@ function note(log: ChannelLog, { kind, results, messageIds, code }: Returned): v
 
 /** No session lasts for ever, and none of an address may take the room of all. */
 function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => void } {
-  const open = new Map<Socket, string>();
+  const open = new Map<Socket, { readonly address: string; readonly cancel: () => void }>();
+  const leave = (socket: Socket) => {
+    open.get(socket)?.cancel();
+    open.delete(socket);
+  };
+  // STARTTLS takes the listeners off a socket, so that nobody hears of its end.
+  const sweep = () => {
+    for (const socket of open.keys()) if (socket.destroyed) leave(socket);
+  };
   server.server.on("connection", (socket: Socket) => {
+    sweep();
     const address = socket.remoteAddress ?? "";
-    const ofAddress = [...open.values()].filter((each) => each === address).length;
+    const ofAddress = [...open.values()].filter((each) => each.address === address).length;
     socket.on("error", () => {});
     if (ofAddress >= MAX_OF_ADDRESS) return void socket.destroy();
-    const cancel = clock.after(MAX_SESSION_MS, () => socket.destroy());
-    open.set(socket, address);
-    socket.once("close", () => {
-      cancel();
-      open.delete(socket);
+    const cancel = clock.after(MAX_SESSION_MS, () => {
+      socket.destroy();
+      leave(socket);
     });
+    open.set(socket, { address, cancel });
+    socket.once("close", () => leave(socket));
   });
   return {
     end: () => {
