@@ -3,8 +3,8 @@ import type { LateAnswer } from "../core/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 
-/** Late answers that wait to be stored; those beyond are given up, as if they had never come. */
-const MAX_WAITING = 1_000;
+/** Late answers that wait to be stored: an SMSC that wakes up gives all it owes at once. Those beyond are given up. */
+const MAX_WAITING = 10_000;
 
 /** Between tries to store one while the database is away, and for how long. */
 const RETRY_MS = 1_000;
@@ -31,7 +31,10 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) =
     }
   };
   return (answer) => {
-    if (waiting >= MAX_WAITING) return;
+    if (waiting >= MAX_WAITING) {
+      const { connectorId: connector, messageId: message_id } = answer;
+      return deps.log.warn({ connector, message_id }, "a late answer was given up: too many wait");
+    }
     waiting++;
     void take(answer).finally(() => waiting--);
   };
