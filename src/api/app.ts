@@ -134,8 +134,8 @@ interface Visit {
   readonly arrival: Arrival;
 }
 
-/** With what every answer carries, whoever made it. */
-function toResponse(answered: Answered, { method, match, arrival }: Visit, isDraining: boolean): Response {
+/** With what every answer carries, whoever made it. Of an answer to HEAD the server leaves the body out. */
+function toResponse(answered: Answered, { match, arrival }: Visit, isDraining: boolean): Response {
   const { requestId } = arrival;
   const response =
     answered instanceof Response ? withRequestId(answered, requestId) : make(answered, requestId);
@@ -143,9 +143,7 @@ function toResponse(answered: Answered, { method, match, arrival }: Visit, isDra
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
     for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
   }
-  return method === "HEAD"
-    ? new Response(null, { status: response.status, headers: response.headers })
-    : response;
+  return response;
 }
 
 function withRequestId(response: Response, requestId: string): Response {

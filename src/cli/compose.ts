@@ -109,7 +109,7 @@ function makeParts(
 
 async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider> {
   const { config, clock, store } = parts;
-  const gate = createGate();
+  const gate = createGate(parts.ids);
   const isShared = config.roles.has("api") && config.listeners > 1;
   const sharing = config.sharesPort ? "joins" : isShared ? "first" : undefined;
   const listener = listen({ ...config, ...(sharing && { sharing }) }, clock, gate.fetch);

@@ -1,13 +1,13 @@
 import type { Fetch } from "./listen.ts";
 
 /** Requests that come before the parts are ready, or while they stop, are told to come back. */
-export function createGate() {
+export function createGate(ids: () => string) {
   let open: Fetch | undefined;
   let isDraining = false;
   const closed = async () =>
     Response.json(
       { code: 503, message: "service unavailable" },
-      { status: 503, headers: { "Retry-After": "1" } },
+      { status: 503, headers: { "Retry-After": "1", "X-Request-Id": ids() } },
     );
   return {
     fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies Fetch,

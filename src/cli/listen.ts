@@ -4,8 +4,8 @@ import type { Config } from "./config.ts";
 /** A connection that says nothing for so long is closed, in mid-request too; longer than a request waits on purpose (30 s). */
 const IDLE_SECONDS = 40;
 
-/** Beyond every limit of the interface: larger bodies are refused there, in the interface's words. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** None: what is too large is refused by the interface, in its words. Of a body that nobody reads nothing is kept. */
+const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 /** `addressOf`: the address at the other end of a request's connection. */
 export type Fetch = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;

@@ -102,8 +102,10 @@ onEveryStore((start) => {
     await using api = await start();
     const sent = await api.post("/v1/sms/messages", sms());
     const path = `/v1/sms/messages/${sent.json.message_id}`;
-    const { status, text } = await api.request(path, { method: "HEAD", key: api.caller.key });
+    const got = await api.get(path);
+    const { status, text, headers } = await api.request(path, { method: "HEAD", key: api.caller.key });
     expect(status).toBe(200);
     expect(text).toBe("");
+    expect(headers.get("content-length")).toBe(got.headers.get("content-length"));
   });
 });

@@ -98,7 +98,7 @@ async function startApi(
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    maxRequestBodySize: 64 * 1024 * 1024,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, self) => app.fetch(request, () => self.requestIP(request)?.address ?? ""),
   });
 

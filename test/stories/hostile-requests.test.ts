@@ -72,6 +72,17 @@ onEveryStore((start) => {
     await expectUnharmed(api);
   });
 
+  test("a Content-Length beyond all measure is refused in the same words", async () => {
+    await using api = await start();
+    const wire = await dial(api);
+    wire.socket.write(head(api, [`Content-Length: ${2 ** 52}`, "X-Request-Id: huge"]));
+    const answer = await wire.until();
+    expect(answer).toStartWith("HTTP/1.1 413");
+    expect(answer).toMatch(/x-request-id: huge\r\n/i);
+    expect(answer).toEndWith('{"code":413,"message":"payload too large"}');
+    await expectUnharmed(api);
+  });
+
   test("a chunked body is counted while it arrives and cut off at the limit", async () => {
     await using api = await start();
     const wire = await dial(api);
