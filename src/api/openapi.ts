@@ -54,7 +54,8 @@ function describe(
 
 const DESCRIPTION =
   "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
-  "`X-Request-Id`; every error has the body `Error`.";
+  "`X-Request-Id`; every error has the body `Error`. A connection serves one request after the other: one that is " +
+  "sent before the last was answered (pipelining) closes it, and what came before may have been accepted.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
 const SECURITY_SCHEMES = {
