@@ -1,5 +1,6 @@
 /** PostgreSQL answers nothing, or is gone for a while: clients are told to come back, and nothing piles up. */
 import { expect, test } from "bun:test";
+import { Client } from "pg";
 import { reached, send } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -75,3 +76,21 @@ test.concurrent("a database that is cut off and comes back is used again without
   world.service.kill("SIGTERM");
   expect(await world.service.exited).toBe(0);
 }, 120_000);
+
+test.concurrent("a server that takes nobody any more is away: 503 and not ready, and afterwards all goes on", async () => {
+  await using world = await openWorld();
+  await delivers(world);
+  const url = new URL(world.way.url);
+  const name = url.pathname.slice(1);
+  url.pathname = "/postgres";
+  const client = new Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+  await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+  const answer = await post(world);
+  expect([answer.status, Number(answer.headers.get("retry-after")) > 0]).toEqual([503, true]);
+  expect((await fetch(`${world.service.url}/readyz`)).status).toBe(503);
+  await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  await client.end();
+  await delivers(world);
+});

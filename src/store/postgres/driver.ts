@@ -77,11 +77,18 @@ export function openDriver({
   });
   const names = isPrepared ? createNames() : undefined;
   let closing: Promise<void> | undefined;
+  let hasTaken = false;
+  /** A server that has taken us and refuses us now (a new password, no room, closed) is away, and says so to the log. */
+  const lend = async (): Promise<PoolClient> => {
+    const client = await lent.lend().catch(hasTaken ? throwAway : throwOutage);
+    hasTaken = true;
+    return client;
+  };
 
   const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     if (closing) throw new StoreUnavailable("the store is closed");
     if (lent.waiting() >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
-    const client = await lent.lend().catch(throwOutage);
+    const client = await lend();
     const lost = { is: false };
     try {
       return await work(connectionOf(client, names, lost));
@@ -188,7 +195,15 @@ function parserOf(type: number): (text: string) => unknown {
 
 /** An outage in the store's words; anything else as it is. */
 function throwOutage(error: unknown): never {
-  throw isOutage(error) ? new StoreUnavailable("the database cannot be reached", { cause: error }) : error;
+  throw isOutage(error) ? away(error) : error;
+}
+
+function throwAway(error: unknown): never {
+  throw away(error);
+}
+
+function away(cause: unknown): StoreUnavailable {
+  return new StoreUnavailable("the database cannot be reached", { cause });
 }
 
 /**
