@@ -34,6 +34,8 @@ test.each([
   ["octets", 4, Buffer.of(1, 254), "01fe", "gsm7"],
   ["octets with a class", 0xf5, Buffer.of(1, 254), "01fe", "gsm7"],
   ["nothing", 0, Buffer.alloc(0), "", "gsm7"],
+  ["IA5 with a NUL behind", 1, Buffer.from("STOP\0"), "STOP", "gsm7"],
+  ["UCS-2 with a NUL behind", 8, ucs2("STOP\0"), "STOP", "ucs2"],
 ] as const)("text in %s is read", (_, dataCoding, shortMessage, text, encoding) => {
   expect(read({ dataCoding, shortMessage })).toMatchObject({ text, encoding });
 });

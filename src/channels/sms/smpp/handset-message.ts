@@ -19,7 +19,7 @@ export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlpha
   return {
     from: addressOf(message.source),
     to: addressOf(message.destination),
-    ...decode(octets.subarray(headerLength), message.dataCoding, alphabet),
+    ...withoutNul(decode(octets.subarray(headerLength), message.dataCoding, alphabet)),
     ...(part && { part }),
     fingerprint: fingerprintOf(message, octets),
   };
@@ -93,6 +93,13 @@ function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): 
     default:
       return { encoding: "gsm7", text: octets.toString("hex") };
   }
+}
+
+/** Some SMSCs end a text with a NUL, as if it were a C-octet string: a stop word behind which it stands is one. */
+function withoutNul({ text, encoding }: Text): Text {
+  let end = text.length;
+  while (text[end - 1] === "\0") end--;
+  return { text: text.slice(0, end), encoding };
 }
 
 /** Whatever the SMSC's own default is. */
