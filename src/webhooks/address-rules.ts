@@ -71,6 +71,7 @@ const BLOCKED: readonly Range[] = [
   "224.0.0.0/4", // multicast
   "240.0.0.0/4", // reserved, and broadcast
   "::/96", // unspecified, loopback, IPv4-compatible
+  "::ffff:0:0:0/96", // IPv4-translated (RFC 7915)
   "64:ff9b::/96", // NAT64
   "64:ff9b:1::/48", // NAT64, local
   "100::/64", // discard
@@ -93,6 +94,7 @@ const CARRIERS: readonly (readonly [range: Range, firstByte: number])[] = [
   [[ipaddr.parse("64:ff9b::"), 96], 12],
   [[ipaddr.parse("2002::"), 16], 2],
   [[ipaddr.parse("::"), 96], 12],
+  [[ipaddr.parse("::ffff:0:0:0"), 96], 12],
 ];
 
 /**
