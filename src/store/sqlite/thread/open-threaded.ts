@@ -21,7 +21,7 @@ export interface ThreadedOptions {
   readonly setup: ThreadSetup;
   /** Under the same master key. */
   readonly vault: Vault;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "monotonicMs">;
   /** The thread ended unbidden. Every call from now on fails; only another start helps. */
   readonly onLost: (error: Error) => void;
 }
@@ -54,7 +54,7 @@ export async function openThreaded({
       onLost(error);
     },
   });
-  const calls = createRemoteCalls(thread.send, clock.after);
+  const calls = createRemoteCalls(thread.send, clock);
   await thread.opened;
   const opened = openReading(setup.path, vault);
   reading = opened;

@@ -8,10 +8,19 @@ const MAX_WAITING = 20_000;
 /** One that is committed, and one that is ready when that is done. */
 const BATCHES_UNDER_WAY = 2;
 
-/** Of the calls that lately waited at once: with two batches under way each is to carry about half of them. */
-const ENOUGH = 0.4;
+/** Of the calls that wait at once: with two batches under way each is to carry about half of them. */
+const HALF = 0.4;
 
-/** The longest that a call waits for others, while another batch is under way, to share its commit. */
+/** A batch under way for so long is on a disk whose commit takes longer than gathering for it. */
+const SLOW_MS = 8;
+
+/** Of the accepts that a batch lately carried: so many are worth a slow commit. */
+const ENOUGH = 0.9;
+
+/** What batches carried long ago is not waited for. */
+const FADING = 0.9;
+
+/** The longest that a call waits for others to share its commit. */
 const GATHER_MS = 2;
 
 /** Calls to the other thread: those of one turn of the event loop, at least, go out together. */
@@ -24,9 +33,9 @@ export interface RemoteCalls {
   fail(reason: string): void;
 }
 
-export function createRemoteCalls(post: PostBatch, after: Clock["after"]): RemoteCalls {
+export function createRemoteCalls(post: PostBatch, clock: BatchClock): RemoteCalls {
   const waiters = createWaiters();
-  const batches = createBatches({ post, after, isWaiting: waiters.has, count: waiters.count });
+  const batches = createBatches({ post, clock, isWaiting: waiters.has, count: waiters.count });
   let lastId = 0;
   let refusal: string | undefined;
 
@@ -60,61 +69,109 @@ export function createRemoteCalls(post: PostBatch, after: Clock["after"]): Remot
 /** `plain`: of `PLAIN_METHODS` only. Each is one message, or none where it is empty. */
 type PostBatch = (batch: { readonly plain: readonly Call[]; readonly others: readonly Call[] }) => void;
 
+type BatchClock = Pick<Clock, "after" | "monotonicMs">;
+
 /**
  * Sends calls in batches, each about one commit. While one is committed the next gathers, so that neither thread
  * waits for the other. Callers come back when they have their answer: were the second sent at once, it would carry
  * the few that came back first, and commits would be many and small. It leaves when it carries its share, or after
- * `GATHER_MS`.
+ * `GATHER_MS`. Where commits are slow there is one batch at a time, and it waits for those who are about to come back:
+ * then nobody waits for two commits. Whoever claims or settles goes on with the answer, and waits for nobody.
  */
-function createBatches({ post, after, isWaiting, count }: BatchOptions) {
-  /** Of each batch under way its last call, which is the last of them to be answered. */
-  let underWay: number[] = [];
-  let plain: Call[] = [];
-  let others: Call[] = [];
+function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
+  const pace = createPace(clock);
+  /** Each with its last call, which is the last of them to be answered. */
+  let underWay: { readonly last: number; readonly sentMs: number }[] = [];
+  let draft = createDraft();
   let isScheduled = false;
   let isOverdue = false;
   let stopGathering: (() => void) | undefined;
 
-  const size = () => plain.length + others.length;
+  const isFull = () => underWay.length >= pace.batches();
+  const isEnough = () => {
+    if (pace.isSlow()) return draft.hasOthers() || draft.size() >= pace.usual() * ENOUGH;
+    return underWay.length === 0 || draft.size() >= count() * HALF;
+  };
   const send = () => {
     stopGathering?.();
     stopGathering = undefined;
     isOverdue = false;
-    underWay.push(Math.max(plain.at(-1)?.[0] ?? 0, others.at(-1)?.[0] ?? 0));
-    post({ plain, others });
-    plain = [];
-    others = [];
+    underWay.push({ last: draft.last(), sentMs: pace.sent(draft.size()) });
+    post(draft.batch);
+    draft = createDraft();
   };
   const look = () => {
     isScheduled = false;
-    if (size() === 0 || underWay.length >= BATCHES_UNDER_WAY) return;
-    if (underWay.length === 0 || isOverdue || size() >= count() * ENOUGH) return send();
-    stopGathering ??= after(GATHER_MS, () => {
+    if (draft.size() === 0 || isFull()) return;
+    if (isOverdue || isEnough()) return send();
+    stopGathering ??= clock.after(GATHER_MS, () => {
       isOverdue = true;
       look();
     });
   };
   const wake = () => {
-    if (isScheduled || size() === 0 || underWay.length >= BATCHES_UNDER_WAY) return;
+    if (isScheduled || draft.size() === 0 || isFull()) return;
     isScheduled = true;
     setImmediate(look);
   };
   return {
     add(call: Call) {
-      if (PLAIN_METHODS.has(call[1])) plain.push(call);
-      else others.push(call);
+      draft.add(call);
       wake();
     },
     answered() {
-      underWay = underWay.filter(isWaiting);
+      const [first] = underWay;
+      underWay = underWay.filter(({ last }) => isWaiting(last));
+      if (first && first !== underWay[0]) pace.answered(first.sentMs);
       wake();
+    },
+  };
+}
+
+/** A batch while it gathers. */
+function createDraft() {
+  const batch = { plain: [] as Call[], others: [] as Call[] };
+  let last = 0;
+  let hasOthers = false;
+  return {
+    batch,
+    size: () => batch.plain.length + batch.others.length,
+    /** Of its calls the one that came last. */
+    last: () => last,
+    /** Than accepts. */
+    hasOthers: () => hasOthers,
+    add(call: Call) {
+      const [id, method] = call;
+      last = id;
+      hasOthers ||= method !== "intake.accept";
+      if (PLAIN_METHODS.has(method)) batch.plain.push(call);
+      else batch.others.push(call);
+    },
+  };
+}
+
+/** How quick the disk is, and how much batches carry. */
+function createPace(clock: BatchClock) {
+  let isSlow = false;
+  let usual = 0;
+  return {
+    isSlow: () => isSlow,
+    batches: () => (isSlow ? 1 : BATCHES_UNDER_WAY),
+    usual: () => usual,
+    /** When that was. */
+    sent(size: number): number {
+      usual = Math.max(size, usual * FADING);
+      return clock.monotonicMs();
+    },
+    answered(sentMs: number) {
+      isSlow = clock.monotonicMs() - sentMs >= SLOW_MS;
     },
   };
 }
 
 interface BatchOptions {
   readonly post: PostBatch;
-  readonly after: Clock["after"];
+  readonly clock: BatchClock;
   readonly isWaiting: (id: number) => boolean;
   /** How many calls wait, sent or not. */
   readonly count: () => number;
