@@ -1,4 +1,5 @@
 /** The door: finds the endpoint of a request, and turns whatever becomes of it into an answer. */
+import { turns } from "../core/turns.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
 import {
@@ -23,7 +24,6 @@ import {
 } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
 import { isProbe } from "./health.ts";
-import { createInStep } from "./in-step.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
@@ -60,7 +60,6 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
   const route = createRouter(endpoints);
   const run = createRunner(deps, limiter);
   const refuse = createErrorHandler(deps);
-  const inStep = createInStep();
   let inFlight = 0;
 
   const answer = (request: Request, match: Match, arrival: Arrival): MaybePromise<Answered> => {
@@ -75,7 +74,7 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
       const startedMs = clock.monotonicMs();
       const { method } = request;
       // One that has a body waits for its turn when that is there.
-      if (method === "GET") await new Promise<void>(inStep);
+      if (method === "GET") await new Promise<void>(turns.inStep);
       const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(method, pathOf(request.url));
       if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);

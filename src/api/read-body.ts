@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import { LARGE_BODY } from "../core/large-body.ts";
+import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
 import {
   payloadTooLarge,
@@ -9,7 +10,6 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "./errors.ts";
-import { createInStep } from "./in-step.ts";
 import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
 
 export interface BodyReader {
@@ -116,7 +116,6 @@ const TICKS = 8;
 
 /** One timer for all who wait, since one per request would cost more than reading a small body. */
 function createDeadlines(clock: Clock, timeoutMs: number): Within {
-  const inStep = createInStep();
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
   let ticks = 0;
   let isTicking = false;
@@ -143,7 +142,8 @@ function createDeadlines(clock: Clock, timeoutMs: number): Within {
       if (!isTicking) startTicking();
       bytes.then(
         (octets) => {
-          if (waiting.delete(entry)) inStep(() => settle(() => read(octets), { resolve, reject, done }));
+          if (waiting.delete(entry))
+            turns.inStep(() => settle(() => read(octets), { resolve, reject, done }));
         },
         (error) => {
           if (waiting.delete(entry)) done();

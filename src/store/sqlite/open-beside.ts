@@ -1,3 +1,4 @@
+import { turns } from "../../core/turns.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createAccountBook } from "./account-book.ts";
@@ -33,7 +34,7 @@ export function openBeside(options: {
   const { memory, share } = options.shared;
   const driver = openDriver(options.path);
   configure(driver);
-  const db = createDatabase({ driver, schedule: setImmediate, lock: createWriteLock(memory) });
+  const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory) });
   const accounts = createAccountBook(db);
   return { store: createStore(db, { vault: options.vault, accounts, share }), forget: accounts.forget };
 }

@@ -1,3 +1,4 @@
+import { turns } from "../../core/turns.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import { createAccountBook } from "./account-book.ts";
@@ -44,7 +45,7 @@ export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path"
   const beforeCommit = options.faults?.beforeCommit;
   const db = createDatabase({
     driver,
-    schedule: options.schedule ?? setImmediate,
+    schedule: options.schedule ?? turns.last,
     ...(beforeCommit && { beforeCommit }),
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
