@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdtempSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -87,16 +87,44 @@ function createDatabases(
   };
 }
 
-/** `POSTRIDER_TEST_POSTGRES` names a folder of binaries; otherwise those of the package, or the machine's. */
+/** The folder of the binaries, where the user that the server runs as can get at it. */
 export function binaries(): string {
+  reachable ??= isRoot() ? openToOthers(found()) : found();
+  return reachable;
+}
+
+let reachable: string | undefined;
+
+/** Root's clone may be in a folder that is root's alone, as `mktemp -d` makes them: then a copy is made, and goes with this process. */
+function openToOthers(bin: string): string {
+  if (isOpen(bin)) return bin;
+  const folder = mkdtempSync(join(tmpdir(), "postrider-pg-bin-"));
+  const remover = spawn("/bin/sh", ["-c", 'cat >/dev/null; rm -rf "$1"', "sh", folder], { detached: true });
+  remover.unref();
+  for (const stream of [remover.stdin, remover.stdout, remover.stderr]) unref(stream);
+  chmodSync(folder, 0o755);
+  cpSync(dirname(bin), folder, { recursive: true, dereference: true });
+  return join(folder, "bin");
+}
+
+const OTHERS_MAY_PASS = 0o001;
+
+/** Whether others may pass through all folders on the way, and through this one. */
+function isOpen(folder: string): boolean {
+  const mayPass = (statSync(folder).mode & OTHERS_MAY_PASS) !== 0;
+  return mayPass && (dirname(folder) === folder || isOpen(dirname(folder)));
+}
+
+/** `POSTRIDER_TEST_POSTGRES` names a folder of binaries; otherwise those of the package, or the machine's. */
+function found(): string {
   const candidates = [
     process.env.POSTRIDER_TEST_POSTGRES,
     packaged(),
     ...[18, 17, 16, 15].map((version) => `/usr/lib/postgresql/${version}/bin`),
   ];
-  const found = candidates.find((folder) => folder !== undefined && existsSync(join(folder, "initdb")));
-  if (found === undefined) throw new Error("there is no PostgreSQL: run `npm ci`, or install postgresql");
-  return found;
+  const first = candidates.find((folder) => folder !== undefined && existsSync(join(folder, "initdb")));
+  if (first === undefined) throw new Error("there is no PostgreSQL: run `npm ci`, or install postgresql");
+  return first;
 }
 
 function packaged(): string | undefined {
