@@ -77,7 +77,8 @@ export const SendSmsBody = Type.Object(
           {
             additionalProperties: Type.Union([Type.String(), Type.Number()]),
             maxProperties: 20,
-            description: 'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20.',
+            description:
+              'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20. Numbers up to 2^53.',
             examples: [{ "1": "Asha", "2": 4821 }],
           },
         ),

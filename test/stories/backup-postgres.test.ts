@@ -15,6 +15,7 @@ import {
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
+import { BARE, tablesAfter } from "../tables-after.ts";
 
 const SMS = "/v1/sms/messages";
 
@@ -49,18 +50,6 @@ async function sendOne(over: object = {}): Promise<string> {
   expect(answer.status).toBe(202);
   return String(answer.body.message_id);
 }
-
-/** Runs SQL on the other database as it is now, and names the tables that are there then. */
-async function tablesAfter(sql: string): Promise<readonly string[]> {
-  const client = new Client({ connectionString: other.url });
-  await client.connect();
-  await client.query(sql);
-  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-  await client.end();
-  return rows.map(({ tablename }) => tablename);
-}
-
-const BARE = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
 
 const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
 
@@ -154,24 +143,24 @@ test("a restore that is cut off leaves nothing that starts, and may be done agai
 test("a database that a restore refuses is left as it was, without a schema; one that has none is taken", async () => {
   expect((await run("backup", database.url)).code).toBe(0);
   const inUse = `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`;
-  expect(await tablesAfter(inUse)).toEqual(["accounts"]);
+  expect(await tablesAfter(other.url, inUse)).toEqual(["accounts"]);
   expect((await run("restore", other.url)).output).toContain("nothing is overwritten");
-  expect(await tablesAfter("")).toEqual(["accounts"]);
+  expect(await tablesAfter(other.url, "")).toEqual(["accounts"]);
 
   const another = `${BARE} CREATE TABLE migrations (number int, name text, checksum text);
     INSERT INTO migrations VALUES (1, 'another', 'another')`;
-  expect(await tablesAfter(another)).toEqual(["migrations"]);
+  expect(await tablesAfter(other.url, another)).toEqual(["migrations"]);
   expect((await run("restore", other.url)).output).toContain("another schema than the backup");
-  expect(await tablesAfter("")).toEqual(["migrations"]);
+  expect(await tablesAfter(other.url, "")).toEqual(["migrations"]);
 
-  expect(await tablesAfter(BARE)).toEqual([]);
+  expect(await tablesAfter(other.url, BARE)).toEqual([]);
   const path = join(copy(), "backup.json");
   const manifest = JSON.parse(readFileSync(path, "utf8"));
   const { migrations } = manifest.postgres;
   const later = [...migrations, { number: 900, name: "0900_later", checksum: "later" }];
   writeFileSync(path, JSON.stringify({ ...manifest, postgres: { ...manifest.postgres, migrations: later } }));
   expect((await run("restore", other.url)).output).toContain("made by a newer program");
-  expect(await tablesAfter("")).toEqual([]);
+  expect(await tablesAfter(other.url, "")).toEqual([]);
 
   writeFileSync(path, JSON.stringify(manifest));
   expect(await run("restore", other.url)).toMatchObject({ code: 0 });

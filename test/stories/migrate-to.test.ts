@@ -15,6 +15,7 @@ import {
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
+import { BARE, tablesAfter } from "../tables-after.ts";
 
 const SMS = "/v1/sms/messages";
 const ONE = { to: "+919876543210", dlt_template_id: "1107160000000000001" };
@@ -79,18 +80,6 @@ async function sendOne(over: object = {}, path = SMS): Promise<string> {
   expect(status).toBe(202);
   return String(body.message_id);
 }
-
-/** Runs SQL on the database as it is now, and names the tables that are there then. */
-async function tablesAfter(sql: string): Promise<readonly string[]> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  await client.query(sql);
-  const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
-  await client.end();
-  return rows.map(({ tablename }) => tablename);
-}
-
-const BARE = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
 
 const at = (id: string) => ({ apiKey: service.sandbox.api_key, path: `${SMS}/${id}` });
 
@@ -226,20 +215,20 @@ test("a running service, a database in use and a wrong key are refused before an
 test("what is refused is left as it was, without a schema; a database that has none is taken", async () => {
   await stop();
   const others = `${BARE} CREATE TABLE meta (name text, value text); INSERT INTO meta VALUES ('moving_from', 'another 1')`;
-  expect(await tablesAfter(others)).toEqual(["meta"]);
+  expect(await tablesAfter(database.url, others)).toEqual(["meta"]);
   expect((await migrateTo(database.url)).output).toContain("a move of another database into this one");
-  expect(await tablesAfter("")).toEqual(["meta"]);
+  expect(await tablesAfter(database.url, "")).toEqual(["meta"]);
 
   const service = `${BARE} CREATE TABLE accounts (id text); INSERT INTO accounts VALUES ('one')`;
-  expect(await tablesAfter(service)).toEqual(["accounts"]);
+  expect(await tablesAfter(database.url, service)).toEqual(["accounts"]);
   expect((await migrateTo(database.url)).output).toContain("move into an empty one");
-  expect(await tablesAfter("")).toEqual(["accounts"]);
+  expect(await tablesAfter(database.url, "")).toEqual(["accounts"]);
 
-  expect(await tablesAfter(BARE)).toEqual([]);
+  expect(await tablesAfter(database.url, BARE)).toEqual([]);
   expect(await migrateTo(database.url)).toMatchObject({ code: 0 });
-  expect(await tablesAfter(BARE)).toEqual([]);
+  expect(await tablesAfter(database.url, BARE)).toEqual([]);
   expect((await migrateTo(database.url)).output).toContain("was moved to PostgreSQL");
-  expect(await tablesAfter("")).toEqual([]);
+  expect(await tablesAfter(database.url, "")).toEqual([]);
 });
 
 test("what has moved is neither backed up nor given another key by mistake, without DATABASE_URL", async () => {
