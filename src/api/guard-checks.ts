@@ -67,8 +67,7 @@ function report(
   const total = request.to.length;
   for (const [index, number] of request.to.entries()) {
     if (!isRefused(number)) continue;
-    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason });
+    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason, summary });
     else errors.add("to", reason);
-    errors.summarise("to", summary);
   }
 }

@@ -68,9 +68,13 @@ async function judgeTemplates(flight: SmsFlight, errors: ErrorCollector): Promis
   }
 }
 
-/** Whether all connectors that any of the messages may go over render by template id at their provider. */
+/**
+ * Whether all connectors that any of the messages may go over render by template id at their provider. Where no number
+ * of the body was one, it may be so as soon as any connector does.
+ */
 async function isRenderedElsewhere({ directory, routes, queues }: SmsFlight): Promise<boolean> {
   const renderers = await directory.templateRenderers();
+  if (queues.length === 0) return renderers.size > 0;
   return queues.every((queue) => {
     const connectorIds = routes.find(({ id }) => id === queue)?.connectorIds ?? [];
     return connectorIds.length > 0 && connectorIds.every((id) => renderers.has(id));

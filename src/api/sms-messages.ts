@@ -12,9 +12,10 @@ import { callerOf } from "./caller.ts";
 import { dryRunSms } from "./dry-run.ts";
 import { DryRunSms, DryRunSmsBatch } from "./dry-run-resource.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
-import { messageNotFound, validationFailed } from "./errors.ts";
+import { messageNotFound } from "./errors.ts";
 import type { MessageDeps } from "./message-deps.ts";
 import { shownMessageId } from "./message-id.ts";
+import { refuseSms } from "./refuse-sms.ts";
 import { limitedRequest } from "./sending-limit.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
 import {
@@ -72,7 +73,7 @@ export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
 function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const caller = callerOf(call);
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
-  if ("errors" in parsed) throw validationFailed(parsed.errors);
+  if ("errors" in parsed) return refuseSms(deps.directory, call);
   const request = parsed.value;
   if (request.isDryRun) return dryRunSms(deps, { caller, request, now: call.now });
   const planned = planSms(deps.directory, { caller, request, now: call.now });

@@ -75,7 +75,8 @@ const ROUTE: SmsCheck = {
     flight.queues = request.to.map((destination, index) => {
       const route = chooseRoute(routes, { ...asked, destination });
       if (route) return route.id;
-      if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason: NO_ROUTE });
+      const entry = { index, total, at: `to.${index}`, reason: NO_ROUTE, summary: noRoutes };
+      if (request.isBatch) errors.addEntry("to", entry);
       else errors.add("to", NO_ROUTE);
       return "";
     });
@@ -83,6 +84,8 @@ const ROUTE: SmsCheck = {
 };
 
 const NO_ROUTE = "no route of the account leads to this number";
+const noRoutes = (bad: number, total: number) =>
+  `no route of the account leads to ${bad} of ${total} numbers`;
 
 const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
 

@@ -23,12 +23,22 @@ export type Sound<T> = unknown extends T
 /** The sentence under the name of an array that has bad entries. */
 export type Summary = (bad: number, total: number) => string;
 
+export interface BadEntry {
+  readonly index: number;
+  readonly total: number;
+  /** What is wrong, for example `to.3.email`. */
+  readonly at: string;
+  readonly reason: string;
+  /** Of the entries that are bad in this way; each way has its own sentence under the array's name. */
+  readonly summary?: Summary;
+}
+
 export interface ErrorCollector {
   /** Notes a problem; the first one of a field counts. */
   add(field: string, reason: string): void;
-  /** A problem of entry `index` of the array at `field`; `at` names what is wrong, for example `to.3.email`. */
-  addEntry(field: string, entry: { index: number; total: number; at: string; reason: string }): void;
-  /** Replaces the sentence under the array's name. It is used only if the array has bad entries. */
+  /** A problem of an entry of the array at `field`. */
+  addEntry(field: string, entry: BadEntry): void;
+  /** Replaces the sentence under the array's name, for entries without one of their own. */
   summarise(field: string, summary: Summary): void;
   has(field: string): boolean;
   isEmpty(): boolean;
@@ -50,9 +60,18 @@ export function parseBody<Schema extends TObject, Value>(
 ): Parsed<Value> {
   if (!isObject(body)) return { errors: { body: "must be a JSON object" } };
   const errors = createErrors();
-  const sound = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
-  const value = judge(sound as Sound<Static<Schema>>, errors);
+  const value = judge(soundPart(schema, body, errors), errors);
   return errors.isEmpty() ? { value } : { errors: errors.list() };
+}
+
+/** A body without the fields that the schema refuses, which `errors` are told of. */
+export function soundPart<Schema extends TObject>(
+  schema: Schema,
+  body: Readonly<Record<string, unknown>>,
+  errors: ErrorCollector,
+): Sound<Static<Schema>> {
+  const sound = validatorOf(schema).Check(body) ? body : describeProblems(schema, body, errors);
+  return sound as Sound<Static<Schema>>;
 }
 
 /** Judges a body by its schema alone. */
@@ -66,19 +85,22 @@ export function createErrors(): ErrorCollector {
   let arrays: Map<string, BadEntries> | undefined;
   let summaries: Map<string, Summary> | undefined;
 
-  const summaryOf = (field: string, { bad, total }: BadEntries) =>
-    (summaries?.get(field) ?? plainSummary)(bad.size, total);
+  const summaryOf = (field: string, { ways, total }: BadEntries) =>
+    [...ways]
+      .map(([summary, { size }]) => (summary ?? summaries?.get(field) ?? plainSummary)(size, total))
+      .join("; ");
 
   return {
     add(field, reason) {
       fields ??= new Map();
       if (!fields.has(field)) fields.set(field, reason);
     },
-    addEntry(field, { index, total, at, reason }) {
+    addEntry(field, { index, total, at, reason, summary }) {
       arrays ??= new Map();
-      const array = arrays.get(field) ?? { bad: new Set(), total, at: [] };
+      const array: BadEntries = arrays.get(field) ?? { bad: new Set(), ways: new Map(), total, at: [] };
       arrays.set(field, array);
       array.bad.add(index);
+      array.ways.set(summary, (array.ways.get(summary) ?? new Set()).add(index));
       if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
     },
     summarise(field, summary) {
@@ -100,6 +122,8 @@ export function createErrors(): ErrorCollector {
 
 interface BadEntries {
   readonly bad: Set<number>;
+  /** The bad ones by their own summary. */
+  readonly ways: Map<Summary | undefined, Set<number>>;
   readonly total: number;
   readonly at: [string, string][];
 }

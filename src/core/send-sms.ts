@@ -3,7 +3,14 @@ import type { AccountMode } from "./accounts.ts";
 import { addDeliveryOptions, type DeliveryOptions, deliveryOptionFields } from "./delivery-options.ts";
 import { dltIdProblem } from "./dlt.ts";
 import { isExactNumber, NOT_EXACT } from "./exact-number.ts";
-import { type ErrorCollector, type Parsed, parseBody, type Sound } from "./field-errors.ts";
+import {
+  createErrors,
+  type ErrorCollector,
+  type Parsed,
+  parseBody,
+  type Sound,
+  soundPart,
+} from "./field-errors.ts";
 import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 import type { Writable } from "./present.ts";
 import { isStorable, NOT_STORABLE } from "./text-rules.ts";
@@ -109,24 +116,42 @@ export function parseSendSms(
   body: unknown,
   { mode, now }: { mode: AccountMode; now: number },
 ): Parsed<SendSms> {
-  return parseBody(SendSmsBody, body, (sound, errors) => {
-    const { from, expire_after_seconds: expireAfterSeconds } = sound;
-    const request: Writable<SendSms> = { to: [], isBatch: typeof sound.to !== "string" };
-    if (from !== undefined) {
-      if (!SENDER.test(from)) errors.add("from", "must be 1 to 20 printable ASCII characters");
-      request.from = from;
-    }
-    addDeliveryOptions(request, sound, { errors, now });
-    addTemplateIds(request, sound, { errors, mode });
-    if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
-    if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
-    if (sound.dry_run) request.isDryRun = true;
-    request.to = parseRecipients(sound.to, errors);
-    return request;
-  });
+  return parseBody(SendSmsBody, body, (sound, errors) => toRequest(sound, { errors, mode, now }));
+}
+
+/** What is sound of a body that `parseSendSms` refuses, and what is wrong with it. The numbers that are none are left out. */
+export function soundSendSms(
+  body: Readonly<Record<string, unknown>>,
+  { mode, now }: { mode: AccountMode; now: number },
+): { readonly request: SendSms; readonly errors: ErrorCollector } {
+  const errors = createErrors();
+  return { request: toRequest(soundPart(SendSmsBody, body, errors), { errors, mode, now }), errors };
 }
 
 type SoundSms = Sound<Static<typeof SendSmsBody>>;
+
+interface Judging {
+  readonly errors: ErrorCollector;
+  readonly mode: AccountMode;
+  readonly now: number;
+}
+
+function toRequest(sound: SoundSms, judging: Judging): SendSms {
+  const { errors } = judging;
+  const { from, expire_after_seconds: expireAfterSeconds } = sound;
+  const request: Writable<SendSms> = { to: [], isBatch: typeof sound.to !== "string" };
+  if (from !== undefined) {
+    if (SENDER.test(from)) request.from = from;
+    else errors.add("from", "must be 1 to 20 printable ASCII characters");
+  }
+  addDeliveryOptions(request, sound, judging);
+  addTemplateIds(request, sound, judging);
+  if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
+  if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
+  if (sound.dry_run) request.isDryRun = true;
+  request.to = parseRecipients(sound.to, errors);
+  return request;
+}
 
 /** What fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL). */
 const SENDER = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
@@ -160,28 +185,29 @@ function batchSummary(bad: number, total: number): string {
   return `invalid phone number in ${bad} of ${total} entries: expected E.164 format, for example +919876543210`;
 }
 
+/** Those that are none are left out: they are looked for nowhere. */
 function addTemplateIds(
   into: Writable<SendSms>,
   { template_id, dlt_template_id, dlt_entity_id }: SoundSms,
-  { errors, mode }: { errors: ErrorCollector; mode: AccountMode },
+  { errors, mode }: Judging,
 ): void {
   if (!template_id && !dlt_template_id && !errors.has("template_id") && !errors.has("dlt_template_id")) {
     errors.add("template_id", ONE_OF_TWO);
     errors.add("dlt_template_id", ONE_OF_TWO);
   }
   if (template_id !== undefined) {
-    if (!isUuid(template_id)) errors.add("template_id", "must be a UUID");
-    into.templateId = template_id.toLowerCase();
+    if (isUuid(template_id)) into.templateId = template_id.toLowerCase();
+    else errors.add("template_id", "must be a UUID");
   }
   if (dlt_template_id !== undefined) {
-    into.dltTemplateId = dlt_template_id;
     const problem = dltIdProblem(dlt_template_id, mode);
-    if (problem !== undefined) errors.add("dlt_template_id", problem);
+    if (problem === undefined) into.dltTemplateId = dlt_template_id;
+    else errors.add("dlt_template_id", problem);
   }
   if (dlt_entity_id !== undefined) {
-    into.dltEntityId = dlt_entity_id;
     const problem = dltIdProblem(dlt_entity_id, mode);
-    if (problem !== undefined) errors.add("dlt_entity_id", problem);
+    if (problem === undefined) into.dltEntityId = dlt_entity_id;
+    else errors.add("dlt_entity_id", problem);
   }
 }
 
