@@ -1,4 +1,5 @@
 /** Forgetting a person: what is done to messages that others have a part in. Times are Unix milliseconds. */
+import { addressKey } from "./address-key.ts";
 import { foldRecipients } from "./email-status.ts";
 import type { EmailContent, Part, Progress, Recipient } from "./message.ts";
 import { isOpen } from "./part.ts";
@@ -40,22 +41,28 @@ export function isErased(recipient: string): boolean {
 }
 
 /** Replaces a recipient in words of operators. */
-export function createWordScrubber(recipient: string): (text: string) => string {
-  if (!recipient.startsWith("+")) return createScrubber(recipient);
+export function createWordScrubber(
+  recipient: string,
+  ...others: readonly string[]
+): (text: string) => string {
+  if (!recipient.startsWith("+")) return createScrubber(recipient, ...others);
   const whole = new RegExp(`(?<![0-9])\\+?${recipient.slice(1)}(?![0-9])`, "g");
   return (text) => text.replaceAll(whole, ERASED_NUMBER);
 }
 
-/** Replaces an address, in any case, wherever a text holds it and not as the end or the beginning of another; texts of JSON too. */
-export function createScrubber(address: string): (text: string) => string {
-  const forms = new Set([address, JSON.stringify(address).slice(1, -1)]);
+/**
+ * Replaces an address, in any case, wherever a text holds it and not as the end or the beginning of another; texts of
+ * JSON too. `others`: further ways to write it.
+ */
+export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
+  const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
   const pattern = [...forms].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|");
   const whole = new RegExp(`(?<![A-Za-z0-9_.+-])(?:${pattern})(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "gi");
   return (text) => text.replaceAll(whole, ERASED_ADDRESS);
 }
 
 export function isRecipient(part: Pick<Part, "address">, address: string): boolean {
-  return part.address !== undefined && lowerAscii(part.address) === address;
+  return part.address !== undefined && addressKey(part.address) === addressKey(address);
 }
 
 /** Letters beyond ASCII stay as they are: databases do not agree on them. */

@@ -1,4 +1,4 @@
-import { domainToASCII } from "node:url";
+import { addressKey } from "../core/address-key.ts";
 import type { ReceiptResult } from "../core/claimed-job.ts";
 import type { Part, TimelineEntry } from "../core/message.ts";
 import type { Receipt } from "../core/outcome.ts";
@@ -75,20 +75,12 @@ function learn<M extends KnownMessage>(
   else if (status === "delivered") suppressions.forgive(message, email);
 }
 
-/** The part that the receipt names itself, by its index or by the address. */
+/** The part that the receipt names itself, by its index or by the address, in whatever case and spelling of the domain. */
 function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
-  const wanted = fold(recipient);
+  const wanted = addressKey(recipient);
   return [...parts.keys()].filter((index) =>
-    target?.part === undefined ? fold(parts[index]?.address) === wanted : index === target.part,
+    target?.part === undefined ? addressKey(parts[index]?.address ?? "") === wanted : index === target.part,
   );
-}
-
-/** Providers name a recipient as the envelope did, in any case: an international domain in its ASCII form (RFC 5891 §4). */
-function fold(address: string | undefined): string | undefined {
-  const lower = address?.toLowerCase();
-  const [, local, domain = ""] = /^(.*@)(.*)$/s.exec(lower ?? "") ?? [];
-  const ascii = domainToASCII(domain);
-  return ascii === "" ? lower : `${local}${ascii}`;
 }
 
 /** One id may stand for several recipients of one envelope; the part that was matched counts where none says so. */

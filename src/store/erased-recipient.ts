@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { RecordKind, RecordTypes } from "../core/accounts.ts";
+import { spellingsOf } from "./address-spellings.ts";
+import { erasedSpellings } from "./suppression-names.ts";
 
 /**
  * Of a number, or of an address in any case, what stands for it in the suppressions and opt-outs of somebody who was
@@ -19,27 +21,44 @@ export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } a
 /** Which field of a record becomes its erased form. */
 const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email", optOuts: "recipient" };
 
-/** The fields of a search as they are once the recipient was erased; `undefined` where nobody is named. */
-export function erasedFields<K extends RecordKind>(
+/** The searches for what else a record about the same recipient may be named: otherwise spelled, or erased. */
+export function otherSearches<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,
   toErased: ErasedForm | undefined,
-): Partial<RecordTypes[K]> | undefined {
+): readonly Partial<RecordTypes[K]>[] {
   const field = ERASABLE[kind];
-  const value = field && (fields as Readonly<Record<string, unknown>>)[field];
-  if (!toErased || !field || typeof value !== "string") return undefined;
-  return { ...fields, [field]: toErased(value) };
+  const value = namedRecipient(kind, fields);
+  if (!field || value === undefined) return [];
+  const names = new Set([...spellingsOf(value), ...erasedSpellings(value, toErased)]);
+  return [...names].flatMap((name) => (name === value ? [] : [{ ...fields, [field]: name }]));
 }
 
-/** Of a new record, the search for those among which there may be the same one, and which field is taken then. */
-export function erasedTwins<K extends RecordKind>(
+/** Whom a record, or a search, is about. */
+export function namedRecipient<K extends RecordKind>(
+  kind: K,
+  fields: Partial<RecordTypes[K]>,
+): string | undefined {
+  const value = (fields as Readonly<Record<string, unknown>>)[ERASABLE[kind] ?? ""];
+  return typeof value === "string" ? value : undefined;
+}
+
+export interface Twins<K extends RecordKind> {
+  /** The searches for those among which there may be the same one. */
+  readonly searches: readonly Partial<RecordTypes[K]>[];
+  /** Which field is taken then. */
+  readonly field: string;
+}
+
+/** Of a new record. */
+export function otherTwins<K extends RecordKind>(
   kind: K,
   record: RecordTypes[K],
   toErased: ErasedForm | undefined,
-): { readonly where: Partial<RecordTypes[K]>; readonly field: string } | undefined {
+): Twins<K> | undefined {
   const field = ERASABLE[kind];
-  if (!field || !("accountId" in record)) return undefined;
-  const where = erasedFields(kind, record, toErased) as Readonly<Record<string, unknown>> | undefined;
-  const search: Readonly<Record<string, unknown>> = { accountId: record.accountId, [field]: where?.[field] };
-  return where && { where: search as Partial<RecordTypes[K]>, field };
+  const recipient = namedRecipient(kind, record);
+  if (!field || recipient === undefined || !("accountId" in record)) return undefined;
+  const search: Readonly<Record<string, unknown>> = { accountId: record.accountId, [field]: recipient };
+  return { searches: otherSearches(kind, search as Partial<RecordTypes[K]>, toErased), field };
 }

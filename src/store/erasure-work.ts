@@ -2,11 +2,14 @@
 import { ERASED_NUMBER, type Erasure } from "../core/erasure.ts";
 import type { Receipt } from "../core/outcome.ts";
 import { isSameNumber } from "../core/same-number.ts";
+import { writingsOf } from "./address-spellings.ts";
 
 /** One erasure at work. */
 export interface ErasureTask {
-  /** E.164 number, or address in lower case. */
+  /** E.164 number, or address with ASCII in lower case, as it is looked for now. */
   readonly recipient: string;
+  /** All that is looked for. */
+  readonly writings: readonly string[];
   /** `undefined`: in all. */
   readonly accountId: string | undefined;
   readonly createdAt: number;
@@ -49,14 +52,20 @@ export function toErasure(row: ErasureRow): Erasure {
   };
 }
 
-/** What is still to be done; `undefined`: nothing. */
-export function toTask(row: ErasureRow): ErasureTask | undefined {
-  if (row.recipient === null) return undefined;
-  return {
-    recipient: row.recipient,
-    accountId: row.account_id ?? undefined,
-    createdAt: row.created_at,
-  };
+/**
+ * What is to be done now; `undefined`: nothing any more. All walks are gone once for each of the ways in which the
+ * recipient may be written.
+ */
+export function turnOf<Walk>(
+  row: ErasureRow,
+  walks: readonly Walk[],
+): { readonly walk: Walk; readonly task: ErasureTask } | undefined {
+  const writings = row.recipient === null ? [] : writingsOf(row.recipient);
+  const recipient = writings[Math.floor(row.walk / walks.length)];
+  const walk = walks[row.walk % walks.length];
+  if (recipient === undefined || walk === undefined) return undefined;
+  const accountId = row.account_id ?? undefined;
+  return { walk, task: { recipient, writings, accountId, createdAt: row.created_at } };
 }
 
 /** Forgetting a message takes some ten statements, looking at one a step in the index. */

@@ -4,6 +4,7 @@
  */
 import { describe } from "bun:test";
 import { acceptContract, deferralContract } from "./contract/accept.contract.ts";
+import { addressSpellingContract } from "./contract/address-spellings.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
@@ -62,6 +63,7 @@ const SECTIONS = {
   limitsPrune: limitsPruneContract,
   sandbox: sandboxContract,
   suppression: suppressionContract,
+  addressSpelling: addressSpellingContract,
   mailPolicy: mailPolicyContract,
   eventFeed: eventFeedContract,
   cancel: cancelContract,

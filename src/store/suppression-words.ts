@@ -1,5 +1,6 @@
 /** What messages teach of their recipients, for the suppression lists of both stores. */
 import type { Suppression } from "../core/accounts.ts";
+import { addressKey } from "../core/address-key.ts";
 import { bounceKind } from "../core/bounce-kind.ts";
 import type { Part } from "../core/message.ts";
 import { type SuppressionReason, suppressedUntil } from "../core/suppression.ts";
@@ -46,7 +47,7 @@ export function toSuppression(
   { email: written, reason, at }: SuppressionWord,
   { accountId, messageId, settings }: WordSource,
 ): Suppression {
-  const email = written.toLowerCase();
+  const email = addressKey(written);
   const expiresAt = suppressedUntil(reason, at, settings);
   return {
     id: hashedUuid(at, `${accountId} ${email} ${messageId}`),

@@ -45,6 +45,17 @@ onEveryAdmin((startAdmin) => {
     expect((await admin.call("GET", "erasures?recipient=nobody")).status).toBe(400);
   });
 
+  test("whether an address of an international domain was erased can be asked in either form", async () => {
+    await using admin = await startAdmin();
+    const forms = ["a@bücher.example", "a@xn--bcher-kva.example"];
+    const ids: string[] = [];
+    for (const recipient of forms) ids.push((await admin.call("POST", "erasures", { recipient })).json.id);
+    for (const form of forms) {
+      const { json } = await admin.call("GET", `erasures?recipient=${encodeURIComponent(form)}`);
+      expect(json.data.map((erasure: { id: string }) => erasure.id)).toEqual(ids);
+    }
+  });
+
   test("in one account only, where it is named", async () => {
     await using admin = await startAdmin();
     const body = { recipient: NUMBER, account_id: admin.accountId };

@@ -83,3 +83,20 @@ test("more than a request takes is sent in pieces", async () => {
   const addresses = Array.from({ length: 2_500 }, (_, index) => `user${index}@example.org`);
   expect((await importFile(file("long.csv", addresses.join("\n")))).out).toStartWith("2500 added");
 });
+
+test("an address of an international domain is on the list once, and found and released in either form", async () => {
+  const account = (await liveAccount(postrider)).accountId;
+  const list = file("both.csv", "a@bücher.example\na@xn--bcher-kva.example\nA@BÜCHER.example\n");
+  const { out } = await commands.run(["suppressions", "import", "--account", account, "--file", list]);
+  expect(out).toBe("1 added, 2 there already, 0 refused\n");
+  const listed = async (email: string) => {
+    const path = `/suppressions?account_id=${account}&email=${encodeURIComponent(email)}`;
+    return (await admin<{ data: { email: string }[] }>(postrider, path)).data.map((entry) => entry.email);
+  };
+  for (const form of ["a@bücher.example", "a@xn--bcher-kva.example", "a@Bücher.Example"]) {
+    expect(await listed(form)).toEqual(["a@xn--bcher-kva.example"]);
+  }
+  const words = ["suppressions", "release", "--account", account, "--email", "a@bücher.example"];
+  expect((await commands.run(words)).code).toBe(0);
+  expect(await listed("a@xn--bcher-kva.example")).toEqual([]);
+});

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { domainToUnicode } from "node:url";
 import Type from "typebox";
+import { addressKey } from "../../core/address-key.ts";
 import { parseEmailAddress } from "../../core/email-address.ts";
 import { type Erasure, lowerAscii } from "../../core/erasure.ts";
 import { parsePhoneNumber } from "../../core/phone-number.ts";
@@ -129,13 +131,24 @@ function digestOf(salt: string, whom: string): string {
 /** Each record has a salt of its own, so one is looked at after the other. */
 async function listOf({ store }: AdminDeps, whom: string, page: Page): Promise<readonly Erasure[]> {
   const found: Erasure[] = [];
+  const spellings = spellingsOf(whom);
   let after = page.after;
   for (;;) {
     const records = await store.erasures.list({ ...present({ after }), limit: RECORDS_AT_A_TIME });
-    found.push(...records.filter(({ salt, digest }) => digestOf(salt, whom) === digest));
+    found.push(
+      ...records.filter(({ salt, digest }) => spellings.some((each) => digestOf(salt, each) === digest)),
+    );
     after = records.at(-1)?.id;
     if (records.length < RECORDS_AT_A_TIME || found.length >= page.limit) return found.slice(0, page.limit);
   }
+}
+
+/** The digest is of the recipient as it was given: an international domain may have been given in either form. */
+function spellingsOf(whom: string): readonly string[] {
+  const key = addressKey(whom);
+  const end = key.lastIndexOf("@") + 1;
+  const unicode = end === 0 ? key : `${key.slice(0, end)}${domainToUnicode(key.slice(end))}`;
+  return [...new Set([whom, key, unicode])];
 }
 
 const RECORDS_AT_A_TIME = 1_000;

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { parseEmailAddress } from "../../core/email-address.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
@@ -35,7 +36,7 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
       toRecord: (given, { id, now }) => ({
         id,
         accountId: given.account_id.toLowerCase(),
-        email: given.email.toLowerCase(),
+        email: addressKey(given.email),
         reason: given.reason ?? "manual",
         createdAt: now,
         ...present({ source: given.source, expiresAt: toMs(given.expires_at) }),

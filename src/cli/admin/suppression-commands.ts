@@ -171,8 +171,8 @@ async function release({ client, options, print }: Run): Promise<void> {
   const { data } = (await client.request("GET", "suppressions", { query })) as {
     readonly data: readonly Row[];
   };
-  const [found] = data;
-  if (!found) throw new UsageFailure(`${query.email} is not on the list`);
-  await client.request("DELETE", `suppressions/${found.id}`);
+  if (data.length === 0) throw new UsageFailure(`${query.email} is not on the list`);
+  // Of old there may be an entry for each spelling of the domain.
+  for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);
 }

@@ -48,7 +48,7 @@ const LOWEST = "00000000-0000-0000-0000-000000000000";
 
 async function walkAccount(
   session: Session,
-  { recipient, createdAt }: ErasureTask,
+  task: ErasureTask,
   {
     account,
     after,
@@ -56,6 +56,7 @@ async function walkAccount(
     log,
   }: Omit<From, "position"> & { account: number; after: string; log: MessageLog },
 ): Promise<Walked> {
+  const { recipient, createdAt } = task;
   const channel = recipient.startsWith("+") ? "sms" : "email";
   const from = after === "" ? LOWEST : after;
   const [end] = await session.query<{ id: string }>(ENDS, [account, channel, from, looks]);
@@ -66,7 +67,7 @@ async function walkAccount(
   const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
   const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
   const found = rows.map(({ id }) => id);
-  const { forgotten, ...done } = await forgetAll(session, log, { ids: found, recipient });
+  const { forgotten, ...done } = await forgetAll(session, log, { ids: found, task });
   // What is on its way comes home first: then its traces are all here.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
   const last = found.length === most ? found.at(-1) : end?.id;
@@ -93,7 +94,7 @@ interface Forgotten {
 async function forgetAll(
   session: Session,
   log: MessageLog,
-  { ids, recipient }: { readonly ids: readonly string[]; readonly recipient: string },
+  { ids, task }: { readonly ids: readonly string[]; readonly task: ErasureTask },
 ): Promise<Forgotten> {
   const jobs = await session.query<LockedJob>(LOCK_JOBS, [ids]);
   const onTheirWay = new Set(jobs.flatMap((job) => (job.is_leased ? [job.message_id] : [])));
@@ -101,8 +102,8 @@ async function forgetAll(
   const free = first === -1 ? ids : ids.slice(0, first);
   await log.lock(free);
   const messages = free.flatMap((id) => log.find(id) ?? []);
-  const [alone, shared] = partition(messages, (message) => isTheirsAlone(message, recipient));
-  await redact(session, log, { messages: shared, jobs, recipient });
+  const [alone, shared] = partition(messages, (message) => isTheirsAlone(message, task.recipient));
+  await redact(session, log, { messages: shared, jobs, task });
   await session.query("DELETE FROM sandbox_messages WHERE message_id = ANY($1)", [alone.map(({ id }) => id)]);
   await removeMessages(session, alone);
   return { forgotten: free.length, erased: alone.length, redacted: shared.length };
@@ -123,11 +124,12 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
 async function redact(
   session: Session,
   log: MessageLog,
-  given: { messages: readonly LockedMessage[]; jobs: readonly LockedJob[]; recipient: string },
+  given: { messages: readonly LockedMessage[]; jobs: readonly LockedJob[]; task: ErasureTask },
 ): Promise<void> {
-  const { messages, jobs, recipient } = given;
+  const { messages, jobs, task } = given;
+  const { recipient, writings } = task;
   if (messages.length === 0) return;
-  const scrub = createScrubber(recipient);
+  const scrub = createScrubber(recipient, ...writings);
   for (const message of messages) {
     const closed = closeParts(message.progress, recipient);
     // Scrubbed as it is stored.

@@ -1,4 +1,5 @@
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { createWordScrubber } from "../../core/erasure.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
@@ -20,19 +21,19 @@ interface SuppressionRow {
 
 /** One in each account at the most. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
-  return async (session, { recipient, accountId }) => {
+  return async (session, { recipient, writings, accountId }) => {
     const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, [
       recipient.toLowerCase(),
       accountId ?? null,
     ]);
     if (rows.length === 0) return {};
     const toErased = await erasedNames.needForm(session);
-    const scrub = createWordScrubber(recipient);
+    const scrub = createWordScrubber(recipient, ...writings);
     // An import may have brought the erased form already: then the longer one stays, as ever.
     const erased = rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,
-      email: toErased(recipient),
+      email: toErased(addressKey(recipient)),
       reason: row.reason,
       ...(row.source !== null && { source: scrub(row.source) }),
       ...(row.expires_at !== null && { expiresAt: row.expires_at }),

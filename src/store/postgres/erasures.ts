@@ -1,4 +1,4 @@
-import { type ErasureRow, type ErasureTask, type Stretch, toErasure, toTask } from "../erasure-work.ts";
+import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../store.ts";
 import type { Session } from "./driver.ts";
 import { eraseCounts, eraseParts, SWEEPS } from "./erase-leftovers.ts";
@@ -74,16 +74,15 @@ async function eraseOn(
 ): Promise<number> {
   const [row] = await session.query<ErasureRow>(UNDER_WAY);
   if (!row) return 0;
-  const task = toTask(row);
-  const walk = walks[row.walk];
-  if (!walk || !task) {
+  const turn = turnOf(row, walks);
+  if (!turn) {
     await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
       now,
       row.id,
     ]);
     return 1;
   }
-  const stretch = await walk(session, task, { position: row.position, looks, log });
+  const stretch = await turn.walk(session, turn.task, { position: row.position, looks, log });
   const { next, isBlocked, erased = 0, redacted = 0 } = stretch;
   const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
   await session.query(ADVANCE, [number, position, erased, redacted, row.id]);

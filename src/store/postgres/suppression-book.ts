@@ -1,4 +1,5 @@
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../core/suppression.ts";
 import {
   type BouncedParts,
@@ -40,7 +41,7 @@ export function createSuppressionBook(session: Session, erasedNames: ErasedNames
   const heard: Heard[] = [];
   const hear = ({ id: messageId, accountId, accountMode }: Teller, email: string, word?: SuppressionWord) => {
     if (accountMode !== "live") return;
-    heard.push({ messageId, accountId, email: email.toLowerCase(), ...(word && { word }) });
+    heard.push({ messageId, accountId, email: addressKey(email), ...(word && { word }) });
   };
   const learn: SuppressionBook["learn"] = (message, word) => hear(message, word.email, word);
   return {

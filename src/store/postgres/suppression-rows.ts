@@ -1,6 +1,9 @@
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { firstSoftDay } from "../../core/suppression.ts";
+import { spellingsOf } from "../address-spellings.ts";
 import type { ErasedForm } from "../erased-recipient.ts";
+import { erasedSpellings } from "../suppression-names.ts";
 import type { Session } from "./driver.ts";
 
 /**
@@ -12,8 +15,10 @@ export async function addSuppressions(
   suppressions: readonly Suppression[],
   toErased: ErasedForm | undefined,
 ): Promise<number> {
-  const lasting = await renamed(session, longest(suppressions), toErased);
+  const keyed = longest(suppressions.map((each) => ({ ...each, email: addressKey(each.email) })));
+  const lasting = await renamed(session, keyed, toErased);
   if (lasting.length === 0) return 0;
+  await renameOld(session, lasting);
   const rows = await session.query(ADD, [
     lasting.map(({ id }) => id),
     lasting.map(({ accountId }) => accountId),
@@ -57,20 +62,45 @@ async function renamed(
   suppressions: readonly Suppression[],
   toErased: ErasedForm | undefined,
 ): Promise<readonly Suppression[]> {
-  if (!toErased || suppressions.length === 0) return suppressions;
-  const forms = suppressions.map(({ email }) => toErased(email));
-  const rows = await session.query<{ place: number }>(ERASED, [
-    suppressions.map(({ accountId }) => accountId),
-    forms,
-  ]);
-  const isErased = new Set(rows.map(({ place }) => place - 1));
-  return longest(
-    suppressions.map((each, at) => (isErased.has(at) ? { ...each, email: forms[at] ?? each.email } : each)),
+  const forms = suppressions.flatMap(({ accountId, email }, at) =>
+    erasedSpellings(email, toErased).map((form) => ({ accountId, form, at })),
   );
+  if (forms.length === 0) return suppressions;
+  const rows = await session.query<{ place: number }>(ERASED, [
+    forms.map(({ accountId }) => accountId),
+    forms.map(({ form }) => form),
+  ]);
+  const places = new Set(rows.map(({ place }) => place - 1));
+  const found = forms.filter((_, index) => places.has(index));
+  const names = new Map(found.map(({ at, form }) => [at, form]));
+  return longest(suppressions.map((each, at) => ({ ...each, email: names.get(at) ?? each.email })));
 }
 
 const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
   WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email)`;
+
+/** Entries of old, under another spelling, are given the names that entries have now. */
+async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
+  const olds = suppressions.flatMap(({ accountId, email }) =>
+    spellingsOf(email)
+      .slice(1)
+      .map((spelling) => ({ accountId, email, spelling })),
+  );
+  if (olds.length === 0) return;
+  await session.query(RENAME, [
+    olds.map(({ accountId }) => accountId),
+    olds.map(({ email }) => email),
+    olds.map(({ spelling }) => spelling),
+  ]);
+}
+
+const RENAME = `UPDATE suppressions s SET email = t.email FROM (
+    SELECT DISTINCT ON (o.account_id, t.email) o.id, t.email
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS t (account_id, email, spelling)
+    JOIN suppressions o ON o.account_id = t.account_id AND o.email = t.spelling
+    WHERE NOT EXISTS (SELECT 1 FROM suppressions n WHERE n.account_id = t.account_id AND n.email = t.email)
+    ORDER BY o.account_id, t.email, o.id
+  ) AS t WHERE s.id = t.id`;
 
 /** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
 export async function pruneSuppressions(session: Session, now: number, limit: number): Promise<number> {

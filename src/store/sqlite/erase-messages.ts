@@ -64,7 +64,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
   const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const forget = createForget(db);
 
-  return ({ recipient, createdAt }, { account, after, looks }) => {
+  return ({ recipient, writings, createdAt }, { account, after, looks }) => {
     const channel = recipient.startsWith("+") ? "sms" : "email";
     const last = ends.get(account, channel, after, looks)?.id;
     const latest = firstUuidAt(createdAt + 1);
@@ -76,7 +76,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
     for (const row of found) {
       // What is on its way comes home first: then its traces are all here.
       if (isTried.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
-      counts[forget(row, recipient)]++;
+      counts[forget(row, { recipient, writings })]++;
     }
     const end = found.length === most ? found.at(-1)?.id : last;
     return { ...counts, ...(end !== undefined && end <= upTo && { last: end }) };
@@ -88,15 +88,17 @@ function before(id: string): string {
   return id.slice(0, -1);
 }
 
+type Whom = Pick<ErasureTask, "recipient" | "writings">;
+
 /** The whole message where it was theirs alone; of an email to several, what is theirs. */
-function createForget(db: Database): (row: MessageRow, recipient: string) => "erased" | "redacted" {
+function createForget(db: Database): (row: MessageRow, whom: Whom) => "erased" | "redacted" {
   const remove = createMessageRemoval(db);
   const removeSandbox = db.prepare("DELETE FROM sandbox_messages WHERE message_id = ?");
   const redact = createRedaction(db);
-  return (row, recipient) => {
-    const isAlone = toProgress(row).parts.every((part) => isRecipient(part, recipient));
+  return (row, whom) => {
+    const isAlone = toProgress(row).parts.every((part) => isRecipient(part, whom.recipient));
     if (row.channel === "email" && !isAlone) {
-      redact(row, recipient);
+      redact(row, whom);
       return "redacted";
     }
     removeSandbox.run(row.id);
@@ -105,7 +107,7 @@ function createForget(db: Database): (row: MessageRow, recipient: string) => "er
   };
 }
 
-function createRedaction(db: Database): (row: MessageRow, address: string) => void {
+function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
   const find = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
   const content = db.prepare("UPDATE contents SET envelope = ? WHERE id = ?");
   const message = db.prepare("UPDATE messages SET status = ?, parts = ?, error = ? WHERE id = ?");
@@ -115,8 +117,8 @@ function createRedaction(db: Database): (row: MessageRow, address: string) => vo
   const closeJobs = createJobClosing(db);
   const scrubRows = createRowScrubbing(db);
 
-  return (row, address) => {
-    const scrub = createScrubber(address);
+  return (row, { recipient: address, writings }) => {
+    const scrub = createScrubber(address, ...writings);
     const envelope = find.get(row.content)?.envelope;
     if (envelope !== undefined) {
       const nameless = dropName(JSON.parse(envelope) as EmailContent, address);

@@ -1,4 +1,5 @@
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { createWordScrubber } from "../../core/erasure.ts";
 import type { ErasureTask } from "../erasure-work.ts";
 import type { Database } from "./database.ts";
@@ -32,15 +33,15 @@ function createSuppressionErasure(db: Database, { suppressions, erasedNames }: E
      WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ?2 IS NULL OR id = ?2)`,
   );
   const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
-  return ({ recipient, accountId }: ErasureTask) => {
-    const scrub = createWordScrubber(recipient);
+  return ({ recipient, writings, accountId }: ErasureTask) => {
+    const scrub = createWordScrubber(recipient, ...writings);
     for (const row of find.all(recipient.toLowerCase(), accountId ?? null)) {
       remove.run(row.id);
       // An import may have brought the erased form already: then the longer one stays, as ever.
       suppressions.add({
         id: row.id,
         accountId: row.account_id,
-        email: erasedNames.needForm()(recipient),
+        email: erasedNames.needForm()(addressKey(recipient)),
         reason: row.reason,
         ...(row.source !== null && { source: scrub(row.source) }),
         ...(row.expires_at !== null && { expiresAt: row.expires_at }),

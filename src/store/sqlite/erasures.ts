@@ -1,4 +1,4 @@
-import { type ErasureRow, type ErasureTask, type Stretch, toErasure, toTask } from "../erasure-work.ts";
+import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { emptyLog } from "./empty-log.ts";
@@ -57,10 +57,9 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
   const erase = (now: number, looks: number): number => {
     const row = underWay.get();
     if (!row) return 0;
-    const task = toTask(row);
-    const walk = walks[row.walk];
-    if (!walk || !task) return complete.run(now, row.id);
-    const { next, isBlocked, erased = 0, redacted = 0 } = walk(task, row.position, looks);
+    const turn = turnOf(row, walks);
+    if (!turn) return complete.run(now, row.id);
+    const { next, isBlocked, erased = 0, redacted = 0 } = turn.walk(turn.task, row.position, looks);
     const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
     advance.run(number, position, erased, redacted, row.id);
     return isBlocked ? 0 : 1;

@@ -1,5 +1,5 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
-import { erasedFields, erasedTwins } from "../erased-recipient.ts";
+import { otherSearches, otherTwins } from "../erased-recipient.ts";
 import { RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { RecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
@@ -60,13 +60,13 @@ function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable
   if (table.isWatched) meta.raiseRecordsVersion();
 }
 
-/** Who was erased is found by their name, as long as one asks for it. */
+/** Who was erased is found by their name, as long as one asks for it, and an address by each of its spellings. */
 function createSelect(rows: RecordRows, erasedNames: ErasedNames): RecordRows["select"] {
   return <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) => {
     const found = rows.select(kind, where, page);
-    const erased = erasedFields(kind, where, erasedNames.form());
-    if (!erased) return found;
-    const all = [...found, ...rows.select(kind, erased, page)];
+    const others = otherSearches(kind, where, erasedNames.form());
+    if (others.length === 0) return found;
+    const all = [...found, ...others.flatMap((other) => rows.select(kind, other, page))];
     return all.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit);
   };
 }
@@ -76,8 +76,8 @@ function insertNow<K extends RecordKind>(
   erasedNames: ErasedNames,
   { kind, record }: { readonly kind: K; readonly record: RecordTypes[K] },
 ): "created" | Conflict {
-  const twins = erasedTwins(kind, record, erasedNames.form());
-  const found = twins ? rows.select(kind, twins.where, { limit: MAX_TWINS }) : [];
+  const twins = otherTwins(kind, record, erasedNames.form());
+  const found = (twins?.searches ?? []).flatMap((where) => rows.select(kind, where, { limit: MAX_TWINS }));
   if (twins && found.some((twin) => senderOf(twin) === senderOf(record))) return { conflict: twins.field };
   return rows.insert(kind, record);
 }

@@ -1,6 +1,9 @@
 import type { Suppression } from "../../core/accounts.ts";
+import { addressKey } from "../../core/address-key.ts";
 import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../core/suppression.ts";
+import { spellingsOf } from "../address-spellings.ts";
 import type { MessageRow } from "../message-rows.ts";
+import { erasedSpellings } from "../suppression-names.ts";
 import {
   type BouncedParts,
   type SuppressionWord,
@@ -42,7 +45,7 @@ export function createSuppressionBook(
   const learn: SuppressionBook["learn"] = (message, word) => {
     const entry = liveAccount(message.account);
     const isSoft = word.reason === "soft_bounce";
-    if (!entry || (isSoft && !softBounces.isOver(entry, word.email.toLowerCase(), word.at))) return;
+    if (!entry || (isSoft && !softBounces.isOver(entry, addressKey(word.email), word.at))) return;
     const { account, settings } = entry;
     add(toSuppression(word, { accountId: account.id, messageId: message.id, settings }));
   };
@@ -54,7 +57,7 @@ export function createSuppressionBook(
     },
     forgive(message, email) {
       const entry = liveAccount(message.account);
-      if (entry) softBounces.forget(entry, email.toLowerCase());
+      if (entry) softBounces.forget(entry, addressKey(email));
     },
     add,
     prune: (now, limit) => removeEnded(now, limit) + softBounces.prune(now, limit),
@@ -71,10 +74,16 @@ function createRows(db: Database, erasedNames: ErasedNames) {
        WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
   );
   const isThere = db.prepare("SELECT 1 FROM suppressions WHERE account_id = ? AND email = ?");
+  const rename = db.prepare("UPDATE OR IGNORE suppressions SET email = ? WHERE account_id = ? AND email = ?");
   /** What was erased is not written down again. */
   const nameFor = (accountId: string, email: string): string => {
-    const erased = erasedNames.form()?.(email);
-    return erased !== undefined && isThere.get(accountId, erased) !== undefined ? erased : email;
+    const erased = erasedSpellings(email, erasedNames.form());
+    const there = erased.find((name) => isThere.get(accountId, name) !== undefined);
+    if (there !== undefined) return there;
+    const [key = email, ...others] = spellingsOf(email);
+    // An entry of old is given the name that entries have now.
+    for (const spelling of others) rename.run(key, accountId, spelling);
+    return key;
   };
   const ended = db.prepare(
     `DELETE FROM suppressions WHERE id IN

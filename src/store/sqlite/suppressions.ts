@@ -1,4 +1,4 @@
-import type { Suppression } from "../../core/accounts.ts";
+import { asAsked, type FoundSuppression, suppressionNames } from "../suppression-names.ts";
 import type { SuppressionStore } from "../suppressions.ts";
 import type { Database } from "./database.ts";
 import type { ErasedNames } from "./erased-names.ts";
@@ -22,27 +22,19 @@ export function createSuppressions(
   };
 }
 
-type Found = Pick<Suppression, "email" | "reason">;
-
 interface Asked {
   readonly accountId: string;
   readonly emails: readonly string[];
   readonly now: number;
 }
 
-function createFind(db: Database, erasedNames: ErasedNames): (asked: Asked) => readonly Found[] {
-  const select = db.prepare<Found>(
+function createFind(db: Database, erasedNames: ErasedNames): (asked: Asked) => readonly FoundSuppression[] {
+  const select = db.prepare<FoundSuppression>(
     `SELECT email, reason FROM suppressions
      WHERE account_id = ? AND email IN (SELECT value FROM json_each(?)) AND (expires_at IS NULL OR expires_at > ?)`,
   );
   return ({ accountId, emails, now }) => {
-    const toErased = erasedNames.form();
-    if (!toErased) return select.all(accountId, JSON.stringify(emails), now);
-    const asWritten = new Map(emails.flatMap((email) => [[email, email] as const, [toErased(email), email]]));
-    const found = select.all(accountId, JSON.stringify([...asWritten.keys()]), now);
-    const reasons = new Map(
-      found.map(({ email, reason }) => [asWritten.get(email) ?? email, reason] as const),
-    );
-    return [...reasons].map(([email, reason]) => ({ email, reason }));
+    const names = suppressionNames(emails, erasedNames.form());
+    return asAsked(select.all(accountId, JSON.stringify([...names.keys()]), now), names);
   };
 }

@@ -1,0 +1,44 @@
+import { domainToUnicode } from "node:url";
+import { addressKey } from "../core/address-key.ts";
+import { lowerAscii } from "../core/erasure.ts";
+
+/** In which an address may have been stored, its key first; most have one only. All are in lower case. */
+export function spellingsOf(address: string): readonly string[] {
+  const key = addressKey(address);
+  const lower = address.toLowerCase();
+  if (!isInternational(key)) return key === lower ? [key] : [key, lower];
+  const unicode = toUnicode(key);
+  return [...new Set([key, lower, unicode, unicode.normalize("NFD")])];
+}
+
+/**
+ * In which messages, as their senders wrote them, may hold an address: ASCII in lower case, and beyond it capitals too,
+ * on which databases do not agree. The one that is given is first.
+ */
+export function writingsOf(address: string): readonly string[] {
+  const key = addressKey(address);
+  if (!isInternational(key)) return [address];
+  const unicode = toUnicode(key);
+  const [local, domain] = halvesOf(unicode);
+  const capitals = [
+    domain.toUpperCase(),
+    domain.replaceAll(/(?<=^|[.-])[^.-]/gu, (letter) => letter.toUpperCase()),
+  ].map((written) => `${local}${lowerAscii(written)}`);
+  return [...new Set([address, ...spellingsOf(address), ...capitals])];
+}
+
+function isInternational(key: string): boolean {
+  return /[@.]xn--/.test(key);
+}
+
+function toUnicode(key: string): string {
+  const [local, domain] = halvesOf(key);
+  const unicode = domainToUnicode(domain);
+  return unicode === "" ? key : `${local}${unicode}`;
+}
+
+/** The first with the `@`. */
+function halvesOf(address: string): readonly [string, string] {
+  const end = address.lastIndexOf("@") + 1;
+  return [address.slice(0, end), address.slice(end)];
+}
