@@ -7,6 +7,7 @@ import { createDomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/late-answers.ts";
 import { overdueChore } from "../delivery/overdue-receipts.ts";
+import { parkedBoundChore } from "../delivery/parked-bound.ts";
 import { createShares } from "../delivery/shares.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
@@ -142,7 +143,8 @@ function makeLoops(parts: Parts) {
   const { clock, store, dns, steadyLog: log } = parts;
   const engine = createDelivery(parts);
   const domains = createDomainWatch({ records: store.records, dns, log });
-  const chores = [domains.chore, overdueChore(store)];
+  const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
+  const chores = [domains.chore, overdueChore(store), parked];
   return {
     engine,
     domains,

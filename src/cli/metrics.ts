@@ -131,6 +131,12 @@ function deliveryMetrics(registers: Registry[], seconds: LatencyHistogram): Obse
     labelNames: ["channel"],
     registers,
   });
+  const dropped = new Counter({
+    name: "postrider_receipts_dropped_total",
+    help: "Parked receipts deleted because their connector had too many",
+    labelNames: ["connector"],
+    registers,
+  });
   const counters = new Map<string, { inc(): void }>();
   return {
     attempt({ channel, connector, kinds, ms }) {
@@ -140,6 +146,7 @@ function deliveryMetrics(registers: Registry[], seconds: LatencyHistogram): Obse
       seconds.observe(connector, ms);
     },
     unconfirmed: (channel) => unconfirmed.labels(channel).inc(),
+    droppedReceipts: ({ connector, receipts }) => dropped.labels(connector).inc(receipts),
   };
 }
 

@@ -45,6 +45,8 @@ export interface Observe {
     ms: number;
   }): void;
   unconfirmed(channel: ChannelName): void;
+  /** Receipts that matched nothing and were too many. */
+  droppedReceipts(dropped: { connector: string; receipts: number }): void;
 }
 
 export interface EngineDeps {
@@ -112,7 +114,8 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
-      deps.shares?.start();
+      // Before it has had a turn it may not send what it claims.
+      await deps.shares?.start();
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },

@@ -12,6 +12,11 @@ export interface ReceiptStore {
   /** Receipts that match no message (yet), in the order they came. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
   /**
+   * Deletes parked receipts, the oldest of each connector that has more than `most`, at most `limit` of each: says of
+   * which, and how many. Processes at it side by side may each delete as many.
+   */
+  dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
+  /**
    * Flags up to `limit` SMS parts that were taken before `sentBefore` and have had no receipt: an entry on their
    * timeline, once a message. They may be asked about from `now` on. Returns how many parts were looked at.
    */
@@ -29,6 +34,11 @@ export interface ParkedQuery {
   readonly connectorId?: string;
   readonly after?: string;
   readonly limit: number;
+}
+
+export interface DroppedReceipts {
+  readonly connectorId: string;
+  readonly receipts: number;
 }
 
 export interface ParkedReceipt {

@@ -23,6 +23,7 @@ import { optOutContract } from "./contract/opt-out.contract.ts";
 import { outboxContract } from "./contract/outbox.contract.ts";
 import { outboxReplayContract } from "./contract/outbox-replay.contract.ts";
 import { overdueContract } from "./contract/overdue.contract.ts";
+import { parkedBoundContract } from "./contract/parked-bound.contract.ts";
 import { pruneContract } from "./contract/prune.contract.ts";
 import { pushContract } from "./contract/push.contract.ts";
 import { receiptContract } from "./contract/receipt.contract.ts";
@@ -48,6 +49,7 @@ const SECTIONS = {
   receiptOrder: receiptOrderContract,
   largeBody: largeBodyContract,
   lateAnswer: lateAnswerContract,
+  parkedBound: parkedBoundContract,
   overdue: overdueContract,
   stage: stageContract,
   outbox: outboxContract,

@@ -9,6 +9,7 @@ import {
   type ParkedReceipts,
   type SentReference,
 } from "../receipt-books.ts";
+import type { DroppedReceipts, ReceiptStore } from "../store.ts";
 import type { Session } from "./driver.ts";
 import type { IdKey } from "./known-ids.ts";
 
@@ -169,4 +170,36 @@ export async function pruneParked(session: Session, before: number, limit: numbe
 
 const PRUNE = `DELETE FROM parked_receipts WHERE id IN (
     SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT $2) AS oldest WHERE at < $1
+  ) RETURNING 1`;
+
+/** `ReceiptStore.dropParked`. What a settlement is taking is left to it. */
+export async function dropParked(
+  session: Session,
+  { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
+): Promise<readonly DroppedReceipts[]> {
+  const found = await session.query<{ connector_id: string; receipts: number }>(TOO_MANY, [most, limit]);
+  const dropped: DroppedReceipts[] = [];
+  for (const { connector_id: connectorId, receipts } of found) {
+    const rows = await session.query(DROP, [connectorId, receipts]);
+    if (rows.length > 0) dropped.push({ connectorId, receipts: rows.length });
+  }
+  return dropped;
+}
+
+/** From one connector to the next by the index, each counted no further than it matters. */
+const TOO_MANY = `WITH RECURSIVE connectors AS (
+    (SELECT connector_id FROM parked_receipts ORDER BY connector_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT p.connector_id FROM parked_receipts p WHERE p.connector_id > c.connector_id
+      ORDER BY p.connector_id LIMIT 1)
+    FROM connectors c WHERE c.connector_id IS NOT NULL
+  )
+  SELECT c.connector_id, counted.receipts - $1 AS receipts FROM connectors c, LATERAL (
+    SELECT count(*) AS receipts FROM (
+      SELECT 1 FROM parked_receipts p WHERE p.connector_id = c.connector_id LIMIT $1::bigint + $2::bigint
+    ) AS first_ones
+  ) AS counted WHERE counted.receipts > $1 ORDER BY c.connector_id`;
+
+const DROP = `DELETE FROM parked_receipts WHERE id IN (
+    SELECT id FROM parked_receipts WHERE connector_id = $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
   ) RETURNING 1`;

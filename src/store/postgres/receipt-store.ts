@@ -6,6 +6,7 @@ import type { Session } from "./driver.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { MessageChanges } from "./message-log.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
+import { dropParked } from "./parked-receipts.ts";
 import type { Database } from "./transactions.ts";
 
 export interface ReceiptStoreParts {
@@ -25,6 +26,7 @@ export function createReceiptStore(db: Database, { changes, erasedNames }: Recei
         await write();
       }),
     parked: (query) => listParked(db, query),
+    dropParked: (bounds) => dropParked(db, bounds),
     ...createOverdueReceipts(db, changes),
   };
 }

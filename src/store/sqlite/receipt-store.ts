@@ -1,6 +1,6 @@
 import type { Receipt } from "../../core/outcome.ts";
 import type { ProviderIds } from "../provider-ids.ts";
-import type { ParkedReceipt, ReceiptStore } from "../store.ts";
+import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../store.ts";
 import type { Database } from "./database.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";
 
@@ -12,6 +12,7 @@ export function createReceiptStore(
   return {
     recordLateAnswer: (answer, at) => db.write(() => providerIds.answerLate(answer, at), 3),
     parked: createParkedList(db),
+    dropParked: createDropParked(db),
     ...createOverdueReceipts(db, parts),
   };
 }
@@ -35,6 +36,36 @@ function createParkedList(db: Database): ReceiptStore["parked"] {
         connectorId === undefined ? all.all(last, limit) : ofConnector.all(connectorId, last, limit);
       return rows.map(toParkedReceipt);
     });
+}
+
+/** Looks first, by the index of connectors: there is hardly ever one that has too many. */
+function createDropParked(db: Database): ReceiptStore["dropParked"] {
+  const nextConnector = db.prepare<{ connector_id: string }>(
+    "SELECT connector_id FROM parked_receipts WHERE connector_id > ? ORDER BY connector_id LIMIT 1",
+  );
+  const count = db.prepare<{ receipts: number }>(
+    "SELECT count(*) AS receipts FROM (SELECT 1 FROM parked_receipts WHERE connector_id = ? LIMIT ?)",
+  );
+  const remove = db.prepare(
+    `DELETE FROM parked_receipts WHERE id IN
+       (SELECT id FROM parked_receipts WHERE connector_id = ? ORDER BY id LIMIT ?)`,
+  );
+  const find = ({ most, limit }: Parameters<ReceiptStore["dropParked"]>[0]) => {
+    const found: DroppedReceipts[] = [];
+    for (let row = nextConnector.get(""); row; row = nextConnector.get(row.connector_id)) {
+      const { connector_id: connectorId } = row;
+      const receipts = (count.get(connectorId, most + limit)?.receipts ?? 0) - most;
+      if (receipts > 0) found.push({ connectorId, receipts });
+    }
+    return found;
+  };
+  return async (bounds) => {
+    const found = await db.read(() => find(bounds));
+    for (const { connectorId, receipts } of found) {
+      await db.write(() => remove.run(connectorId, receipts), receipts);
+    }
+    return found;
+  };
 }
 
 function toParkedReceipt({ id, receipt }: ParkedRow): ParkedReceipt {

@@ -98,6 +98,7 @@ function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
 function receiptWrites(call: RemoteCalls["call"]): Omit<Store["receipts"], "parked" | "overdue"> {
   return {
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
+    dropParked: (bounds) => call("receipts.dropParked", bounds),
     flagOverdue: (bounds) => call("receipts.flagOverdue", bounds),
     takeQuestions: (request) => call("receipts.takeQuestions", request),
   };

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { CONNECTOR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+
+/** Receipts that match nothing are kept, but not without end. */
+export function parkedBoundContract(open: OpenStore): void {
+  test(
+    "of a connector's parked receipts the oldest go where there are more than it may have, and no others'",
+    inWorld(open, async (world) => {
+      const { store } = world;
+      for (const id of ["a1", "a2", "a3", "a4", "a5"]) await world.receive(id);
+      for (const id of ["b1", "b2", "b3"]) await world.receive(id, { connectorId: "connector-b" });
+      await world.receive("c1", { connectorId: "connector-c" });
+      expect(await drop(world)).toEqual([[CONNECTOR, 2]]);
+      expect(await drop(world)).toEqual([]);
+      expect(await parked(world)).toEqual(["a3", "a4", "a5", "b1", "b2", "b3", "c1"]);
+      for (const id of ["a6", "a7", "a8"]) await world.receive(id);
+      await world.receive("b4", { connectorId: "connector-b" });
+      expect(await drop(world, 2)).toEqual([
+        [CONNECTOR, 2],
+        ["connector-b", 1],
+      ]);
+      expect(await drop(world, 2)).toEqual([[CONNECTOR, 1]]);
+      expect(await parked(world)).toEqual(["b2", "b3", "c1", "a6", "a7", "a8", "b4"].sort());
+      expect(await store.upkeep.parkedReceipts()).toBe(7);
+    }),
+  );
+
+  test(
+    "what stays is applied as ever",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms();
+      const job = await world.claimOne();
+      for (const other of ["a", "b", "c"]) await world.receive(other);
+      await world.receive(`p-${id}`);
+      await drop(world);
+      await world.settle(job);
+      expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+}
+
+async function drop({ store }: World, limit = 100) {
+  const dropped = await store.receipts.dropParked({ most: 3, limit });
+  return dropped.map(({ connectorId, receipts }) => [connectorId, receipts] as const);
+}
+
+async function parked({ store }: World): Promise<readonly string[]> {
+  const all = await store.receipts.parked({ limit: 100 });
+  return all.map(({ receipt }) => receipt.providerMessageId).sort();
+}
