@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { addAdminCommands, PROCESS_TERMINAL } from "./admin/admin-commands.ts";
+import { addAdminCommands } from "./admin/admin-commands.ts";
+import { tellUsage } from "./admin/command-line.ts";
+import { PROCESS_TERMINAL } from "./admin/process-terminal.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
 import { ROLES, readAdminTarget, readDataTarget, type ServeOptions } from "./config.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
@@ -12,6 +14,7 @@ import { createSystemClock } from "./system-clock.ts";
 const program = new Command("postrider")
   .description("Self-hosted messaging: SMS, email and push registration behind one HTTP API")
   .version(packageJson.version);
+tellUsage(program, PROCESS_TERMINAL);
 
 program
   .command("serve")

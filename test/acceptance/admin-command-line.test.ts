@@ -180,6 +180,19 @@ describe("what is not understood ends with code 2", () => {
     }
   });
 
+  test.each([
+    [[], "Commands:"],
+    [["nouns"], "unknown command 'nouns'"],
+    [["help", "nouns"], "Commands:"],
+    [["--colour"], "--colour"],
+    [["serve", "--colour"], "--colour"],
+    [["backup"], "--to"],
+  ])("of the program itself: %p", async (args, reason) => {
+    const ran = await spawned(args);
+    expect([ran.code, ran.out]).toEqual([2, ""]);
+    expect(ran.err).toContain(reason);
+  });
+
   test("help is no failure", async () => {
     const { code, out } = await spawned(["routes", "create", "--help"]);
     expect(code).toBe(0);

@@ -9,6 +9,7 @@ import { addInboundCommands } from "./inbound-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
 import { addMessageCommands, addRotateDkim, addSandboxCommands, addVerify } from "./other-commands.ts";
+import { PROCESS_TERMINAL } from "./process-terminal.ts";
 import { addReceiptCommands } from "./receipt-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
 import { addSuppressionCommands } from "./suppression-commands.ts";
@@ -39,9 +40,3 @@ export function addAdminCommands(
   addReceiptCommands(program, commandLine);
   addErasureCommands(program, commandLine);
 }
-
-export const PROCESS_TERMINAL: Terminal = {
-  stdout: (text) => void process.stdout.write(text),
-  stderr: (text) => void process.stderr.write(text),
-  exit: (code) => process.exit(code),
-};

@@ -35,9 +35,14 @@ export class UsageFailure extends Error {
 
 export function addNoun(program: Command, { terminal }: CommandLine, noun: string): Command {
   const command = program.command(noun);
+  tellUsage(command, terminal);
+  return command;
+}
+
+/** Help goes to the terminal; what was not understood ends with code 2, of this command and of those added to it. */
+export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
-  return command;
 }
 
 /** @param usage the verb and its arguments, for example `show <id>` */

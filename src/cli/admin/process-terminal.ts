@@ -1,0 +1,44 @@
+import { writeSync } from "node:fs";
+import type { Terminal } from "./command-line.ts";
+
+/** As a shell tells of a program that SIGPIPE ended: whoever read the output went away. */
+const READER_GONE = 141;
+
+/**
+ * The terminal, pipe or file that the program was started with. What is printed is out when `stdout` returns: a
+ * command that ends with a code of its own would cut off what a pipe has not taken yet.
+ */
+export const PROCESS_TERMINAL: Terminal = {
+  stdout: (text) => print(1, text),
+  stderr: (text) => print(2, text),
+  exit: (code) => process.exit(code),
+};
+
+function print(descriptor: 1 | 2, text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  try {
+    while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
+  } catch (error) {
+    giveUp(descriptor, error as { code?: string; message?: string });
+  }
+}
+
+/** How many octets were taken. A pipe that somebody else has made non-blocking may be full. */
+function writeSome(descriptor: number, octets: Uint8Array): number {
+  try {
+    return writeSync(descriptor, octets);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EAGAIN") throw error;
+    Atomics.wait(NOBODY_WAKES_THIS, 0, 0, FULL_PIPE_WAIT_MS);
+    return 0;
+  }
+}
+
+const FULL_PIPE_WAIT_MS = 5;
+const NOBODY_WAKES_THIS = new Int32Array(new SharedArrayBuffer(4));
+
+function giveUp(descriptor: number, { code, message }: { code?: string; message?: string }): never {
+  if (code === "EPIPE" || code === "EBADF") process.exit(READER_GONE);
+  if (descriptor === 1) print(2, `error: the output cannot be written: ${message}\n`);
+  process.exit(1);
+}
