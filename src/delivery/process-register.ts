@@ -8,22 +8,32 @@ export interface ProcessRegister {
   dead(own: string): readonly LeaseProcess[];
 }
 
+/**
+ * From one look to the next counts for no more than this. While the database is away nobody can turn, and the first that
+ * comes back is not to bury the others for it.
+ */
+const LOOK_MS = 3_000;
+
 export function createRegister(clock: Clock, deadMs: number): ProcessRegister {
-  let seen = new Map<string, LeaseProcess & { readonly sinceMs: number }>();
+  let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
+  let lookedMs = clock.monotonicMs();
+  const sinceLookMs = () => Math.min(LOOK_MS, clock.monotonicMs() - lookedMs);
   return {
     note(processes) {
-      const now = clock.monotonicMs();
+      const moreMs = sinceLookMs();
+      lookedMs = clock.monotonicMs();
       seen = new Map(
         processes.map((one) => {
           const before = seen.get(one.process);
-          return [one.process, before?.turn === one.turn ? before : { ...one, sinceMs: now }];
+          const stillMs = before?.turn === one.turn ? before.stillMs + moreMs : 0;
+          return [one.process, { ...one, stillMs }];
         }),
       );
     },
     dead(own) {
-      const limit = clock.monotonicMs() - deadMs;
+      const limitMs = deadMs - sinceLookMs();
       return [...seen.values()]
-        .filter(({ process, sinceMs }) => process !== own && sinceMs <= limit)
+        .filter(({ process, stillMs }) => process !== own && stillMs >= limitMs)
         .map(({ process, turn }) => ({ process, turn }));
     },
   };

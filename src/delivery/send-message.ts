@@ -61,6 +61,8 @@ export interface Lease {
   readonly outlets: readonly Outlet[];
   /** On the monotonic clock. */
   readonly leaseEndsMs: number;
+  /** Nobody can have taken the job for that of a dead process. */
+  readonly isOurs: () => boolean;
   /** Of the job's route. */
   readonly failover: Route["failover"];
 }
@@ -105,9 +107,11 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     if ("waitMs" in place)
       return judgeElsewhere(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
     ({ leave } = place);
-    if (deps.signal.aborted || !outlasts(clock, { ...lease, outlet })) return undefined;
+    if (!mayBegin(deps, { ...lease, outlet })) return undefined;
     const made = deps.toOutgoing(job, job.expiresAt - clock.now());
     const outgoing = made instanceof Promise ? await made : made;
+    // It may have taken long, or the process may have stood still meanwhile.
+    if (made instanceof Promise && !mayBegin(deps, { ...lease, outlet })) return undefined;
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
     if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
@@ -146,8 +150,10 @@ function moved(from: Outlet, to: Outlet): Outlet {
   return to;
 }
 
-function outlasts(clock: Clock, { outlet, leaseEndsMs }: Lease): boolean {
-  return clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS <= leaseEndsMs;
+/** The lease outlasts the slowest answer, and a process that is cut off from now on has begun well before it is buried. */
+function mayBegin({ clock, signal }: SenderDeps, { outlet, leaseEndsMs, isOurs }: Lease): boolean {
+  const latestMs = clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS;
+  return !signal.aborted && latestMs <= leaseEndsMs && isOurs();
 }
 
 async function send(

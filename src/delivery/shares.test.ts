@@ -6,6 +6,7 @@ import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, T
 import { createThrottle } from "./throttle.ts";
 
 const log = { warn() {} };
+const NOTHING = { keep: [], take: [], dead: [], now: 0 };
 
 /** One process on leases that others use too; its way to them can be cut. */
 function startProcess(leases: LeaseStore, process: string) {
@@ -16,7 +17,7 @@ function startProcess(leases: LeaseStore, process: string) {
     leave: (name) => (isCut ? Promise.reject(new Error("away")) : leases.leave(name)),
   };
   const shares = createShares({ leases: reached, clock, log, process });
-  shares.start();
+  void shares.start();
   return {
     clock,
     shares,
@@ -121,6 +122,46 @@ test("one that was taken for dead while it slept closes at once what it had", as
   await pass(2_000, a.clock);
   expect(ofA.held().size).toBe(0);
   expect(limits).toContain(0);
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("a process that could not renew begins nothing more of what it had claimed before, also when it can again", async () => {
+  const leases = createLeases();
+  const { clock, shares, cut } = startProcess(leases, "a");
+  const before = clock.monotonicMs();
+  expect(shares.holdsSince(before)).toBeFalse();
+  await pass(10 * SURE_MS, clock);
+  expect(shares.holdsSince(before)).toBeTrue();
+  cut(true);
+  await pass(SURE_MS - TURN_MS, clock);
+  expect(shares.holdsSince(before)).toBeTrue();
+  await pass(TURN_MS, clock);
+  const meanwhile = clock.monotonicMs();
+  expect(shares.holdsSince(meanwhile)).toBeFalse();
+  cut(false);
+  await pass(2 * TURN_MS, clock);
+  expect(shares.holdsSince(before)).toBeFalse();
+  expect(shares.holdsSince(meanwhile)).toBeFalse();
+  expect(shares.holdsSince(clock.monotonicMs())).toBeTrue();
+  await shares.stop();
+});
+
+test("the first that comes back to a database that was away buries nobody who comes a little later", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  const { share: ofA } = joined(a.shares, 2);
+  joined(b.shares, 2);
+  await pass(3_000, a.clock, b.clock);
+  for (const one of [a, b]) one.cut(true);
+  await pass(3 * DEAD_MS, a.clock, b.clock);
+  b.cut(false);
+  await pass(DEAD_MS / 2, a.clock, b.clock);
+  expect((await leases.turn({ ...NOTHING, process: "c" })).processes.map(({ process }) => process)).toContain(
+    "a",
+  );
+  a.cut(false);
+  await pass(15_000, a.clock, b.clock);
+  expect(ofA.held().size).toBe(1);
   await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 

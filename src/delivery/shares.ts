@@ -42,7 +42,15 @@ export interface OwnShare extends Share {
 }
 
 export interface Shares {
-  start(): void;
+  /** Resolves after the first turn, however it went. */
+  start(): Promise<void>;
+  /** Of this one, for its claims. */
+  readonly process: string;
+  /**
+   * What was claimed at that time (read before the claim, on the monotonic clock) is this process's still, and will be for
+   * some seconds: nobody can have buried it since. Only then may an attempt begin.
+   */
+  holdsSince(claimedMs: number): boolean;
   /** Takes part in a connector of so many slots. A second part of the same one goes on with what the first had. */
   join(connector: string, slots: number): OwnShare;
   /** Messages of the connector can leave by another process. */
@@ -58,8 +66,11 @@ export function createShares(deps: SharesDeps): Shares {
   const turns = createTurns(deps, { holdings, signal: stopping.signal });
   let running: Promise<unknown> | undefined;
   return {
+    process,
+    holdsSince: turns.holdsSince,
     start() {
       running ??= Promise.all([turns.run(), turns.guard()]);
+      return turns.begun;
     },
     join(connector, slots) {
       const has = holdings.get(connector)?.slots() ?? [];
@@ -93,10 +104,10 @@ interface TurnsParts {
 function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, signal }: TurnsParts) {
   const register = createRegister(clock, DEAD_MS);
   let board: LeaseBoard = { processes: [], leases: [] };
-  let sureUntilMs = Number.NEGATIVE_INFINITY;
+  const { isSure, holdsSince, renew } = createSureTime(clock);
   let woken = new AbortController();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
 
-  const isSure = () => clock.monotonicMs() < sureUntilMs;
   const letGoUnlessSure = () => {
     if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
   };
@@ -107,20 +118,24 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
       process,
       keep: open.flatMap((holding) => holding.kept()),
       take: open.flatMap((holding) => holding.wanted()),
+      now: clock.now(),
       dead: register.dead(process),
     });
-    sureUntilMs = startedMs + SURE_MS;
+    renew(startedMs);
     register.note(board.processes);
     for (const holding of open) holding.look(board);
   };
   return {
     isSure,
+    begun,
+    holdsSince,
     board: () => board,
     wake: () => woken.abort(),
     async run() {
       while (!signal.aborted) {
         woken = new AbortController();
         await turn().catch((error) => log.warn({ err: error }, "leases could not be renewed"));
+        begin();
         letGoUnlessSure();
         const wantsMore = [...holdings.values()].some((holding) => holding.wanted().length > 0);
         if (isSure() && wantsMore) continue;
@@ -133,6 +148,22 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
         await sleep(clock, TURN_MS / 4, signal);
         letGoUnlessSure();
       }
+    },
+  };
+}
+
+/** What turns that went well are good for, by when each of them began. */
+function createSureTime(clock: Clock) {
+  let untilMs = Number.NEGATIVE_INFINITY;
+  /** The beginning of the first of those turns that each ended before the last one was no longer good for anything. */
+  let sinceMs = Number.POSITIVE_INFINITY;
+  const isSure = () => clock.monotonicMs() < untilMs;
+  return {
+    isSure,
+    holdsSince: (claimedMs: number) => isSure() && claimedMs >= sinceMs,
+    renew(startedMs: number) {
+      if (!isSure()) sinceMs = startedMs;
+      untilMs = startedMs + SURE_MS;
     },
   };
 }

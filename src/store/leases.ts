@@ -5,7 +5,8 @@
 export interface LeaseStore {
   /**
    * One turn of a process, in one transaction: it shows that it lives, buries those that stood still, keeps, gives up
-   * and takes. Resolves with how things are then.
+   * and takes. Resolves with how things are then. The claims of a buried process (`ClaimRequest.process`) end with it:
+   * their jobs are found again as those of which the lease ran out, but for those that somebody is writing about just then.
    */
   turn(turn: LeaseTurn): Promise<LeaseBoard>;
   /** The process and all that it has are gone; others may take it at once. */
@@ -19,6 +20,8 @@ export interface LeaseTurn {
   readonly keep: readonly KeptLease[];
   /** Slots wanted; those that are free by now are had. */
   readonly take: readonly Slot[];
+  /** Unix milliseconds: when the claims of those that are buried now are to have ended. */
+  readonly now: number;
   /** Processes taken for dead, with the number last seen of each: where it is still that, they are gone with all they had. */
   readonly dead: readonly LeaseProcess[];
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { LeaseBoard, LeaseTurn } from "../store.ts";
-import { inWorld, type OpenStore } from "./world.contract.ts";
+import { inWorld, type OpenStore, QUEUE, SECOND } from "./world.contract.ts";
 
-const idle: Omit<LeaseTurn, "process"> = { keep: [], take: [], dead: [] };
+const idle: Omit<LeaseTurn, "process"> = { keep: [], take: [], dead: [], now: 0 };
 const slot = (number: number, name = "smsc") => ({ name, slot: number });
 
 function holders(board: LeaseBoard): readonly string[] {
@@ -64,6 +64,21 @@ export function leasesContract(open: OpenStore): void {
       const numbers = [...now, ...dead].map(({ turn }) => turn);
       for (const { process, turn } of stale.processes)
         if (process === "a") expect(numbers).not.toContain(turn);
+    }),
+  );
+
+  test(
+    "what a process has claimed is its own while it turns, whoever takes an earlier turn of it for its last",
+    inWorld(open, async ({ store, sms, clock }) => {
+      const [messageId] = await sms();
+      const seen = await store.leases.turn({ ...idle, process: "a" });
+      const request = { queue: QUEUE, limit: 1, leaseMs: 60 * SECOND, process: "a" };
+      const [job] = await store.queue.claim({ ...request, now: clock.now });
+      await store.leases.turn({ ...idle, process: "a" });
+      const dead = seen.processes.filter(({ process }) => process === "a");
+      await store.leases.turn({ ...idle, process: "b", dead, now: clock.now });
+      expect(await store.upkeep.stage(clock.now, 10)).toBe(0);
+      expect(job).toMatchObject({ messageId, claim: 1 });
     }),
   );
 

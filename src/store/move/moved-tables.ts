@@ -64,7 +64,7 @@ export function movedTables(): readonly MovedTable[] {
         event_id: "id",
       },
     },
-    { table: "jobs" },
+    { table: "jobs", read: { holder: "NULL" } },
     { table: "webhooks", countBy: "state" },
     { table: "webhook_attempts" },
     {

@@ -8,7 +8,7 @@ export function createLeases(db: Database): LeaseStore {
     turn: (turn) =>
       db.transaction(async (session) => {
         await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
-        await session.query(BURY, [turn.dead.map((one) => one.process), turn.dead.map((one) => one.turn)]);
+        await bury(session, turn);
         await session.query(LIVE, [turn.process]);
         await keepAndTake(session, turn);
         return readBoard(session);
@@ -17,8 +17,23 @@ export function createLeases(db: Database): LeaseStore {
   };
 }
 
-const BURY = `DELETE FROM lease_processes AS p USING unnest($1::text[], $2::bigint[]) AS dead (id, turn)
-  WHERE p.id = dead.id AND p.turn = dead.turn`;
+async function bury(session: Session, { dead, now }: LeaseTurn): Promise<void> {
+  if (dead.length === 0) return;
+  await session.query(BURY, [dead.map((one) => one.process), dead.map((one) => one.turn), now]);
+}
+
+/**
+ * The leases of its jobs end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
+ * being settled, or by a transaction that stands still with its process: all others would wait for that.
+ */
+const BURY = `WITH buried AS (
+    DELETE FROM lease_processes AS p USING unnest($1::text[], $2::bigint[]) AS dead (id, turn)
+    WHERE p.id = dead.id AND p.turn = dead.turn RETURNING p.id
+  ), held AS (
+    SELECT id FROM jobs WHERE is_leased = true AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    FOR UPDATE SKIP LOCKED
+  )
+  UPDATE jobs SET due_at = $3 FROM held WHERE jobs.id = ANY(ARRAY[held.id])`;
 
 const LIVE = `INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
   ON CONFLICT (id) DO UPDATE SET turn = excluded.turn`;

@@ -26,7 +26,7 @@ export interface Taken {
  */
 export async function takeJobs(
   session: Session,
-  { queue, limit, now, leaseMs }: ClaimRequest,
+  { queue, limit, now, leaseMs, process }: ClaimRequest,
   after: number,
 ): Promise<Taken> {
   const jobs: LeasedRow[] = [];
@@ -39,6 +39,7 @@ export async function takeJobs(
       wanted.map(({ flow }) => flow),
       wanted.map(({ count }) => count),
       now + leaseMs,
+      process ?? null,
     ]);
     const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
     jobs.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
@@ -61,7 +62,7 @@ function byDeadline(one: LeasedRow, other: LeasedRow): number {
  * Where the queue was drained when the planner last looked it takes it for empty, and each order of a join for equally
  * good: also that which picks anew for every job there is. A list of ids leaves it no choice.
  */
-const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1
+const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1, holder = $5
   WHERE id = ANY(ARRAY(
     SELECT picked.id FROM unnest($2::int[], $3::int[]) AS f (flow, wanted), LATERAL (
       SELECT j.id FROM jobs j WHERE j.due_at IS NULL AND j.flow = f.flow
