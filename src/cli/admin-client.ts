@@ -45,6 +45,7 @@ export function createAdminClient(server: AdminServer): AdminClient {
       });
       if (response.status === 204) return undefined;
       const answer = await readJson(response, server);
+      if (response.status === 404 && !isAboutMessage(answer)) throw notThere(server.baseUrl, path);
       if (!response.ok) throw refused(response.status, answer);
       return answer;
     },
@@ -58,16 +59,23 @@ function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): 
   try {
     url = new URL(`${baseUrl.replace(/\/+$/, "")}/admin/v1/${path}`);
   } catch {
-    throw new AdminFailure(`"${baseUrl}" is not a URL; one looks like http://127.0.0.1:8080`);
+    throw noUrl(baseUrl);
   }
+  if (!/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, value);
   }
   return url;
 }
 
+function noUrl(text: string): AdminFailure {
+  return new AdminFailure(`"${text}" is not a URL; one looks like http://127.0.0.1:8080`);
+}
+
 async function send(server: AdminServer, url: URL, request: RequestInit): Promise<Response> {
   const timeLimitMs = server.timeLimitMs ?? TIME_LIMIT_MS;
+  if (!/^[\x21-\x7e]*$/.test(server.token))
+    throw new AdminFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
   try {
     return await fetch(url, { ...request, signal: AbortSignal.timeout(timeLimitMs) });
   } catch (error) {
@@ -95,6 +103,26 @@ async function readJson(response: Response, { baseUrl }: AdminServer): Promise<u
       `${baseUrl} answered ${response.status} with something that is not JSON: is Postrider behind this address?`,
     );
   }
+}
+
+function isAboutMessage(answer: unknown): boolean {
+  return (answer as { message?: unknown } | undefined)?.message === "message not found";
+}
+
+/** What stands behind a noun and is no id. */
+const PARTS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
+
+/** `path` begins with the noun and, where one is named, an id. */
+function notThere(baseUrl: string, path: string): AdminFailure {
+  const [noun = "", id] = path.split("/");
+  if (id === undefined || PARTS.includes(id)) {
+    return new AdminFailure(
+      `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
+    );
+  }
+  const all = noun === "settings" ? "settings get" : `${noun} list`;
+  const what = id === "" ? "the id is empty" : `there is no ${decodeURIComponent(id)} among the ${noun}`;
+  return new AdminFailure(`${what}: \`${all}\` shows what there is`);
 }
 
 function refused(status: number, answer: unknown): AdminFailure {

@@ -78,6 +78,17 @@ test("settings get lists all with default and meaning, set and get speak of one"
   });
 });
 
+test("a setting that is not set is an empty line to scripts, and an unknown one is told with the way to the known", async () => {
+  expect(await text("settings", "get", "public_url")).toBe("\n");
+  expect(await run(["settings", "get", "colour"])).toMatchObject({
+    code: 1,
+    err: "error: there is no colour among the settings: `settings get` shows what there is\n",
+  });
+  expect((await run(["keys", "show", ""])).err).toBe(
+    "error: the id is empty: `keys list` shows what there is\n",
+  );
+});
+
 test("webhooks secret prints the secrets, and --rotate puts a new one first", async () => {
   const [first] = (await text("webhooks", "secret", "--account", account)).split("\n");
   expect(first).toStartWith("whsec_");
@@ -155,6 +166,28 @@ describe("where the server is", () => {
     expect(err).toContain("answered 502 with something that is not JSON");
   });
 
+  test.each([
+    [["--url", "ftp://127.0.0.1"], '"ftp://127.0.0.1" is not a URL'],
+    [["--url", "localhost:8080"], '"localhost:8080" is not a URL'],
+    [["--token", "two\nlines"], "this is no admin token; it is `admin_token` in the sandbox.json"],
+  ])("%p cannot be meant, and the answer says what can", async (options, reason) => {
+    expect(await run(["accounts", "list", ...options])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(reason),
+    });
+  });
+
+  test("an address with a path of the API behind it is told apart from an id that is not there", async () => {
+    const url = `${service.url}/v1`;
+    for (const args of [
+      ["accounts", "list"],
+      ["sandbox", "messages"],
+    ]) {
+      const { code, err } = await run([...args, "--url", url]);
+      expect([code, err]).toEqual([1, expect.stringContaining(`${url} has no `)]);
+    }
+  });
+
   test("a damaged sandbox.json is named", async () => {
     const damaged = makeDataFolder();
     mkdirSync(damaged.path, { recursive: true });
@@ -173,6 +206,8 @@ describe("what is not understood ends with code 2", () => {
     [["accounts", "create", "--mode", "live"], "--name"],
     [["accounts", "create", "--name", "x", "--mode", "live", "--colour", "red"], "--colour"],
     [["accounts", "show"], "missing required argument"],
+    [["messages", "timeline", NOBODY, "--account", NOBODY, "--channel", "pigeon"], "sms, email"],
+    [["suppressions", "export", "--account", NOBODY, "--format", "xml"], "csv, jsonl"],
   ])("%p", async (args, reason) => {
     for (const ran of [await run(args), await spawned(args)]) {
       expect(ran.code).toBe(2);

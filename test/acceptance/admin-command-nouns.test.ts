@@ -137,7 +137,10 @@ describe.each(Object.entries(nouns))("%s", (noun, { create, idName, shown, updat
     expect(await json(noun, "update", id, ...update)).toMatchObject({ id, ...updated });
     expect(await text(noun, "show", id)).toContain(String(Object.values(updated).at(-1)));
     expect(await text(noun, "delete", id)).toContain(`${id}\n`);
-    expect(await run([noun, "show", id])).toMatchObject({ code: 1, err: "error: not found\n" });
+    expect(await run([noun, "show", id])).toMatchObject({
+      code: 1,
+      err: `error: there is no ${id} among the ${noun}: \`${noun} list\` shows what there is\n`,
+    });
   });
 });
 

@@ -100,3 +100,28 @@ test("an address of an international domain is on the list once, and found and r
   expect((await commands.run(words)).code).toBe(0);
   expect(await listed("a@xn--bcher-kva.example")).toEqual([]);
 });
+
+test("a line that is no entry is named by its number, and one that is no JSON stops the import", async () => {
+  const odd = file("odd.jsonl", '{"email":"odd@example.net"}\nnull\n[1]\n"x"\n');
+  const { code, out } = await importFile(odd);
+  expect([
+    code,
+    out
+      .split("\n")
+      .slice(0, 3)
+      .map((line) => line.split(":")[0]),
+  ]).toEqual([1, ["line 2", "line 3", "line 4"]]);
+  expect(out).toContain("1 added");
+  const broken = await importFile(file("broken.jsonl", '{"email":"x@example.net"}\n{"email":\n'));
+  expect([broken.code, broken.err]).toEqual([2, expect.stringContaining("line 2: JSON")]);
+});
+
+test("an export that is refused prints nothing but the reason, and releasing who is not listed is no usage error", async () => {
+  const { code, out, err } = await commands.run(["suppressions", "export", "--account", "nobody"]);
+  expect([code, out, err]).toEqual([1, "", "error: validation failed\n  account_id: no such account\n"]);
+  const release = ["suppressions", "release", "--account", account, "--email", "nobody@example.net"];
+  expect(await commands.run(release)).toMatchObject({
+    code: 1,
+    err: "error: nobody@example.net is not on the list\n",
+  });
+});

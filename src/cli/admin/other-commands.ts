@@ -1,5 +1,5 @@
 /** What is not a record: the sandbox's messages, a message's history, a domain's verification. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
 import { addReceive } from "./inbound-commands.ts";
 import { addPaging, pathOf, readPage, recordText } from "./noun-commands.ts";
@@ -66,7 +66,9 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
     },
   )
     .requiredOption("--account <id>", "whose message it is")
-    .requiredOption("--channel <channel>", "sms or email");
+    .addOption(
+      new Option("--channel <channel>", "sms or email").choices(["sms", "email"]).makeOptionMandatory(),
+    );
 }
 
 /** `domains verify`, to be put beside the verbs every noun has. */

@@ -40,7 +40,7 @@ async function get(run: Run): Promise<void> {
     return;
   }
   const setting = await run.client.request("GET", `settings/${encodeURIComponent(name)}`, { query });
-  run.print(setting, (row: Row) => `${plain(row.value)}\n`);
+  run.print(setting, (row: Row) => `${row.value === undefined ? "" : plain(row.value)}\n`);
 }
 
 async function set(run: Run): Promise<void> {

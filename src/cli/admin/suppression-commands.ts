@@ -1,7 +1,8 @@
 /** `suppressions import`, `export` and `release`, beside the verbs every noun has. */
 import { readFile } from "node:fs/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
+import { AdminFailure } from "../admin-client.ts";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
@@ -24,10 +25,8 @@ export function addSuppressionCommands(noun: Command, commandLine: CommandLine):
     "--file <path>",
     "a column or field `email`, and whichever others of reason, source and expires_at",
   );
-  verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).option(
-    "--format <format>",
-    "csv or jsonl",
-    "csv",
+  verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).addOption(
+    new Option("--format <format>", "how").choices(["csv", "jsonl"]).default("csv"),
   );
   verb("release", release).requiredOption("--email <address>", "who may be written to again");
 }
@@ -93,7 +92,15 @@ function fromJsonLines(text: string): readonly FileEntry[] {
     .split("\n")
     .map((each, index) => ({ each, line: index + 1 }))
     .filter(({ each }) => each.trim() !== "")
-    .map(({ each, line }) => ({ line, fields: JSON.parse(each) as Row }));
+    .map(({ each, line }) => ({ line, fields: readLine(each, line) }));
+}
+
+function readLine(text: string, line: number): Row {
+  try {
+    return { ...JSON.parse(text) };
+  } catch (error) {
+    throw new SyntaxError(`line ${line}: ${(error as Error).message}`);
+  }
 }
 
 /** With a row of names; a file without one is a list of addresses. */
@@ -128,7 +135,7 @@ function known(fields: Row): Row {
 
 async function exportAll({ client, options }: Run, write: (text: string) => void): Promise<void> {
   const isCsv = options.format !== "jsonl";
-  if (isCsv) write(`${FIELDS.join(",")}\n`);
+  let head = isCsv ? `${FIELDS.join(",")}\n` : "";
   let after: string | undefined;
   do {
     const query = { account_id: String(options.account), limit: String(CHUNK), after };
@@ -136,6 +143,8 @@ async function exportAll({ client, options }: Run, write: (text: string) => void
       readonly data: readonly Row[];
       readonly next?: string;
     };
+    write(head);
+    head = "";
     for (const row of page.data.map(importable)) write(`${isCsv ? csvLine(row) : jsonLine(row)}\n`);
     after = page.next;
   } while (after !== undefined);
@@ -171,7 +180,7 @@ async function release({ client, options, print }: Run): Promise<void> {
   const { data } = (await client.request("GET", "suppressions", { query })) as {
     readonly data: readonly Row[];
   };
-  if (data.length === 0) throw new UsageFailure(`${query.email} is not on the list`);
+  if (data.length === 0) throw new AdminFailure(`${query.email} is not on the list`);
   // Of old there may be an entry for each spelling of the domain.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);
