@@ -29,15 +29,17 @@ export async function register(session: Session, device: DeviceRegistration): Pr
   const adopted = known ?? (holder?.device_id === null ? holder : undefined);
   if (holder && holder.id !== adopted?.id) await freeToken(session, holder);
   if (!adopted) return create(session, device);
-  await session.query(UPDATE, [...attributes(device), adopted.id]);
-  return { registrationId: adopted.id, contactId: adopted.contact_id };
+  // It may have been identified since it was found.
+  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), adopted.id]);
+  return { registrationId: adopted.id, contactId: row?.contact_id ?? adopted.contact_id };
 }
 
 const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
   UNION SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND token = $3`;
 
 const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = coalesce($3, device_id),
-  os_version = $4, app_version = $5, locale = $6, timezone = $7, updated_at = $8 WHERE id = $9`;
+  os_version = $4, app_version = $5, locale = $6, timezone = $7, updated_at = $8
+  WHERE id = $9 RETURNING contact_id`;
 
 /**
  * Takes the token from its holder. With a device id it stays, to be found again when the device comes back;

@@ -39,7 +39,7 @@ export async function race(run: (race: Race) => Promise<void>): Promise<void> {
 const PATIENCE_MS = 10_000;
 
 /** Resolves when so many transactions wait for a lock. */
-async function waiting(session: Session, calls: number): Promise<void> {
+export async function waiting(session: Session, calls: number): Promise<void> {
   const sql = "SELECT DISTINCT pid FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()";
   const end = performance.now() + PATIENCE_MS;
   while ((await session.query(sql)).length < calls) {
