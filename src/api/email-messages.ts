@@ -1,15 +1,14 @@
 /** Send Email and Get Email. */
 
 import type { NewMessage } from "../core/accept-request.ts";
-import { createErrors, type FieldErrors } from "../core/field-errors.ts";
 import type { EmailContent } from "../core/message.ts";
 import { present } from "../core/present.ts";
-import { parseSendEmail, type SendEmail, SendEmailBody, senderOf } from "../core/send-email.ts";
+import { parseSendEmail, type SendEmail, SendEmailBody, soundSendEmail } from "../core/send-email.ts";
 import { readSetting } from "../core/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";
-import { judgeSender, planEmail } from "./email-plan.ts";
+import { judgeEmail, planEmail } from "./email-plan.ts";
 import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { messageNotFound, validationFailed } from "./errors.ts";
@@ -52,7 +51,7 @@ export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
 async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   const caller = callerOf(call);
   const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
-  if ("errors" in parsed) return refuseEmail(deps, call, parsed.errors);
+  if ("errors" in parsed) return refuseEmail(deps, call);
   const request = parsed.value;
   const { parts, jobs } = await planEmail(deps.directory, caller, request);
   const { scheduleAt } = request;
@@ -72,12 +71,11 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   );
 }
 
-/** With what is wrong with the sender, which a body that is sound would be told of. */
-async function refuseEmail({ directory }: MessageDeps, call: Call, problems: FieldErrors): Promise<never> {
-  const email = senderOf(call.body?.json);
-  const errors = createErrors();
-  if (email) await judgeSender(directory, callerOf(call), { email, errors });
-  throw validationFailed({ ...errors.list(), ...problems });
+/** With all that the sound part of the body would be refused for. */
+async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<never> {
+  const { request, errors } = soundSendEmail(call.body?.json ?? {}, call.now);
+  await judgeEmail(directory, callerOf(call), { request, errors });
+  throw validationFailed(errors.list());
 }
 
 const HOUR_MS = 3600 * 1000;

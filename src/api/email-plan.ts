@@ -24,29 +24,42 @@ export async function planEmail(
   caller: KeyOwner,
   request: SendEmail,
 ): Promise<EmailPlan> {
-  const { id: accountId, mode } = caller.account;
   const addressed = addressedIn(request);
   // Whom the account's suppression list holds is left out just before the wire.
   const parts = addressed.map(({ recipient }): Part => ({ status: "pending", address: recipient.email }));
-  if (mode === "sandbox") {
-    return {
-      parts,
-      jobs: jobsOf(
-        addressed.map(() => SANDBOX_QUEUES.email),
-        request,
-      ),
-    };
-  }
   const errors = createErrors();
-  await judgeSender(directory, caller, { email: request.from.email, errors });
-  if (request.unsubscribe) await judgeUnsubscribe(directory, errors);
-  const queues = queuesOf(
-    await directory.routes(),
-    { accountId, channel: "email", sender: domainOf(request.from.email) },
-    { addressed, errors },
-  );
+  const queues = await judgeEmail(directory, caller, { request, addressed, errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { parts, jobs: jobsOf(queues, request) };
+}
+
+interface Judged {
+  readonly request: SendEmail;
+  readonly errors: ErrorCollector;
+  /** Absent: to be found. */
+  readonly addressed?: readonly Addressed[];
+}
+
+/**
+ * What an account's records refuse of a request, and the queue of each recipient, "" where none leads there. An address
+ * that is empty was refused before: it is passed over, and what it might have decided is left open.
+ */
+export async function judgeEmail(
+  directory: Directory,
+  caller: KeyOwner,
+  { request, errors, addressed = addressedIn(request) }: Judged,
+): Promise<readonly string[]> {
+  const { id: accountId, mode } = caller.account;
+  if (mode === "sandbox") return addressed.map(() => SANDBOX_QUEUES.email);
+  const { email } = request.from;
+  if (email) await judgeSender(directory, caller, { email, errors });
+  if (request.unsubscribe) await judgeUnsubscribe(directory, errors);
+  const routes = await directory.routes();
+  return queuesOf(
+    email ? routes : routes.map(({ sender: _sender, ...route }) => route),
+    { accountId, channel: "email", sender: domainOf(email) },
+    { addressed, errors },
+  );
 }
 
 /** A recipient and where the request names it. */
@@ -65,12 +78,11 @@ function addressedIn(request: SendEmail): readonly Addressed[] {
 }
 
 /** In a live account a sender's domain is verified. */
-export async function judgeSender(
+async function judgeSender(
   directory: Directory,
   { account }: KeyOwner,
   { email, errors }: { email: EmailAddress; errors: ErrorCollector },
 ): Promise<void> {
-  if (account.mode === "sandbox") return;
   const domain = await directory.domain(account.id, domainOf(email));
   if (domain?.verifiedAt === undefined) errors.add("from.email", "domain is not verified");
 }
@@ -87,6 +99,7 @@ function queuesOf(
   { addressed, errors }: { addressed: readonly Addressed[]; errors: ErrorCollector },
 ): readonly string[] {
   return addressed.map(({ recipient, field, index, total }) => {
+    if (!recipient.email) return "";
     const destination = domainOf(recipient.email);
     const route = chooseRoute(routes, { ...asked, destination });
     if (!route) errors.addEntry(field, { index, total, at: `${field}.${index}.email`, reason: NO_ROUTE });

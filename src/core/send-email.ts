@@ -3,7 +3,14 @@ import type { AccountMode } from "./accounts.ts";
 import { type DeliveryOptions, deliveryOptionFields, parseDeliveryOptions } from "./delivery-options.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
 import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
-import { type ErrorCollector, isObject, type Parsed, parseBody, type Sound } from "./field-errors.ts";
+import {
+  createErrors,
+  type ErrorCollector,
+  type Parsed,
+  parseBody,
+  type Sound,
+  soundPart,
+} from "./field-errors.ts";
 import { present } from "./present.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "./text-rules.ts";
 
@@ -93,32 +100,37 @@ export function parseSendEmail(
   body: unknown,
   { now }: { readonly mode?: AccountMode; readonly now: number },
 ): Parsed<SendEmail> {
-  return parseBody(SendEmailBody, body, (sound, errors) => {
-    judgeTotal(sound, errors);
-    if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
-    if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
-    return {
-      ...parseDeliveryOptions(sound, { errors, now }),
-      ...parseBodies(sound, errors),
-      ...present({
-        cc: sound.cc && parseMailboxes("cc", sound.cc, errors),
-        bcc: sound.bcc && parseMailboxes("bcc", sound.bcc, errors),
-        replyTo: parseReplyTo(sound.reply_to, errors),
-        headers: sound.headers as SendEmail["headers"],
-        unsubscribe: sound.unsubscribe || undefined,
-      }),
-      from: parseSender(sound.from ?? {}, errors),
-      to: parseMailboxes("to", sound.to ?? [], errors),
-      subject: sound.subject ?? "",
-    };
-  });
+  return parseBody(SendEmailBody, body, (sound, errors) => toRequest(sound, { errors, now }));
 }
 
-/** The sender a body names, where that is an address, whatever else is wrong with the body. */
-export function senderOf(body: unknown): EmailAddress | undefined {
-  const from = isObject(body) ? body.from : undefined;
-  const email = isObject(from) ? from.email : undefined;
-  return typeof email === "string" ? parseEmailAddress(email) : undefined;
+/** What is sound of a body that `parseSendEmail` refuses, and what is wrong with it. An address that is none is empty. */
+export function soundSendEmail(
+  body: Readonly<Record<string, unknown>>,
+  now: number,
+): { readonly request: SendEmail; readonly errors: ErrorCollector } {
+  const errors = createErrors();
+  return { request: toRequest(soundPart(SendEmailBody, body, errors), { errors, now }), errors };
+}
+
+function toRequest(sound: SoundEmail, judging: { errors: ErrorCollector; now: number }): SendEmail {
+  const { errors } = judging;
+  judgeTotal(sound, errors);
+  if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
+  if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
+  return {
+    ...parseDeliveryOptions(sound, judging),
+    ...parseBodies(sound, errors),
+    ...present({
+      cc: sound.cc && parseMailboxes("cc", sound.cc, errors),
+      bcc: sound.bcc && parseMailboxes("bcc", sound.bcc, errors),
+      replyTo: parseReplyTo(sound.reply_to, errors),
+      headers: sound.headers as SendEmail["headers"],
+      unsubscribe: sound.unsubscribe || undefined,
+    }),
+    from: parseSender(sound.from ?? {}, errors),
+    to: parseMailboxes("to", sound.to ?? [], errors),
+    subject: sound.subject ?? "",
+  };
 }
 
 type SoundEmail = Sound<Static<typeof SendEmailBody>>;
