@@ -12,12 +12,16 @@ export type PartOutcome =
       /** False where the provider will say nothing more of it: then no receipt is missed. */
       readonly expectsReceipt?: false;
     }
-  /** Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it keeps to a rate we set, and waits its turn. */
+  /**
+   * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it keeps to a rate we set, and waits its turn.
+   * `mayHaveLeft`: this try put it off, and one before it was never heard of again.
+   */
   | {
       readonly kind: "deferred";
       readonly error: MessageError;
       readonly retryAfterMs?: number;
       readonly isOwnPace?: true;
+      readonly mayHaveLeft?: true;
     }
   /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }

@@ -22,7 +22,11 @@ export function mayMove(from: PartStatus, to: PartStatus): boolean {
 export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: string | undefined): Part {
   const taken = connectorId === undefined ? {} : { connectorId };
   const rest = withoutError(part);
-  if (outcome.kind === "deferred") return { ...rest, status: "pending", error: outcome.error };
+  if (outcome.kind === "deferred") {
+    // What may have left with one try has not come back because another put it off.
+    const isInDoubt = part.status === "unconfirmed" || outcome.mayHaveLeft === true;
+    return { ...rest, status: isInDoubt ? "unconfirmed" : "pending", error: outcome.error };
+  }
   if (outcome.kind === "unconfirmed")
     return { ...rest, ...taken, status: "unconfirmed", error: outcome.error };
   if (outcome.kind === "rejected") {

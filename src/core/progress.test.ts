@@ -12,6 +12,7 @@ import {
   sms,
   unconfirmed,
 } from "../../test/progress-samples.ts";
+import { canCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { applyAttempt, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
@@ -50,6 +51,33 @@ describe("an SMS", () => {
     const again = attempt({ ...step.progress, status: "sending" }, [undefined, sent("b")]);
     expect(again.progress.parts.map((part) => part.providerMessageId)).toEqual(["a", "b"]);
     expect(again.progress.status).toBe("sent");
+  });
+
+  test("that may have left with one try may have left still when another is put off", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const lost = attempt(sms(), [unconfirmed], again).progress;
+    const putOff = attempt({ ...lost, status: "sending" }, [deferred], again).progress;
+    expect(putOff.parts).toMatchObject([{ status: "unconfirmed", connectorId: "c1" }]);
+    expect(canCancel(putOff, false)).toBe("too late");
+    const over = applyExpiry(putOff, { at: AT, wasInterrupted: false }).progress;
+    expect(over).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
+    expect(attempt({ ...putOff, status: "sending" }, [sent("a")]).progress.status).toBe("sent");
+  });
+
+  test("of which a segment was not sent within its window is expired, whatever became of the others", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const inPart = attempt(sms(), [sent("a"), deferred], again).progress;
+    const over = applyExpiry(inPart, { at: AT, wasInterrupted: false });
+    expect(over.progress).toMatchObject({ status: "expired", error: { code: "expired" } });
+    expect(events(over)).toEqual(["sms.expired"]);
+    const late = applyReceipt(over.progress, 0, receipt("delivered"));
+    expect(late.progress.status).toBe("expired");
+    expect(events(late)).toEqual([]);
+  });
+
+  test("says in its history that it may have left, also where another segment was put off", () => {
+    const step = attempt(sms(), [deferred, unconfirmed], { kind: "again", dueAt: AT + 5_000 });
+    expect(step.entries[0]?.error?.code).toBe("unconfirmed");
   });
 
   test("keeps its final state; a late receipt becomes an entry", () => {

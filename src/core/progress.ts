@@ -192,9 +192,10 @@ function errorOf(before: Progress, parts: readonly Part[], next: NextStep): { er
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
-function firstError(attempt: Attempt): MessageError | undefined {
-  for (const outcome of attempt.outcomes) if (outcome && outcome.kind !== "sent") return outcome.error;
-  return undefined;
+/** What was put off says less than what was refused, or may have left. */
+function firstError({ outcomes }: Attempt): MessageError | undefined {
+  const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
+  return (failed.find(({ kind }) => kind !== "deferred") ?? failed[0])?.error;
 }
 
 function lateReceipt(before: Progress, receipt: Receipt): Step {

@@ -1,5 +1,6 @@
 import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
+import type { MessageError } from "../core/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
 import { isOpen } from "../core/part.ts";
 import type { NextStep } from "../core/progress.ts";
@@ -19,7 +20,7 @@ export function judge(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): 
     ...settlementOf(job, verdict.now),
     connectorId: verdict.connectorId,
     countsAsAttempt: outcome.countsAsAttempt,
-    outcomes: outcome.parts,
+    outcomes: withDoubts(job, outcome.parts),
     ...(outcome.detail && { detail: outcome.detail }),
     next: nextStep(job, outcome, verdict),
   };
@@ -38,10 +39,7 @@ export function judgeSettled(job: ClaimedJob, now: number): Settlement {
 
 /** An earlier lease ran out in mid-attempt, or no answer came, and the account wants no second sending on suspicion. */
 export function judgeHeld(job: ClaimedJob, now: number): Settlement {
-  const held: PartOutcome = {
-    kind: "unconfirmed",
-    error: { code: "unconfirmed", message: "it may have been sent before the process stopped" },
-  };
+  const held: PartOutcome = { kind: "unconfirmed", error: MAY_HAVE_LEFT };
   const parts = job.progress.parts.length > 0 ? job.progress.parts : [{ status: "pending" as const }];
   return {
     ...settlementOf(job, now),
@@ -50,11 +48,30 @@ export function judgeHeld(job: ClaimedJob, now: number): Settlement {
   };
 }
 
+const MAY_HAVE_LEFT: MessageError = {
+  code: "unconfirmed",
+  message: "it may have been sent before the process stopped",
+};
+
+/** What an interrupted attempt may have sent stays in doubt until a later one sends it, or is refused. */
+function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settlement["outcomes"] {
+  if (!job.wasInterrupted) return outcomes;
+  const { parts } = job.progress;
+  return Array.from({ length: Math.max(1, parts.length, outcomes.length) }, (_, index) => {
+    const { [index]: outcome = PUT_OFF } = outcomes;
+    const isCovered = isOpen(parts[index] ?? { status: "pending" }) && covers(job, index);
+    return outcome.kind === "deferred" && isCovered ? { ...outcome, mayHaveLeft: true } : outcomes[index];
+  });
+}
+
+const PUT_OFF: PartOutcome = { kind: "deferred", error: MAY_HAVE_LEFT };
+
 /** It may not go out at this time of the day. */
 export function judgeDeferred(job: ClaimedJob, verdict: { now: number; mayGoAt: number }): Settlement {
   const dueAt = Math.min(job.expiresAt, verdict.mayGoAt);
   return {
     ...settlementOf(job, verdict.now),
+    outcomes: withDoubts(job, []),
     detail: deferralDetail(job, verdict.mayGoAt),
     next: { kind: "again", dueAt },
   };
@@ -68,6 +85,7 @@ export function judgeElsewhere(
   const dueAt = Math.min(job.expiresAt, verdict.now + verdict.waitMs);
   return {
     ...settlementOf(job, verdict.now),
+    outcomes: withDoubts(job, []),
     detail: { waits_for: verdict.owner },
     next: { kind: "again", dueAt, ...repeatOf(job) },
   };

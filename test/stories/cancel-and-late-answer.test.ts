@@ -52,6 +52,17 @@ onBothStores(() => {
     expect(smsc.submits).toHaveLength(1);
   });
 
+  test("one that was put off after a try without an answer may be on its way, and canceling is refused", async () => {
+    const message = await live.send("+14155551012");
+    await giveUpOn(1);
+    await postrider.reached(message, "queued");
+    smsc.dial.holdSubmits = false;
+    smsc.dial.submitStatus = 0x64;
+    await postrider.passUntil(() => smsc.submits.length === 2, 60_000);
+    await postrider.reached(message, "queued");
+    expect(await cancel(message)).toBe(409);
+  });
+
   test("one that the SMSC has refused for now has not left, is canceled and is not sent again", async () => {
     smsc.release();
     smsc.dial.submitStatus = 0x08;

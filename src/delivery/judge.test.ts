@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { AT, deferred, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
+import { applyExpiry } from "../core/expiry.ts";
+import type { Progress } from "../core/message.ts";
+import { applyAttempt } from "../core/progress.ts";
+import { judge, judgeDeferred, judgeElsewhere } from "./judge.ts";
+
+function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
+  return {
+    ...{ jobId: 1, queue: "q", claim: 2, attempt: 0, wasInterrupted: true },
+    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "+14155550100" },
+    ...{ progress: sms(), content: { channel: "sms" }, createdAt: AT, expiresAt: AT + 3_600_000 },
+    ...change,
+  };
+}
+
+const verdict = { now: AT, connectorId: "c1", jitter: 0 };
+
+/** What the message comes to when nothing more is heard until its window ends. */
+function endOf({ progress }: ClaimedJob, settlement: Settlement): Progress {
+  const after = applyAttempt(progress, settlement).progress;
+  return applyExpiry(after, { at: AT, wasInterrupted: false }).progress;
+}
+
+test("what an interrupted attempt may have sent is not taken for unsent when a later one is put off", () => {
+  const interrupted = job();
+  const settlements = [
+    judge(interrupted, { parts: [deferred], countsAsAttempt: true }, verdict),
+    judgeDeferred(interrupted, { now: AT, mayGoAt: AT + 60_000 }),
+    judgeElsewhere(interrupted, { now: AT, owner: "c2", waitMs: 1_000 }),
+  ];
+  for (const settlement of settlements) {
+    expect(settlement.next.kind).toBe("again");
+    expect(endOf(interrupted, settlement)).toMatchObject({
+      status: "failed",
+      error: { code: "unconfirmed" },
+    });
+  }
+});
+
+test("a later attempt that sends it, or hears nothing either, is told as it is", () => {
+  const outcomes = [sent("x"), unconfirmed];
+  expect(judge(job(), { parts: outcomes, countsAsAttempt: true }, verdict).outcomes).toEqual(outcomes);
+});
+
+test("parts that were settled before, and those of other jobs, are not in doubt", () => {
+  const parts = [{ status: "sent" }, { status: "pending" }, { status: "pending" }] as const;
+  const interrupted = job({ progress: sms({ parts }), parts: [0, 1] });
+  const { outcomes } = judge(interrupted, { parts: [undefined, deferred], countsAsAttempt: true }, verdict);
+  expect(outcomes).toMatchObject([undefined, { kind: "deferred", mayHaveLeft: true }, undefined]);
+});
+
+test("without an interruption what was put off has not left", () => {
+  const calm = job({ wasInterrupted: false });
+  const settlement = judge(calm, { parts: [deferred], countsAsAttempt: true }, verdict);
+  expect(endOf(calm, settlement).status).toBe("expired");
+});
