@@ -4,13 +4,16 @@ import { readSetting } from "./settings.ts";
 
 export type KeywordMeaning = "stop" | "start";
 
-/** What a message asks for, if its whole text is one of the account's words; in any case, spaces round it ignored. */
+/**
+ * What a message asks for, if its whole text is one of the account's words: in any case, width and composition of the
+ * letters, and with spaces and invisible marks round it, which handsets add.
+ */
 export function readKeyword(
   text: string,
   settings: Readonly<Record<string, string>>,
 ): KeywordMeaning | undefined {
   if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
-  const word = text.trim().toUpperCase();
+  const word = plainWord(text);
   if (wordsOf(readSetting(settings, "stop_words")).includes(word)) return "stop";
   return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
 }
@@ -29,5 +32,11 @@ export function senderKey(sender: string): string {
 const MAX_TEXT = 100;
 
 function wordsOf(list: string): readonly string[] {
-  return list.split(",").map((word) => word.trim().toUpperCase());
+  return list.split(",").map(plainWord);
 }
+
+function plainWord(text: string): string {
+  return text.replaceAll(AROUND, "").normalize("NFKC").toUpperCase();
+}
+
+const AROUND = /^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu;

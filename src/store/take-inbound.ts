@@ -1,5 +1,5 @@
 import type { InboundMessage, InboundPiece, InboundResult } from "../core/inbound.ts";
-import { type KeywordMeaning, optOutSender, readKeyword } from "../core/opt-out.ts";
+import { type KeywordMeaning, optOutSender, readKeyword, senderKey } from "../core/opt-out.ts";
 import { readSetting } from "../core/settings.ts";
 import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 
@@ -67,8 +67,9 @@ function heed(
   { message, entry }: { readonly message: WholeMessage; readonly entry: InboundAccount },
 ): void {
   const { id, from, to, text, receivedAt } = message;
+  const who = { accountId: entry.account.id, recipient: from };
+  // What a STOP ended when it was written is lifted, though another would end something else now.
+  if (keyword === "start") return optOuts.remove({ ...who, sender: senderKey(to) });
   const sender = optOutSender(to, entry.settings);
-  const who = { accountId: entry.account.id, sender, recipient: from };
-  if (keyword === "start") optOuts.remove(who);
-  else optOuts.add({ ...who, id, reason: `wrote ${text.trim().toUpperCase()}`, at: receivedAt });
+  optOuts.add({ ...who, sender, id, reason: `wrote ${text.trim().toUpperCase()}`, at: receivedAt });
 }

@@ -44,6 +44,24 @@ export function optOutContract(open: OpenStore): void {
   );
 
   test(
+    "a start word lifts an opt-out of the number it is written to, whatever a stop word would end now",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      await map(world);
+      for (const [before, after] of [
+        ["sender", "account"],
+        ["account", "sender"],
+      ] as const) {
+        await store.records.setSetting(account.id, "opt_out_scope", before);
+        await write(world, "stop");
+        await store.records.setSetting(account.id, "opt_out_scope", after);
+        expect(await write(world, "start")).toMatchObject({ keyword: "start" });
+        expect(await out(world, NUMBER)).toEqual([]);
+      }
+    }),
+  );
+
+  test(
     "a job claimed after its recipient opted out says so, and only of that sender",
     inWorld(open, async (world) => {
       const { store, account, id } = world;
