@@ -114,8 +114,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
-      // Before it has had a turn it may not send what it claims.
-      await deps.shares?.start();
+      deps.shares?.start();
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },

@@ -41,16 +41,21 @@ export interface OwnShare extends Share {
   close(): void;
 }
 
-export interface Shares {
-  /** Resolves after the first turn, however it went. */
-  start(): Promise<void>;
-  /** Of this one, for its claims. */
-  readonly process: string;
+/** For whom a claim is made. */
+export interface Claimant {
+  /** Absent while leases are not sure: then what is claimed is nobody's who could be buried. */
+  readonly process?: string;
   /**
-   * What was claimed at that time (read before the claim, on the monotonic clock) is this process's still, and will be for
-   * some seconds: nobody can have buried it since. Only then may an attempt begin.
+   * False once the process may have been buried since, and what it had claimed taken up by others. Where it is true it
+   * will be for some seconds: an attempt may begin.
    */
-  holdsSince(claimedMs: number): boolean;
+  isOurs(): boolean;
+}
+
+export interface Shares {
+  start(): void;
+  /** To be asked before each claim. */
+  claimant(): Claimant;
   /** Takes part in a connector of so many slots. A second part of the same one goes on with what the first had. */
   join(connector: string, slots: number): OwnShare;
   /** Messages of the connector can leave by another process. */
@@ -66,11 +71,12 @@ export function createShares(deps: SharesDeps): Shares {
   const turns = createTurns(deps, { holdings, signal: stopping.signal });
   let running: Promise<unknown> | undefined;
   return {
-    process,
-    holdsSince: turns.holdsSince,
     start() {
       running ??= Promise.all([turns.run(), turns.guard()]);
-      return turns.begun;
+    },
+    claimant() {
+      const isOurs = turns.sureFromNow();
+      return isOurs ? { process, isOurs } : { isOurs: () => true };
     },
     join(connector, slots) {
       const has = holdings.get(connector)?.slots() ?? [];
@@ -104,9 +110,8 @@ interface TurnsParts {
 function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, signal }: TurnsParts) {
   const register = createRegister(clock, DEAD_MS);
   let board: LeaseBoard = { processes: [], leases: [] };
-  const { isSure, holdsSince, renew } = createSureTime(clock);
+  const { isSure, sureFromNow, renew } = createSureTime(clock);
   let woken = new AbortController();
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
 
   const letGoUnlessSure = () => {
     if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
@@ -127,15 +132,13 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
   };
   return {
     isSure,
-    begun,
-    holdsSince,
+    sureFromNow,
     board: () => board,
     wake: () => woken.abort(),
     async run() {
       while (!signal.aborted) {
         woken = new AbortController();
         await turn().catch((error) => log.warn({ err: error }, "leases could not be renewed"));
-        begin();
         letGoUnlessSure();
         const wantsMore = [...holdings.values()].some((holding) => holding.wanted().length > 0);
         if (isSure() && wantsMore) continue;
@@ -155,14 +158,18 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
 /** What turns that went well are good for, by when each of them began. */
 function createSureTime(clock: Clock) {
   let untilMs = Number.NEGATIVE_INFINITY;
-  /** The beginning of the first of those turns that each ended before the last one was no longer good for anything. */
-  let sinceMs = Number.POSITIVE_INFINITY;
+  /** Rises with every gap between them. */
+  let gaps = 0;
   const isSure = () => clock.monotonicMs() < untilMs;
   return {
     isSure,
-    holdsSince: (claimedMs: number) => isSure() && claimedMs >= sinceMs,
+    /** Tells whether it has been sure all the time since; `undefined`: it is not. */
+    sureFromNow(): (() => boolean) | undefined {
+      const before = gaps;
+      return isSure() ? () => isSure() && gaps === before : undefined;
+    },
     renew(startedMs: number) {
-      if (!isSure()) sinceMs = startedMs;
+      if (!isSure()) gaps++;
       untilMs = startedMs + SURE_MS;
     },
   };

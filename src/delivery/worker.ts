@@ -1,5 +1,5 @@
 import type { Route } from "../core/accounts.ts";
-import type { ClaimedJob } from "../core/claimed-job.ts";
+import type { ClaimedJob, ClaimRequest } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Queue } from "../store/store.ts";
 import { chooseOutlets, placesOf } from "./choose-outlets.ts";
@@ -7,7 +7,7 @@ import { createDealer, type Dealer, type Hand } from "./dealer.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sender } from "./send-message.ts";
-import type { Shares } from "./shares.ts";
+import type { Claimant, Shares } from "./shares.ts";
 import type { SlotLine } from "./slot-line.ts";
 
 /** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
@@ -27,7 +27,7 @@ export interface WorkerDeps {
   readonly send: Sender;
   readonly line: SlotLine;
   /** Absent: this process is the only one. */
-  readonly shares?: Pick<Shares, "process" | "holdsSince">;
+  readonly shares?: Pick<Shares, "claimant">;
   readonly clock: Clock;
   readonly log: DeliveryLog;
 }
@@ -35,7 +35,7 @@ export interface WorkerDeps {
 /**
  * Moves one queue: claims no more than the connectors whose turn it is can take, hands the jobs over, and sleeps
  * until a signal (jobs became ready, slots became free) or a second has passed. A connector that is well but full is
- * waited for; one that is down or not well is passed over. What might be taken away before it is begun is not claimed.
+ * waited for; one that is down or not well is passed over.
  *
  * States: idle → turning (one claim under way) → idle. A signal during a turn makes another turn follow at once.
  */
@@ -121,9 +121,6 @@ interface Turning {
 /** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
 async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<void> {
   for (;;) {
-    const claimedMs = deps.clock.monotonicMs();
-    const isOurs = () => deps.shares?.holdsSince(claimedMs) ?? true;
-    if (!isOurs()) return;
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const hand = choice && dealer.open(choice, MAX_CLAIM);
@@ -131,13 +128,16 @@ async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<
     deps.line.leave(wake);
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
-    const leaseEndsMs = claimedMs + leaseMs;
-    const dealt = await claim(deps, hand, leaseMs);
+    const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
+    const { isOurs, ...by } = deps.shares?.claimant() ?? ALONE;
+    const dealt = await claim(deps, hand, { leaseMs, ...by });
     for (const { job, outlet } of dealt)
       hold(job, { outlet, outlets, leaseEndsMs, isOurs, failover: route.failover });
     if (dealt.length < hand.size) return;
   }
 }
+
+const ALONE: Claimant = { isOurs: () => true };
 
 /** A job may turn out to be for another connector of the route than the one it was claimed for. */
 function slowestMs(outlets: readonly Outlet[]): number {
@@ -149,11 +149,14 @@ interface Dealt {
   readonly outlet: Outlet;
 }
 
-async function claim(deps: WorkerDeps, hand: Hand, leaseMs: number): Promise<readonly Dealt[]> {
+async function claim(
+  deps: WorkerDeps,
+  hand: Hand,
+  lease: Pick<ClaimRequest, "leaseMs" | "process">,
+): Promise<readonly Dealt[]> {
   try {
-    const asked = { queue: deps.route().id, limit: hand.size, now: deps.clock.now(), leaseMs };
-    const { process } = deps.shares ?? {};
-    const jobs = await deps.queue.claim(process === undefined ? asked : { ...asked, process });
+    const asked = { queue: deps.route().id, limit: hand.size, now: deps.clock.now(), ...lease };
+    const jobs = await deps.queue.claim(asked);
     const dealt: Dealt[] = [];
     for (const job of jobs) {
       const outlet = hand.deal();

@@ -1,0 +1,156 @@
+/**
+ * Of two processes on one PostgreSQL one dies, or stands still, with messages that it has claimed. It is buried after 12 s,
+ * and the other sends them, long before a lease would have run out.
+ */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { Client } from "pg";
+import { admin, liveAccount, reached, send } from "../admin.ts";
+import { startFakeDns } from "../fakes/fake-dns.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { startFakeSmtp } from "../fakes/fake-smtp.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import {
+  makeDataFolder,
+  type PostriderProcess,
+  type StartOptions,
+  startPostrider,
+} from "../postrider-process.ts";
+
+/** Buried after 12 s and a turn, and then found and sent. These leases would last 55 s and longer. */
+const TAKEN_UP_MS = 30_000;
+
+/** What one process may have on the wire. Nothing is answered before one of them is dead: each takes as much. */
+const WINDOW = 3;
+
+let folder: ReturnType<typeof makeDataFolder>;
+let database: TestDatabase;
+let client: Client;
+let closing: (() => unknown)[];
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  database = await freshDatabase();
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+  closing = [];
+});
+
+afterEach(async () => {
+  for (const close of closing.toReversed()) await close();
+  await client.end();
+  await database.drop();
+  folder.remove();
+});
+
+async function start(options: StartOptions = {}): Promise<PostriderProcess> {
+  const service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url, ...options });
+  closing.push(() => {
+    service.kill("SIGKILL");
+    return service.exited;
+  });
+  return service;
+}
+
+async function count(sql: string): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(`SELECT count(*) AS count FROM ${sql}`);
+  return Number(rows[0]?.count);
+}
+
+test("what a process had on the wire when it was killed is sent by another long before its lease would end, and nothing else again", async () => {
+  const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
+  closing.push(smsc.close);
+  const one = await start();
+  const two = await start({ sandbox: one.sandbox });
+  const config = { binds: 2, window: WINDOW, response_timeout_ms: 10_000 };
+  const live = await openLiveSms(one, { connectors: [await connectSmsc(one, smsc, config)] });
+  await smsc.until(() => smsc.bound().length === 2);
+  const numbers = Array.from({ length: 2 * WINDOW }, (_, at) => `44770090000${at}`);
+  const messages = await Promise.all(numbers.map((number) => live.send(`+${number}`)));
+  await smsc.until(() => smsc.submits.length === messages.length);
+
+  two.kill("SIGKILL");
+  const killedAt = performance.now();
+  await smsc.until(() => smsc.bound().length === 1);
+  smsc.release();
+  for (const message of messages) {
+    expect(await reached(one, message, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  }
+  expect(performance.now() - killedAt).toBeLessThan(TAKEN_UP_MS);
+  const times = Map.groupBy(smsc.submits, ({ destination }) => destination.address);
+  const twice = [...times.values()].filter(({ length }) => length === 2);
+  expect([times.size, twice.length, smsc.submits.length]).toEqual([2 * WINDOW, WINDOW, 3 * WINDOW]);
+}, 90_000);
+
+/** A live account whose email goes to a relay of the test's. */
+async function openLiveEmail(service: PostriderProcess) {
+  const [smtp, dns] = await Promise.all([startFakeSmtp(), startFakeDns()]);
+  closing.push(smtp.close, dns.close);
+  const { accountId, apiKey } = await liveAccount(service);
+  const config = { host: smtp.host, port: smtp.port };
+  const { connector_id } = await admin<{ connector_id: string }>(service, "/connectors", {
+    kind: "smtp",
+    config,
+  });
+  await admin(service, "/routes", { channel: "email", connector_ids: [connector_id] });
+  await admin(service, "/settings/dns_servers", { value: dns.address }, "PUT");
+  const domain = await admin<{ domain_id: string; records: { type: string; name: string; value: string }[] }>(
+    service,
+    "/domains",
+    { account_id: accountId, domain: "acme.example" },
+  );
+  for (const { type, name, value } of domain.records) (type === "TXT" ? dns.txt : dns.cname).set(name, value);
+  await admin(service, `/domains/${domain.domain_id}/verify`, {});
+  return {
+    smtp,
+    async send(to: string) {
+      const body = {
+        from: { email: "hello@acme.example" },
+        to: [{ email: to }],
+        subject: "A code",
+        body_text: "1",
+      };
+      const path = "/v1/emails/messages";
+      const answer = await send(service, { apiKey, path, body });
+      expect(answer.status).toBe(202);
+      return { apiKey, path: `${path}/${answer.body.message_id}` };
+    },
+  };
+}
+
+test("a process that stood still while it was buried does not begin to send what was taken from it", async () => {
+  const one = await start();
+  const { smtp, send } = await openLiveEmail(one);
+  const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
+  // Asked between the claim and the wire.
+  await client.query("BEGIN; LOCK TABLE suppressions");
+  const code = await send("ann@example.net");
+  await until(async () => (await count(WAITING)) > 0);
+  one.kill("SIGSTOP");
+  await client.query("COMMIT");
+  expect(await count(`jobs WHERE is_leased AND holder = '${id}'`)).toBe(1);
+  const stoppedAt = performance.now();
+
+  const two = await start({ sandbox: one.sandbox });
+  expect(await reached(two, code, "sent", "failed")).toMatchObject({ status: "sent" });
+  expect(performance.now() - stoppedAt).toBeLessThan(TAKEN_UP_MS);
+  expect(await count(`lease_processes WHERE id = '${id}'`)).toBe(0);
+
+  one.kill("SIGCONT");
+  await until(async () => (await count(`lease_processes WHERE id = '${id}'`)) > 0);
+  two.kill("SIGTERM");
+  expect(await two.exited).toBe(0);
+  // It works on, and its next message comes after whatever it had to say about the other.
+  expect(await reached(one, await send("bob@example.net"), "sent", "failed")).toMatchObject({
+    status: "sent",
+  });
+  expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
+}, 90_000);
+
+const WAITING = `pg_locks WHERE NOT granted AND locktype = 'relation' AND relation = 'suppressions'::regclass
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(20);
+}
