@@ -1,4 +1,5 @@
 /** What Send SMS would make of a request, without doing any of it: nothing is stored and nothing is sent. */
+import { setImmediate } from "node:timers/promises";
 import type { KeyOwner } from "../core/accept-request.ts";
 import type { Route } from "../core/accounts.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
@@ -23,18 +24,21 @@ export interface DryRun {
 
 /** Each recipient is judged by itself, so that each has its own verdicts, however long the batch. */
 export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
-  const limits = createLimits(deps, { caller, request, now });
+  const shared = createShared(deps, { caller, request, now });
   const judged = new Map<string, Promise<DryRunResource>>();
   const judge = (recipient: SendSms["to"][number]): Promise<DryRunResource> => {
     const known = judged.get(recipient);
     if (known) return known;
     const alone = { ...request, to: [recipient], isBatch: false };
-    const judging = judgeOne(deps, { caller, request: alone, now }, limits);
+    const judging = judgeOne(deps, { caller, request: alone, now }, shared);
     judged.set(recipient, judging);
     return judging;
   };
   const messages: DryRunResource[] = [];
-  for (const recipient of request.to) messages.push(await judge(recipient));
+  for (const recipient of request.to) {
+    messages.push(await judge(recipient));
+    if (messages.length % AT_ONCE === 0) await setImmediate();
+  }
   const json = request.isBatch
     ? { dry_run: true, would_send: messages.every((each) => each.would_send), messages }
     : messages[0];
@@ -43,18 +47,31 @@ export async function dryRunSms(deps: MessageDeps, { caller, request, now }: Dry
 
 type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 
-type Limits = (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
+/** Recipients that are judged in one turn of the event loop: others have to be served too. */
+const AT_ONCE = 20;
 
-/** Of the request as a whole, once: recipients count together. */
-function createLimits({ intake }: MessageDeps, asked: DryRun): Limits {
-  let judging: ReturnType<typeof judgeLimits> | undefined;
-  return (template) => {
-    judging ??= judgeLimits(intake, { ...asked, template });
-    return judging;
+/** What is the same for every recipient, found out once: the template is one, and recipients count together. */
+interface Shared {
+  readonly limits: (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
+  readonly text: (flight: SmsFlight) => ReturnType<typeof textOf>;
+}
+
+function createShared({ intake }: MessageDeps, asked: DryRun): Shared {
+  let limits: ReturnType<typeof judgeLimits> | undefined;
+  let text: ReturnType<typeof textOf> | undefined;
+  return {
+    limits(template) {
+      limits ??= judgeLimits(intake, { ...asked, template });
+      return limits;
+    },
+    text(flight) {
+      text ??= textOf(flight);
+      return text;
+    },
   };
 }
 
-async function judgeOne(deps: MessageDeps, asked: DryRun, limits: Limits) {
+async function judgeOne(deps: MessageDeps, asked: DryRun, shared: Shared) {
   const flight = await openFlight(deps.directory, asked);
   const errors = new Map<SmsCheck, ErrorCollector>();
   await preflight(flight, (check) => {
@@ -63,7 +80,7 @@ async function judgeOne(deps: MessageDeps, asked: DryRun, limits: Limits) {
     return own;
   });
   const { request, resolved, template } = flight;
-  const limit = limitVerdict(await limits(template), request.to[0] ?? "");
+  const limit = limitVerdict(await shared.limits(template), request.to[0] ?? "");
   return {
     dry_run: true,
     would_send: limit.verdict !== "refused" && [...errors.values()].every((each) => each.isEmpty()),
@@ -76,7 +93,7 @@ async function judgeOne(deps: MessageDeps, asked: DryRun, limits: Limits) {
     status: request.scheduleAt === undefined ? "queued" : "scheduled",
     deferred_until: deferredUntil(flight),
     expires_at: toIso(windowEnd(request, asked.caller, asked.now)),
-    ...textOf(flight),
+    ...shared.text(flight),
     route: await routeOf(deps, flight),
     checks: [...checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))), limit],
   };

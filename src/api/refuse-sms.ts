@@ -40,7 +40,7 @@ function ofSoundPart({ request }: SmsFlight, { json, errors }: Refused): ErrorCo
   return {
     ...errors,
     add(field, reason) {
-      if (!isOpen || !field.startsWith("variables.")) errors.add(field, reason);
+      if (!isOpen || field.split(".")[0] !== "variables") errors.add(field, reason);
     },
     addEntry(field, entry) {
       const index = places[entry.index] ?? entry.index;

@@ -4,10 +4,8 @@ import { createErrors, type FieldErrors } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
 import { parsePhoneNumber } from "../core/phone-number.ts";
 import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../core/sending-limits.ts";
-import { readSetting } from "../core/settings.ts";
 import { segmentSms } from "../core/sms-segments.ts";
-import { renderTemplate } from "../core/template.ts";
-import { transliterate } from "../core/transliterate.ts";
+import { renderSms } from "../core/sms-text.ts";
 import type { Call } from "./endpoint.ts";
 import { overLimit, type Refusal } from "./errors.ts";
 
@@ -28,10 +26,8 @@ export function limitedRequest(
 
 /** As the text goes out, where it is known here; 1 where the provider makes it. */
 function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["settings"]): number {
-  const rendered = text === undefined ? undefined : renderTemplate(text, variables ?? {});
-  if (!rendered || "missing" in rendered) return 1;
-  const isPlain = readSetting(settings, "sms_transliterate");
-  return segmentSms(isPlain ? transliterate(rendered.text) : rendered.text).parts.length;
+  const rendered = text === undefined ? undefined : renderSms(text, { variables: variables ?? {}, settings });
+  return rendered && "text" in rendered ? segmentSms(rendered.text).parts.length : 1;
 }
 
 /** 429, until the limit counts anew; under `to`, and in a batch `to.N`, which limit it is. */

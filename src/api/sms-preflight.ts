@@ -8,6 +8,8 @@ import type { ErrorCollector } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
 import type { SendSms } from "../core/send-sms.ts";
+import { isTooLong, MAX_SEGMENTS } from "../core/sms-segments.ts";
+import { asSent } from "../core/sms-text.ts";
 import { renderTemplate } from "../core/template.ts";
 import type { Directory } from "./directory.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";
@@ -46,13 +48,24 @@ export interface SmsCheck {
 const VARIABLES: SmsCheck = {
   name: "variables",
   appliesTo: ({ template }) => template !== undefined,
-  judge({ template, request }, errors) {
+  judge({ template, request, caller }, errors) {
     if (!template) return;
     const rendered = renderTemplate(template.body, request.variables ?? {});
-    if (!("missing" in rendered)) return;
+    if ("text" in rendered) {
+      if (isTooLong(rendered.text) && isTooLong(asSent(rendered.text, caller.settings)))
+        errors.add(request.variables ? "variables" : templateFieldOf(request), TOO_LONG);
+      return;
+    }
     for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
   },
 };
+
+const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
+
+/** The field that names the template whose text goes out. */
+function templateFieldOf({ templateId }: SendSms): string {
+  return templateId === undefined ? "dlt_template_id" : "template_id";
+}
 
 const SANDBOX_ROUTE: SmsCheck = {
   name: "route",

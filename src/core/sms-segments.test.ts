@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { SegmentedMessage } from "sms-segments-calculator";
 import { gsm7Length } from "./gsm7.ts";
-import { segmentSms } from "./sms-segments.ts";
+import { isTooLong, MAX_SEGMENTS, segmentSms } from "./sms-segments.ts";
 
 const sizes = (text: string, concat?: "udh8" | "udh16") =>
   segmentSms(text, concat).parts.map((part) => gsm7Length(part) ?? part.length);
@@ -89,4 +89,17 @@ test("an independent calculator finds the same alphabet and the same parts", () 
     }),
     { numRuns: 300 },
   );
+});
+
+test("a text is too long when it needs more segments than can be counted, whatever it is made of", () => {
+  const family = "👨‍👩‍👧‍👦";
+  const pieces = ["x", "€", "й", "😀", family, `${family}${family}${family}!`, "e\u0301"];
+  for (const piece of pieces) {
+    const { parts } = segmentSms(piece.repeat(2_000));
+    const most = Math.floor((2_000 * MAX_SEGMENTS) / parts.length);
+    for (const count of [1, most - 200, most - 1, most, most + 1, most + 200, 3 * most]) {
+      const text = piece.repeat(Math.max(1, count));
+      expect(isTooLong(text)).toBe(segmentSms(text).parts.length > MAX_SEGMENTS);
+    }
+  }
 });

@@ -48,6 +48,18 @@ export function segmentSms(
   return { encoding, parts, units };
 }
 
+/** Whether no handset can be sent the text in one message. Of nearly all texts the length alone says so. */
+export function isTooLong(text: string): boolean {
+  const { length } = text;
+  if (length <= MAX_SEGMENTS * LEAST_IN_A_PART) return false;
+  if (length > MAX_SEGMENTS * LIMITS.gsm7.udh8) return true;
+  if (length > MAX_SEGMENTS * LIMITS.ucs2.udh8 && gsm7Length(text) === undefined) return true;
+  return segmentSms(text).parts.length > MAX_SEGMENTS;
+}
+
+/** On average, of UCS-2: what does not fit into one part any more fills most of the next. */
+const LEAST_IN_A_PART = Math.floor(LIMITS.ucs2.udh16 / 2);
+
 /** A character the alphabet does not have; what GSM-7 does not have is found out by measuring. */
 const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
   gsm7: /(?!)/,

@@ -8,8 +8,12 @@ export function renderSms(
   { variables = {}, settings }: { readonly variables?: Variables; readonly settings: Settings },
 ): ReturnType<typeof renderTemplate> {
   const rendered = renderTemplate(body, variables);
-  const isPlain = "text" in rendered && readSetting(settings, "sms_transliterate");
-  return isPlain ? { text: transliterate(rendered.text) } : rendered;
+  return "text" in rendered ? { text: asSent(rendered.text, settings) } : rendered;
+}
+
+/** A text written plainly, where the account wants that. */
+export function asSent(text: string, settings: Settings): string {
+  return readSetting(settings, "sms_transliterate") ? transliterate(text) : text;
 }
 
 type Settings = Readonly<Record<string, string>>;
