@@ -43,6 +43,23 @@ export function settingsContract(open: OpenStore): void {
   );
 
   test(
+    "the version stays where a change was refused or found nothing: nobody reads anew for it",
+    inWorld(open, async (world) => {
+      const { records } = world.store;
+      const way = connector(world);
+      await records.create("connectors", way);
+      await records.create("routes", route(world, [way.id]));
+      const nobody = world.id();
+      const before = await records.version();
+      expect(await records.remove("connectors", way.id)).toBe("in_use");
+      expect(await records.remove("connectors", nobody)).toBe(false);
+      expect(await records.update("connectors", nobody, { isEnabled: false })).toBeUndefined();
+      expect(await records.create("routes", route(world, [nobody]))).toHaveProperty("conflict");
+      expect(await records.version()).toBe(before);
+    }),
+  );
+
+  test(
     "two webhook secrets are valid at a time, the newest first",
     inWorld(open, async ({ store, account, addAccount, clock }) => {
       const { records } = store;

@@ -1,4 +1,5 @@
 import type { RecordKind } from "../../core/accounts.ts";
+import { hasChanged } from "../record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import { createRecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
@@ -21,7 +22,7 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
     db.transaction(async (session) => {
       const done = await work(session);
       const table: RecordTable = RECORD_TABLES[kind];
-      if (table.isWatched) await raiseRecordsVersion(session);
+      if (table.isWatched && hasChanged(done)) await raiseRecordsVersion(session);
       return done;
     });
   const orConflict = (kind: RecordKind) => (error: unknown) => toConflict(kind, error);

@@ -1,5 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { otherSearches, otherTwins } from "../erased-recipient.ts";
+import { hasChanged } from "../record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { RecordValues } from "../record-values.ts";
 import type { Records } from "../store.ts";
@@ -30,7 +31,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
-      noteChange(parts, RECORD_TABLES[kind]);
+      if (hasChanged(done)) noteChange(parts, RECORD_TABLES[kind]);
       return done;
     });
 
