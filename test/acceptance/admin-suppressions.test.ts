@@ -125,3 +125,22 @@ test("an export that is refused prints nothing but the reason, and releasing who
     err: "error: nobody@example.net is not on the list\n",
   });
 });
+
+test("a source longer than a suppression may have is refused with its entry, and an empty one is none", async () => {
+  const entries = [
+    { email: "long@example.net", source: "s".repeat(256) },
+    { email: "full@example.net", source: "s".repeat(255) },
+    { email: "empty@example.net", source: "" },
+  ];
+  const report = await admin(postrider, "/suppressions/import", { account_id: account, entries });
+  expect(report).toEqual({
+    added: 2,
+    kept: 0,
+    refused: [{ index: 0, reason: "source is longer than 255 characters" }],
+  });
+  const { data } = await admin<{ data: { source: string }[] }>(
+    postrider,
+    `/suppressions?account_id=${account}&email=empty@example.net`,
+  );
+  expect(data).toEqual([expect.objectContaining({ source: "import" })]);
+});

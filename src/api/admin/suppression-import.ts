@@ -13,6 +13,9 @@ import { givenFields } from "./shown-fields.ts";
 
 const MAX_ENTRIES = 1_000;
 
+/** As where a suppression is made by hand. */
+const MAX_SOURCE = 255;
+
 const text = Type.Optional(Type.String({ maxLength: 320 }));
 
 const address = Type.String({
@@ -88,7 +91,8 @@ function toSuppression(
   if (!isSuppressionReason(reason)) return `no such reason: ${reason.slice(0, 40)}`;
   const expiresAt = entry.expires_at === undefined ? undefined : parseTimestamp(entry.expires_at);
   if (entry.expires_at !== undefined && expiresAt === undefined) return "expires_at is no ISO 8601 timestamp";
-  const source = entry.source ?? "import";
+  const source = entry.source || "import";
+  if (source.length > MAX_SOURCE) return `source is longer than ${MAX_SOURCE} characters`;
   return {
     id: id(),
     accountId,
