@@ -73,6 +73,28 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
+    "what the simulator shows of an email to several forgets the one recipient, with the name",
+    inWorld(open, async (world) => {
+      const { store, id, account, clock } = world;
+      const parts = ["Asha@x.test", "ravi@x.test"].map(
+        (address) => ({ status: "pending", address }) as const,
+      );
+      const messageId = await world.email({ parts, jobs: [{ queue: "queue-a" }] });
+      const to = [{ email: "Asha@x.test", name: "Asha Rao" }, { email: "ravi@x.test" }];
+      const rendered = { to, source: "To: Asha Rao <Asha@x.test>, ravi@x.test\r\n\r\nhi" };
+      const ids = { id: id(), accountId: account.id, messageId };
+      const entry = { channel: "email", to: "ravi@x.test", receivedAt: clock.now, rendered } as const;
+      await store.sandbox.record([{ ...ids, ...entry }]);
+      await erase(world, ADDRESS);
+      const [shown] = await store.sandbox.list({ limit: 10 });
+      expect(shown?.rendered).toEqual({
+        to: [{ email: ERASED_ADDRESS }, { email: "ravi@x.test" }],
+        source: `To: <${ERASED_ADDRESS}>, ravi@x.test\r\n\r\nhi`,
+      });
+    }),
+  );
+
+  test(
     "an address beyond ASCII is found as it was written",
     inWorld(open, async (world) => {
       const parts = [{ status: "pending", address: "\u00c9ric@X.test" }] as const;

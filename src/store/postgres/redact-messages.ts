@@ -1,6 +1,7 @@
 import { dropName } from "../../core/erasure.ts";
 import type { EmailContent } from "../../core/message.ts";
 import { isOpen } from "../../core/part.ts";
+import { dropShownNames } from "../../core/shown-mail.ts";
 import { toIndexes } from "../message-rows.ts";
 import type { Session } from "./driver.ts";
 import type { LockedMessage } from "./message-log.ts";
@@ -25,7 +26,7 @@ export async function redactRows(session: Session, redaction: Redaction): Promis
   const ids = redaction.messages.map(({ id }) => id);
   await closeJobs(session, redaction);
   await redactContents(session, redaction);
-  for (const table of TEXT_TABLES) await scrubTable(session, table, { ids, scrub: redaction.scrub });
+  for (const table of TEXT_TABLES) await scrubTable(session, table, { ...redaction, ids });
   await session.query(FORGET_HEADS, [ids]);
 }
 
@@ -65,6 +66,8 @@ async function redactContents(session: Session, { messages, recipient, scrub }: 
 
 /** A table whose texts `a`, `b` and `c` may name the recipient; its rows are known by message and key. */
 interface TextTable {
+  /** `b` is an email as the simulator keeps it. */
+  readonly isMail?: true;
   readonly select: string;
   readonly update: string;
 }
@@ -78,6 +81,7 @@ const TEXT_TABLES: readonly TextTable[] = [
       WHERE r.message_id = t.message_id AND r.position = t.position`,
   },
   {
+    isMail: true,
     select: `SELECT r.message_id, r.id AS key, r.recipient AS a, r.rendered AS b, r.receipt AS c
       FROM sandbox_messages r WHERE r.message_id = ANY($1)`,
     update: `UPDATE sandbox_messages r SET recipient = t.a, rendered = t.b, receipt = t.c
@@ -96,16 +100,17 @@ interface TextRow {
 
 async function scrubTable(
   session: Session,
-  { select, update }: TextTable,
-  { ids, scrub }: { readonly ids: readonly string[]; readonly scrub: (text: string) => string },
+  { select, update, isMail }: TextTable,
+  { ids, scrub, recipient }: Pick<Redaction, "scrub" | "recipient"> & { readonly ids: readonly string[] },
 ): Promise<void> {
   const rows = await session.query<TextRow>(select, [ids]);
   const scrubbed = (text: string | null) => (text === null ? null : scrub(text));
+  const named = (text: string | null) => (isMail && text !== null ? dropShownNames(text, recipient) : text);
   await session.query(update, [
     rows.map((row) => row.message_id),
     rows.map(({ key }) => key),
     rows.map(({ a }) => scrubbed(a)),
-    rows.map(({ b }) => scrubbed(b)),
+    rows.map(({ b }) => scrubbed(named(b))),
     rows.map(({ c }) => scrubbed(c)),
   ]);
 }

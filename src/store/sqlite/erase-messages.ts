@@ -1,6 +1,7 @@
 import { closeParts, createScrubber, dropName, isRecipient } from "../../core/erasure.ts";
 import type { EmailContent } from "../../core/message.ts";
 import { isOpen } from "../../core/part.ts";
+import { dropShownNames } from "../../core/shown-mail.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { type ErasureTask, LOOKS_PER_MESSAGE } from "../erasure-work.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../message-rows.ts";
@@ -131,7 +132,7 @@ function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
       row.id,
       progress.parts.flatMap((part, index) => (isOpen(part) ? [index] : [])),
     );
-    scrubRows(row.id, scrub);
+    scrubRows(row.id, { scrub, address });
     heads.run(row.id);
   };
 }
@@ -157,10 +158,16 @@ interface TextRow {
   readonly c: string | null;
 }
 
+interface Scrubbing {
+  readonly scrub: (text: string) => string;
+  readonly address: string;
+}
+
 /** Rows of the message's timeline and of the simulator's memory. */
-function createRowScrubbing(db: Database): (messageId: string, scrub: (text: string) => string) => void {
+function createRowScrubbing(db: Database): (messageId: string, scrubbing: Scrubbing) => void {
   const tables = [
     {
+      isMail: false,
       rows: db.prepare<TextRow>(
         "SELECT position AS key, recipient AS a, error AS b, detail AS c FROM timeline WHERE message_id = ?",
       ),
@@ -169,6 +176,7 @@ function createRowScrubbing(db: Database): (messageId: string, scrub: (text: str
       ),
     },
     {
+      isMail: true,
       rows: db.prepare<TextRow>(
         "SELECT id AS key, recipient AS a, rendered AS b, receipt AS c FROM sandbox_messages WHERE message_id = ?",
       ),
@@ -177,11 +185,12 @@ function createRowScrubbing(db: Database): (messageId: string, scrub: (text: str
       ),
     },
   ];
-  return (messageId, scrub) => {
+  return (messageId, { scrub, address }) => {
     const scrubbed = (text: string | null) => (text === null ? null : scrub(text));
-    for (const { rows, update } of tables) {
+    for (const { isMail, rows, update } of tables) {
       for (const { key, a, b, c } of rows.all(messageId)) {
-        update.run(scrubbed(a), scrubbed(b), scrubbed(c), messageId, key);
+        const named = isMail && b !== null ? dropShownNames(b, address) : b;
+        update.run(scrubbed(a), scrubbed(named), scrubbed(c), messageId, key);
       }
     }
   };
