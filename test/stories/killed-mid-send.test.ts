@@ -10,7 +10,7 @@ import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
-/** PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease: twice two seconds, and 35. */
+/** PostgreSQL cannot know that nobody else is at work, and waits for the end of the lease (twice two seconds, and 35), or for 12 s. */
 const AWAY_MS = 60_000;
 const WINDOW_SECONDS = 600;
 

@@ -1,17 +1,10 @@
 /** Two processes on one PostgreSQL share the binds of an SMSC; one is killed, and the other goes on with all of them. */
 import { afterEach, expect, test } from "bun:test";
-import { fileURLToPath } from "node:url";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-
-/** Its clock leaps beyond every lease when it is told to. */
-const LEAPING = {
-  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
-  env: { AHEAD_MS: "0", LEAP_MS: "60000" },
-};
 
 const BINDS = 4;
 const MESSAGES = 200;
@@ -56,7 +49,7 @@ test("two processes never have more binds than the connector, share its messages
     boundAt = performance.now();
     return undefined;
   };
-  const one = await startPostrider({ dataFolder: folders[0].path, databaseUrl: database.url, ...LEAPING });
+  const one = await startPostrider({ dataFolder: folders[0].path, databaseUrl: database.url });
   const { sandbox } = one;
   services = [one, await startPostrider({ dataFolder: folders[1].path, databaseUrl: database.url, sandbox })];
   const [, two] = services as [PostriderProcess, PostriderProcess];
@@ -77,9 +70,8 @@ test("two processes never have more binds than the connector, share its messages
   expect(boundAt - killedAt).toBeLessThan(16_000);
   expect(most).toBeLessThanOrEqual(BINDS);
 
-  // What the other had claimed is found again when its lease runs out, and may have left already.
+  // What the other had claimed is found again, and may have left already.
   const second = await load;
-  one.kill("SIGUSR2");
   for (const message of second) {
     while (!["sent", "delivered"].includes(await statusOf(one, message))) await Bun.sleep(100);
   }
