@@ -57,6 +57,8 @@ export interface Call {
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
   /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
   readonly signal?: AbortSignal;
+  /** Asks again who calls, and refuses a key that was revoked meanwhile; where `auth` is `api-key` and the endpoint `waits`. */
+  readonly authenticateAgain?: () => KeyOwner | Promise<KeyOwner>;
   /** The request as it came; present exactly where the endpoint declares `rawBody`. */
   readonly raw?: { readonly method: string; readonly url: string; readonly text: string };
 }

@@ -83,6 +83,8 @@ async function listEvents({ store }: EventDeps, wait: EventWait, call: Call): Pr
   const read = () => store.feed.read({ accountId, after, limit });
   const { events, next } =
     waitMs > 0 && call.signal ? await wait({ accountId, waitMs, signal: call.signal }, read) : await read();
+  // The key may have been revoked since.
+  if (waitMs > 0) await call.authenticateAgain?.();
   return { status: 200, json: JSON.stringify({ data: events.map(toResource), next: toCursor(next) }) };
 }
 

@@ -3,7 +3,7 @@ import type { Intake } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
 import type { Answered } from "./answer.ts";
 import { DEFAULT_LIMITS, type DoorDeps, type MessageAppDeps } from "./app-deps.ts";
-import { createAuthenticator } from "./authenticate.ts";
+import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { clientAddress } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
@@ -30,7 +30,8 @@ type RunnerDeps = DoorDeps & Partial<MessageAppDeps>;
 /** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
 export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const { clock, isTrustedProxy } = deps;
-  const admit = createAdmission(deps, limiter);
+  const authenticator = createAuthenticator(deps);
+  const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps);
 
   return ({ endpoint, params }, request, arrival) =>
@@ -39,6 +40,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
       if (caller) {
         arrival.accountId = caller.account.id;
         call.caller = caller;
+        if (endpoint.waits) call.authenticateAgain = () => authenticator.apiKey(request.headers);
       }
       const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
       return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
@@ -47,9 +49,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
 
-function createAdmission(deps: RunnerDeps, limiter: RateLimiter): Admission {
-  const authenticator = createAuthenticator(deps);
-
+function createAdmission(deps: RunnerDeps, authenticator: Authenticator, limiter: RateLimiter): Admission {
   const count = (caller: KeyOwner): KeyOwner => {
     const limits = accountLimits(caller);
     if (deps.elsewhere && limits.length > 0) throw new HandedOn();

@@ -81,6 +81,20 @@ onEveryStore((start) => {
     expect(messagesOf((await api.get(`/v1/events?after=${json.next}&wait=30`)).json)).toEqual([id]);
   });
 
+  test("who waits with a key that is revoked meanwhile is told nothing more", async () => {
+    await using api = await start();
+    const other = await api.newKey(api.caller.accountId);
+    const waiting = api.get("/v1/events?wait=30");
+    await somebodyWaits(api);
+    await api.store.records.update("apiKeys", api.caller.keyId, { revokedAt: api.clock.now() });
+    await api.clock.advance(1_000);
+    await somebodyWaits(api);
+    await send(api, {}, other.key);
+    await passUntil(api, waiting);
+    expect((await waiting).status).toBe(401);
+    expect((await api.get("/v1/events", { key: other.key })).json.data).toHaveLength(1);
+  });
+
   test("waiting ends when the process is to stop", async () => {
     let isDraining = false;
     await using api = await start({ deps: { isDraining: () => isDraining } });
