@@ -100,7 +100,7 @@ export interface Intake {
     recipients: readonly string[];
     limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
-  /** The answer saved under a key that has not expired. */
+  /** The answer saved under a key that has not expired; an `accept` with it that is under way in this process is waited for. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
   /** The message, if this account has it on this channel. Bodies are not read. */
   findMessage(query: {

@@ -46,6 +46,22 @@ export function idempotencyContract(open: OpenStore): void {
   );
 
   test(
+    "who asks for the answer under a key whose request is under way waits for it",
+    inWorld(open, async (world) => {
+      const { intake } = world.store;
+      for (const key of ["one", "two", "three"]) {
+        const accepting = acceptWith(world, key, { body: key });
+        const saved = await Promise.all([
+          intake.savedAnswer(world.key(key)),
+          intake.savedAnswer(world.key("x")),
+        ]);
+        expect(saved.map((answer) => answer?.body)).toEqual([key, undefined]);
+        expect((await accepting).kind).toBe("accepted");
+      }
+    }),
+  );
+
+  test(
     "the same key in another scope is another key",
     inWorld(open, async (world) => {
       expect((await acceptWith(world, "k", { scope: "key-1 sms" })).kind).toBe("accepted");

@@ -1,4 +1,4 @@
-import type { AcceptRequest, AcceptResult } from "../../core/accept-request.ts";
+import type { AcceptRequest, AcceptResult, Idempotency, SavedAnswer } from "../../core/accept-request.ts";
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { Intake } from "../store.ts";
@@ -19,8 +19,11 @@ export interface AcceptParts {
   readonly schedule: (run: () => void) => void;
 }
 
-/** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
-export function createAccept(db: Database, { clock, days, queues, schedule }: AcceptParts): Intake["accept"] {
+/** `Intake.accept`: content, messages, jobs, key and answer, all or nothing; and `Intake.savedAnswer`. */
+export function createAccept(
+  db: Database,
+  { clock, days, queues, schedule }: AcceptParts,
+): Pick<Intake, "accept" | "savedAnswer"> {
   const accounts = createUsedAccounts();
 
   const run = async (requests: readonly AcceptRequest[]): Promise<readonly (AcceptResult | undefined)[]> => {
@@ -45,15 +48,51 @@ export function createAccept(db: Database, { clock, days, queues, schedule }: Ac
     );
     return results;
   };
-  return createGroupCommit({
+  const enter = createGroupCommit<Call, Outcome>({
     clock,
     schedule,
     atOnce: 3,
-    run: (requests) => run(requests).catch((error) => inProgress(requests, error)),
+    run: withQuestions(db, (requests) => run(requests).catch((error) => inProgress(requests, error))),
     isSlow: (error) => error instanceof KeyHeld,
-    nameOf: ({ idempotency }) => idempotency && keyName(idempotency),
-    weightOf: ({ messages }) => messages.length,
+    nameOf: (call) => ("asks" in call ? keyName(call.asks) : call.idempotency && keyName(call.idempotency)),
+    weightOf: (call) => ("asks" in call ? 1 : call.messages.length),
   });
+  return {
+    accept: (request) => enter(request) as Promise<AcceptResult>,
+    savedAnswer: async (asks) => ((await enter({ asks })) as Saved).answer,
+  };
+}
+
+/** In one line with the requests, so that what has the same key is through before. */
+interface Question {
+  readonly asks: Pick<Idempotency, "scope" | "key" | "now">;
+}
+
+interface Saved {
+  readonly answer: SavedAnswer | undefined;
+}
+
+type Call = AcceptRequest | Question;
+type Outcome = AcceptResult | Saved;
+
+function isRequest(call: Call): call is AcceptRequest {
+  return !("asks" in call);
+}
+
+type RunRequests = (requests: readonly AcceptRequest[]) => Promise<readonly (AcceptResult | undefined)[]>;
+
+/** Questions come first: were they to fail, the requests beside them would not have been taken. */
+function withQuestions(db: Session, run: RunRequests) {
+  return async (calls: readonly Call[]): Promise<readonly (Outcome | undefined)[]> => {
+    if (calls.every(isRequest)) return run(calls);
+    const requests = calls.filter(isRequest);
+    const asked = calls.flatMap((call) => ("asks" in call ? [call.asks] : []));
+    const answers = await findAnswers(db, asked);
+    const results = requests.length > 0 ? await run(requests) : [];
+    let question = 0;
+    let request = 0;
+    return calls.map((call) => ("asks" in call ? { answer: answers.get(question++) } : results[request++]));
+  };
 }
 
 /** Where the key of one request is held; among several it has to be found first. */

@@ -15,7 +15,7 @@ import { createErase, createErasures } from "./erasures.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { createExpire } from "./expire.ts";
 import { createKeyLookup, createMessageLookup } from "./find-message.ts";
-import { findAnswers, pruneKeys } from "./idempotency-keys.ts";
+import { pruneKeys } from "./idempotency-keys.ts";
 import { createInbound } from "./inbound.ts";
 import { createLeases } from "./leases.ts";
 import { createMailPolicies } from "./mail-policies.ts";
@@ -93,7 +93,7 @@ function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: Po
   const { database: db, within } = doors;
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
-  const accept = createAccept(within, { clock, days, queues, schedule });
+  const { accept, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
   const { inbound, completeInbound } = createInbound(doors, {
     bell: bells.webhooks,
     erasedNames,
@@ -102,7 +102,7 @@ function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: Po
   return {
     intake: {
       accept: (request) => doors.admit(() => accept(request)),
-      savedAnswer: async (key) => (await findAnswers(db, [key])).get(0),
+      savedAnswer: (key) => doors.admit(() => savedAnswer(key)),
       overLimit: createOverLimit(db),
       ...createMessageLookup(db),
       findKeyOwner: createKeyLookup(db),

@@ -72,7 +72,8 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     intake: {
       accept: (request) => acceptPacked(packAccept(request)),
       overLimit: createOverLimit(db, books),
-      savedAnswer: (idempotency) => db.read(() => keys.find(idempotency)),
+      // In line behind the requests that may be taking the key.
+      savedAnswer: (idempotency) => db.write(() => keys.find(idempotency), 1, "last"),
       ...createMessageLookup(db, accounts),
       findKeyOwner: createKeyLookup(db, accounts),
     },

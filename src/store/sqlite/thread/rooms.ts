@@ -20,7 +20,7 @@ export function createRooms(
   const accept: Store["intake"]["accept"] = (request) =>
     call<AcceptResult | undefined>("intake.accept", packAccept(request)).then(orAccepted);
   return {
-    intake: { ...store.intake, accept },
+    intake: { ...store.intake, accept, savedAnswer: (key) => call("intake.savedAnswer", key) },
     messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },
     queue: {
       onReady,
