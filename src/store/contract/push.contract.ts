@@ -26,6 +26,19 @@ export function pushContract(open: OpenStore): void {
   );
 
   test(
+    "a token as long as one may be is known again, whatever it is made of",
+    inPushWorld(open, async ({ register }) => {
+      // Nothing that a store could make shorter, four octets a character.
+      const token = Array.from({ length: 4_096 }, (_, index) =>
+        String.fromCodePoint(0x10000 + ((index * 7_919) % 0xffff)),
+      ).join("");
+      const first = await register({ token });
+      expect(await register({ token })).toEqual(first);
+      expect(await register({ token: `${token.slice(0, -2)}x` })).not.toEqual(first);
+    }),
+  );
+
+  test(
     "a registration made without a device id takes on the first device id that comes with its token",
     inPushWorld(open, async ({ register }) => {
       const first = await register({ token: "t-1" });

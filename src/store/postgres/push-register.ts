@@ -35,7 +35,8 @@ export async function register(session: Session, device: DeviceRegistration): Pr
 }
 
 const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
-  UNION SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND token = $3`;
+  UNION SELECT id, contact_id, device_id, token FROM registrations
+    WHERE app_id = $1 AND hashtextextended(token, 0) = hashtextextended($3, 0) AND token = $3`;
 
 const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = coalesce($3, device_id),
   os_version = $4, app_version = $5, locale = $6, timezone = $7, updated_at = $8
