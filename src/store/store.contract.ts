@@ -4,6 +4,7 @@
  */
 import { describe } from "bun:test";
 import { acceptContract, deferralContract } from "./contract/accept.contract.ts";
+import { accountRulesContract } from "./contract/account-rules.contract.ts";
 import { addressSpellingContract } from "./contract/address-spellings.contract.ts";
 import { cancelContract } from "./contract/cancel.contract.ts";
 import { claimContract } from "./contract/claim.contract.ts";
@@ -57,6 +58,7 @@ const SECTIONS = {
   prune: pruneContract,
   push: pushContract,
   records: recordsContract,
+  accountRules: accountRulesContract,
   recordsInUse: recordsInUseContract,
   settings: settingsContract,
   inbound: inboundContract,

@@ -49,6 +49,21 @@ test("one event is replayed by its webhook-id, with the same id and body and a n
   expect(again?.headers["webhook-id"]).toBe(`evt_${id}_1`);
 });
 
+test("what is asked for besides the message holds too: state, host, account, time", async () => {
+  const id = await rig.sms();
+  await rig.until(id, DELIVERED);
+  const count = async (...more: string[]) =>
+    (await commands.json("webhooks", "list", "--message", id, ...more)).data.length;
+  const other = (await commands.json("accounts", "create", "--name", "Other", "--mode", "live")).account_id;
+  expect(await count("--state", "delivered", "--account", account)).toBe(2);
+  expect(await count("--state", "failed")).toBe(0);
+  expect(await count("--host", "elsewhere.test")).toBe(0);
+  expect(await count("--account", other)).toBe(0);
+  expect(await count("--until", "2020-01-01T00:00:00Z")).toBe(0);
+  const { code, err } = await commands.run(["webhooks", "list", "--message", id, "--state", "lost"]);
+  expect([code, err]).toEqual([1, expect.stringContaining("state: must be one of held")]);
+});
+
 test("a range of time is replayed, delivered events too, and nothing outside of it", async () => {
   await rig.service.pass(5_000);
   const since = new Date(rig.service.now()).toISOString();

@@ -30,7 +30,7 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
       toChanges: ({ name, mode }) => present({ name, mode }),
     }),
-    deleteEndpoint(deps, plan, { before: dropRevokedKeys(deps), usedBy: usersOf(deps.store.records) }),
+    deleteEndpoint(deps, plan, { usedBy: usersOf(deps.store.records) }),
   ];
 }
 
@@ -54,11 +54,14 @@ const BELONGINGS = {
   apiKeys: "API keys",
   smsTemplates: "SMS templates",
   senders: "senders",
+  dltEntities: "DLT entities",
   domains: "domains",
   pushApps: "push apps",
   contacts: "contacts",
   routes: "routes",
   suppressions: "suppressions",
+  inboundNumbers: "inbound numbers",
+  optOuts: "opt-outs",
 } as const;
 
 type Belonging = keyof typeof BELONGINGS;
@@ -67,27 +70,16 @@ function usersOf(records: Records) {
   return async ({ id }: Account): Promise<readonly string[]> => {
     const users: string[] = [];
     for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
-      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: 1 });
-      if (found.length > 0) users.push(`its ${BELONGINGS[kind]}`);
+      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: LOOK });
+      if (found.some(stays)) users.push(`its ${BELONGINGS[kind]}`);
     }
     return users.length > 0 ? users : ["its messages"];
   };
 }
 
-/**
- * Revoked keys are kept for the record, and cannot be deleted by hand: they go with the account, once nothing but
- * them is left of it.
- */
-function dropRevokedKeys({ store: { records } }: AdminDeps) {
-  return async ({ id }: Account): Promise<void> => {
-    for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
-      if (kind === "apiKeys") continue;
-      if ((await records.list<Belonging>(kind, { accountId: id }, { limit: 1 })).length > 0) return;
-    }
-    const keys = await records.list("apiKeys", { accountId: id }, { limit: MAX_KEYS });
-    if (keys.some((key) => key.revokedAt === undefined)) return;
-    for (const key of keys) await records.remove("apiKeys", key.id);
-  };
+/** Revoked keys go with their account. */
+function stays(record: object): boolean {
+  return !("revokedAt" in record);
 }
 
-const MAX_KEYS = 1000;
+const LOOK = 1000;

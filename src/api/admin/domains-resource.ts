@@ -105,6 +105,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
     operation: "Domain",
     idName: "domain_id",
     filters: { account_id: "accountId", domain: "domain" },
+    asKept: { domain: (text) => text.toLowerCase() },
     shown: Type.Object({
       id: shownFields.id,
       account_id: shownFields.account_id,

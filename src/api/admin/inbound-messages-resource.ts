@@ -9,7 +9,7 @@ import { INBOUND_QUERY, readInboundQuery } from "../inbound-query.ts";
 import { InboundRow } from "../inbound-resource.ts";
 import { inboundPageSchema, readInboundPage } from "../inbound-sms.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, readDraft, sealDraft } from "./draft.ts";
+import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
 import { givenFields } from "./shown-fields.ts";
 
@@ -33,7 +33,8 @@ function listInbound({ store }: AdminDeps): Endpoint {
     responses: { 200: { description: "A page of them", schema: inboundPageSchema(InboundRow) } },
     async handle({ query, now }) {
       const asked = readInboundQuery(query, now);
-      const accountId = query.get("account_id")?.toLowerCase() ?? null;
+      const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+      const accountId = account?.id ?? null;
       return Response.json(await readInboundPage(store.inbound, { ...asked, accountId }, toRow));
     },
   };
@@ -69,6 +70,10 @@ function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
     async handle(call) {
       const draft = readDraft(written, bodyOf(call));
       const account = await accountNamed(store.records, draft.sound.account_id, draft.errors);
+      for (const field of ["from", "to"] as const) {
+        const address = draft.sound[field];
+        if (address !== undefined && toInboundAddress(address) === "") draft.errors.add(field, "required");
+      }
       const { from, to, text } = sealDraft(draft);
       if (account?.mode !== "sandbox") throw validationFailed({ account_id: "must be a sandbox account" });
       const id = newId();

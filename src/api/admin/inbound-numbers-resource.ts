@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { InboundNumber } from "../../core/accounts.ts";
+import type { ErrorCollector } from "../../core/field-errors.ts";
 import { toInboundAddress } from "../../core/inbound-address.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -23,6 +24,7 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
         number,
         connector_id: Type.Optional(connectorId),
       }),
+      judge,
       toRecord: (given, { id, now }) =>
         present({
           id,
@@ -37,6 +39,7 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
     updateEndpoint(deps, plan, {
       schema: Type.Object({ number: Type.Optional(number), connector_id: Type.Optional(connectorId) }),
       clearable: { connector_id: "connectorId" },
+      judge,
       toChanges: (given) =>
         present({
           number: given.number === undefined ? undefined : toInboundAddress(given.number),
@@ -58,6 +61,11 @@ const connectorId = Type.String({
   maxLength: 64,
   description: "Through which connector it comes; absent: any",
 });
+
+/** Of blanks nothing is left. */
+function judge({ sound, errors }: { sound: { number?: string | undefined }; errors: ErrorCollector }): void {
+  if (sound.number !== undefined && toInboundAddress(sound.number) === "") errors.add("number", "required");
+}
 
 const plan: RecordPlan<"inboundNumbers"> = {
   kind: "inboundNumbers",

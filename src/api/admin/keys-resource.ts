@@ -110,6 +110,7 @@ function createKey(deps: AdminDeps): Endpoint {
         description: "Created",
         schema: Type.Object({ ...shownSchema(plan).properties, api_key: Type.String() }),
       },
+      409: { description: "The account has gone meanwhile" },
     },
     async handle(call) {
       const draft = readDraft(keyBody, bodyOf(call));

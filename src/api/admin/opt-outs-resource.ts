@@ -30,6 +30,9 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
         if (sound.recipient !== undefined && !parsePhoneNumber(sound.recipient)) {
           errors.add("recipient", "invalid phone number: must be E.164, for example +919876543210");
         }
+        if (sound.sender !== undefined && senderKey(sound.sender) === "") {
+          errors.add("sender", "must name a sender; without one it is any of the account");
+        }
       },
       toRecord: (given, { id, now }) =>
         present({
@@ -69,6 +72,11 @@ const plan: RecordPlan<"optOuts"> = {
   noun: "opt-out",
   operation: "OptOut",
   filters: { account_id: "accountId", recipient: "recipient", sender: "sender" },
+  asKept: {
+    // An unescaped `+` of a number arrives as a space.
+    recipient: (text) => parsePhoneNumber(text.replace(/^ (?=\d)/, "+")) ?? text,
+    sender: senderKey,
+  },
   shown: Type.Object({
     id: shownFields.id,
     account_id: shownFields.account_id,

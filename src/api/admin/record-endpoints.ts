@@ -3,10 +3,11 @@ import Type, { type Static, type TObject, type TSchema } from "typebox";
 import type { Account, RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
+import { createTurns } from "./in-turn.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import {
   ADMIN_MAX_BYTES,
@@ -14,6 +15,7 @@ import {
   adminPath,
   bodyOf,
   MISSING,
+  manyOf,
   type RecordPlan,
   recordOf,
   shownRecord,
@@ -44,7 +46,6 @@ export interface Change<K extends RecordKind, S extends TObject> {
     body: Static<S>,
     current: RecordTypes[K],
   ): Partial<RecordTypes[K]> | Promise<Partial<RecordTypes[K]>>;
-  after?(record: RecordTypes[K]): Promise<void>;
 }
 
 export function createEndpoint<K extends RecordKind, S extends TObject>(
@@ -94,8 +95,8 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
     ...adminOnly(plan.noun),
     method: "GET",
     path: adminPath(plan.path),
-    operation: `list${plan.operation}s`,
-    summary: `List ${plan.noun}s`,
+    operation: `list${manyOf(plan.operation)}`,
+    summary: `List ${manyOf(plan.noun)}`,
     query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
     responses: { 200: { description: "In order of creation", schema: pageSchema(shownSchema(plan)) } },
     async handle(call) {
@@ -110,8 +111,6 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
   };
 }
 
-const KEPT_IN_LOWER_CASE: readonly string[] = ["domain", "email"];
-
 async function readFilters<K extends RecordKind>(
   deps: AdminDeps,
   plan: RecordPlan<K>,
@@ -123,7 +122,7 @@ async function readFilters<K extends RecordKind>(
     const value = query.get(name);
     if (value === null) continue;
     if (!isStorable(value)) errors.add(name, NOT_STORABLE);
-    where[field] = KEPT_IN_LOWER_CASE.includes(name) ? value.toLowerCase() : value;
+    where[field] = plan.asKept?.[name]?.(value) ?? value;
   }
   const account = await accountNamed(deps.store.records, where.accountId, errors);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
@@ -147,6 +146,15 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   plan: RecordPlan<K>,
   change: Change<K, S>,
 ): Endpoint {
+  const inTurn = createTurns();
+  const update = async (call: Call) => {
+    const current = await recordOf(deps, plan.kind, call);
+    const { draft, cleared } = readChange(change, bodyOf(call));
+    await change.judge?.(draft, current);
+    const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
+    const record = await storeChanges(deps, plan, { current, changes });
+    return Response.json(await shownRecord(plan, record));
+  };
   return {
     ...adminOnly(plan.noun),
     method: "PATCH",
@@ -159,14 +167,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
       404: MISSING,
       409: { description: "Taken by another; `details` says which field" },
     },
-    async handle(call) {
-      const current = await recordOf(deps, plan.kind, call);
-      const { draft, cleared } = readChange(change, bodyOf(call));
-      await change.judge?.(draft, current);
-      const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
-      const record = await storeChanges(deps, plan, { current, changes, change });
-      return Response.json(await shownRecord(plan, record));
-    },
+    handle: (call) => inTurn(call.params.id ?? "", () => update(call)),
   };
 }
 
@@ -186,27 +187,20 @@ function readChange<K extends RecordKind, S extends TObject>(
   return { draft, cleared };
 }
 
-async function storeChanges<K extends RecordKind, S extends TObject>(
+async function storeChanges<K extends RecordKind>(
   deps: AdminDeps,
   plan: RecordPlan<K>,
-  {
-    current,
-    changes,
-    change,
-  }: { current: RecordTypes[K]; changes: Record<string, unknown>; change: Change<K, S> },
+  { current, changes }: { current: RecordTypes[K]; changes: Record<string, unknown> },
 ): Promise<RecordTypes[K]> {
   if (Object.keys(changes).length === 0) return current;
   const result = await deps.store.records.update(plan.kind, current.id, changes as Partial<RecordTypes[K]>);
   if (!result) throw notFound();
   if ("conflict" in result) throw taken(plan, result.conflict);
-  await change.after?.(result);
   await plan.onChanged?.();
   return result;
 }
 
 export interface Removal<K extends RecordKind> {
-  /** Runs first: takes away what nobody else would. */
-  before?(record: RecordTypes[K]): Promise<void>;
   /** What still refers to the record, in words: `the route 0190…`. Asked once the store has said that something does. */
   usedBy?(record: RecordTypes[K]): Promise<readonly string[]>;
 }
@@ -229,7 +223,6 @@ export function deleteEndpoint<K extends RecordKind>(
     },
     async handle(call) {
       const record = await recordOf(deps, plan.kind, call);
-      await removal.before?.(record);
       const removed = await deps.store.records.remove(plan.kind, record.id);
       if (removed === "in_use") throw inUse(plan.noun, (await removal.usedBy?.(record)) ?? []);
       if (!removed) throw notFound();
@@ -246,9 +239,12 @@ function article(noun: string): string {
 function taken(plan: { readonly noun: string }, field: string) {
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   // The parent went between our look and the write.
-  const reason = field === "accountId" ? "no such account" : `taken by another ${plan.noun}`;
+  const gone = { accountId: "no such account", connectorId: NO_CONNECTOR, connectorIds: NO_CONNECTOR }[field];
+  const reason = gone ?? `taken by another ${plan.noun}`;
   return conflict({ [name]: reason });
 }
+
+const NO_CONNECTOR = "no such connector";
 
 function inUse(noun: string, users: readonly string[]) {
   const by = users.length > 0 ? users.join(", ") : "other records";

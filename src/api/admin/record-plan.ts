@@ -21,6 +21,8 @@ export interface RecordPlan<K extends RecordKind> {
   show(record: RecordTypes[K]): object | Promise<object>;
   /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** How what a filter asks for is written in the records, where that is another way than it was given. */
+  readonly asKept?: Readonly<Record<string, (given: string) => string>>;
   /** Runs after every change that is stored, and before it is answered. */
   onChanged?(): Promise<void>;
 }
@@ -32,7 +34,12 @@ export function adminPath(path: string): string {
 }
 
 export function adminOnly(noun: string) {
-  return { auth: "admin", tag: `Admin: ${noun}s` } as const;
+  return { auth: "admin", tag: `Admin: ${manyOf(noun)}` } as const;
+}
+
+/** `push apps`, `DLT entities`; of operations too. */
+export function manyOf(noun: string): string {
+  return noun.endsWith("ty") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
 /** The record a path names. */

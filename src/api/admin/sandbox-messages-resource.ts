@@ -6,6 +6,7 @@ import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { accountOfQuery } from "./draft.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import { adminPath } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
@@ -29,8 +30,9 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
         ...PAGE_QUERY,
       } as Readonly<Record<string, TSchema>>,
       responses: { 200: { description: "In the order received", schema: pageSchema(shown) } },
-      handle({ query }) {
+      async handle({ query }) {
         const page = readPage(query);
+        if (query.has("account_id")) await accountOfQuery(store.records, query);
         const filters = readFilters(query);
         return answerPage(page, (wanted) => store.sandbox.list({ ...filters, ...wanted }), toResource);
       },

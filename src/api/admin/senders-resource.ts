@@ -1,11 +1,10 @@
 import Type from "typebox";
-import type { AccountMode, Sender } from "../../core/accounts.ts";
+import type { AccountMode } from "../../core/accounts.ts";
 import { dltIdProblem } from "../../core/dlt.ts";
 import { HEADER_TYPES } from "../../core/dlt-registry.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
-import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import {
@@ -20,7 +19,6 @@ import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
-  const after = (sender: Sender) => keepOneDefault(records, sender);
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
@@ -37,7 +35,6 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           isDefault: given.is_default ?? false,
           createdAt: now,
         }),
-      after,
     }),
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
@@ -61,7 +58,6 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
           status: given.status,
           isDefault: given.is_default,
         }),
-      after,
     }),
     deleteEndpoint(deps, plan),
   ];
@@ -145,24 +141,3 @@ function judge(sound: SoundSender, errors: ErrorCollector, mode: AccountMode | u
     if (reason) errors.addEntry(field, { index, total: linked.length, at: `${field}.${index}`, reason });
   });
 }
-
-/** The newest default wins; the others of the account step back. */
-async function keepOneDefault(records: Records, sender: Sender): Promise<void> {
-  if (!sender.isDefault) return;
-  let after: string | undefined;
-  do {
-    const page = await records.list(
-      "senders",
-      { accountId: sender.accountId },
-      { limit: PAGE, ...(after && { after }) },
-    );
-    for (const other of page) {
-      if (other.isDefault && other.id !== sender.id) {
-        await records.update("senders", other.id, { isDefault: false });
-      }
-    }
-    after = page.length === PAGE ? page.at(-1)?.id : undefined;
-  } while (after);
-}
-
-const PAGE = 1000;

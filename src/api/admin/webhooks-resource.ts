@@ -44,13 +44,29 @@ function listEvents({ store }: AdminDeps): Endpoint {
       const messageId = query.get("message_id")?.toLowerCase();
       if (messageId !== undefined && !isUuid(messageId))
         throw validationFailed({ message_id: "must be a UUID" });
-      const found =
-        messageId === undefined
-          ? await readEvents({ store }, await readSelection({ store }, query), readPage(query))
-          : { events: await store.outbox.ofMessage(messageId) };
-      return Response.json({ data: found.events.map(toShownEvent), next: found.next });
+      const filters = readFilters(query);
+      const page = readPage(query);
+      if (messageId === undefined) {
+        const { id: accountId } = await accountOfQuery(store.records, query);
+        const { events, next } = await readEvents({ store }, { ...filters, accountId }, page);
+        return Response.json({ data: events.map(toShownEvent), next });
+      }
+      const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+      const events = await store.outbox.ofMessage(messageId);
+      const wanted = events.filter(meets({ ...filters, ...(account && { accountId: account.id }) }));
+      return Response.json({ data: wanted.map(toShownEvent) });
     },
   };
+}
+
+/** Of one message all that is asked for must hold, as it must of an account. */
+function meets({ accountId, host, state, since, until }: Partial<WebhookSelection>) {
+  return (event: WebhookRecord): boolean =>
+    (accountId ?? event.lane.accountId) === event.lane.accountId &&
+    (host ?? event.lane.host) === event.lane.host &&
+    (state ?? event.state) === event.state &&
+    event.at >= (since ?? event.at) &&
+    event.at < (until ?? Number.POSITIVE_INFINITY);
 }
 
 /** Pages of the store that make one of ours: those that hold few of what is looked for. */
@@ -124,12 +140,10 @@ function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
   };
 }
 
-/** `account_id`, `host`, `state`, `since` and `until` of a query. */
-async function readSelection(
-  { store }: Pick<AdminDeps, "store">,
-  query: URLSearchParams,
-): Promise<WebhookSelection> {
-  const account = await accountOfQuery(store.records, query);
+type Filters = Omit<WebhookSelection, "accountId">;
+
+/** `host`, `state`, `since` and `until` of a query. */
+function readFilters(query: URLSearchParams): Filters {
   const errors = createErrors();
   const readTime = (name: string) => {
     const given = query.get(name);
@@ -144,7 +158,6 @@ async function readSelection(
   if (given !== null && !state) errors.add("state", `must be one of ${WEBHOOK_STATES.join(", ")}`);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return {
-    accountId: account.id,
     ...(host !== undefined && { host }),
     ...(state && { state }),
     ...(since !== undefined && { since }),

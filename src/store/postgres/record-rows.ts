@@ -1,6 +1,7 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { Fields, RecordValues } from "../record-values.ts";
+import { applyAccountRules } from "./account-rules.ts";
 import { isForeignKey, type Session, type SqlValue, takenColumns } from "./driver.ts";
 
 export interface Conflict {
@@ -39,6 +40,8 @@ export function createRecordRows(values: RecordValues): RecordRows {
       const fields = given(record);
       const orphan = await orphanOf(session, table, fields);
       if (orphan !== undefined) return { conflict: orphan };
+      const refused = await applyAccountRules(session, kind, fields);
+      if (refused) return refused;
       await session.query(insertSql(table, fields), bind(table, record.id, fields));
       return "created";
     },
@@ -63,6 +66,8 @@ export function createRecordRows(values: RecordValues): RecordRows {
       if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
       const orphan = await orphanOf(session, table, fields);
       if (orphan !== undefined) return { conflict: orphan };
+      const refused = await applyAccountRules(session, kind, { ...fields, id });
+      if (refused) return refused;
       return (await session.query(updateSql(table, fields), [...bind(table, id, fields), id])).length > 0;
     },
     remove: (session, kind, id) => removeNow(session, kind, id),
@@ -89,6 +94,9 @@ const USERS: { readonly [K in RecordKind]?: string } = {
     OR EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NOT NULL))`,
 };
 
+/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL";
+
 /** Locked first, so that nobody begins to use it after it was found free. */
 async function removeNow(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use"> {
   const { table } = RECORD_TABLES[kind];
@@ -98,6 +106,7 @@ async function removeNow(session: Session, kind: RecordKind, id: string): Promis
   if (users !== undefined && (await session.query(users, [id])).length > 0) return "in_use";
   await session.query("SAVEPOINT removal");
   try {
+    if (kind === "accounts") await session.query(REVOKED_KEYS, [id]);
     await session.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
     return true;
   } catch (error) {

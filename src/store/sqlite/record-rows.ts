@@ -1,6 +1,7 @@
 import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../record-tables.ts";
 import type { Fields, RecordValues } from "../record-values.ts";
+import { createAccountRules } from "./account-rules.ts";
 import type { Database } from "./database.ts";
 import { isConstraint, type SqlValue } from "./driver.ts";
 
@@ -25,6 +26,7 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
   const isThere = (table: RecordTable, id: string) =>
     db.prepare(`SELECT 1 FROM ${table.table} WHERE id = ?`).get(id) !== undefined;
   const write = createWrite(isThere);
+  const rules = createAccountRules(db);
   const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
     Object.entries(fields).map(([field, value]) =>
       values.toSql({ table, column: columnOf(table, field), id }, value),
@@ -34,9 +36,13 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
     insert(kind, record) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(record);
+      const refused = rules.refuse(kind, fields);
+      if (refused) return refused;
       const statement = db.prepare(insertSql(table, fields));
       const done = write(table, fields, () => statement.run(...bind(table, record.id, fields)));
-      return typeof done === "number" ? "created" : done;
+      if (typeof done !== "number") return done;
+      rules.keep(kind, fields);
+      return "created";
     },
     select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
       const table: RecordTable = RECORD_TABLES[kind];
@@ -50,9 +56,13 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
       const fields = given(changes);
       if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
       if (Object.keys(fields).length === 0) return isThere(table, id);
+      const refused = rules.refuse(kind, { ...fields, id });
+      if (refused) return refused;
       const statement = db.prepare(updateSql(table, fields));
       const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
-      return typeof done === "number" ? done > 0 : done;
+      if (typeof done !== "number") return done;
+      rules.keep(kind, { ...fields, id });
+      return done > 0;
     },
     remove: (kind, id) => removeNow(db, kind, id),
   };
@@ -69,14 +79,22 @@ const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
   ],
 };
 
+/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL";
+
 function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
   const { table } = RECORD_TABLES[kind];
   if (USERS[kind]?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
+  db.prepare("SAVEPOINT removal").run();
   try {
+    if (kind === "accounts") db.prepare(REVOKED_KEYS).run(id);
     return db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id) > 0;
   } catch (error) {
-    if (isConstraint(error)) return "in_use";
-    throw error;
+    if (!isConstraint(error)) throw error;
+    db.prepare("ROLLBACK TO removal").run();
+    return "in_use";
+  } finally {
+    db.prepare("RELEASE removal").run();
   }
 }
 

@@ -1,0 +1,20 @@
+/** Runs `work` once all that was given before it under the same name is over. */
+export type InTurn = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Changes of one record that arrive together each begin with what the one before has left: otherwise two that change
+ * different fields of one configuration would both begin with the old one, and the first would be undone.
+ */
+export function createTurns(): InTurn {
+  const last = new Map<string, Promise<unknown>>();
+  return async (name, work) => {
+    const before = last.get(name);
+    const mine = before === undefined ? work() : before.then(work, work);
+    last.set(name, mine);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(name) === mine) last.delete(name);
+    }
+  };
+}
