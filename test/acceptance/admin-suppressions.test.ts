@@ -144,3 +144,26 @@ test("a source longer than a suppression may have is refused with its entry, and
   );
   expect(data).toEqual([expect.objectContaining({ source: "import" })]);
 });
+
+test("an address that is too long is refused by itself; a JSON lines file may begin with a byte order mark", async () => {
+  const account = (await liveAccount(postrider)).accountId;
+  const lines = [
+    { email: "a@example.net", source: null },
+    { email: `${"x".repeat(400)}@example.net` },
+    { email: "c@example.net", reason: "z".repeat(400) },
+    { email: "d@example.net" },
+  ];
+  const list = file("long.jsonl", `\ufeff${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
+  const { out } = await commands.run(["suppressions", "import", "--account", account, "--file", list]);
+  expect(out.split("\n")).toEqual([
+    "line 2: not an email address",
+    expect.stringMatching(/^line 3: no such reason: z+$/),
+    "2 added, 0 there already, 2 refused",
+    "",
+  ]);
+  const { data } = await admin<{ data: { source: string }[] }>(
+    postrider,
+    `/suppressions?account_id=${account}`,
+  );
+  expect(data.map(({ source }) => source)).toEqual(["import", "import"]);
+});

@@ -16,10 +16,10 @@ const MAX_ENTRIES = 1_000;
 /** As where a suppression is made by hand. */
 const MAX_SOURCE = 255;
 
-const text = Type.Optional(Type.String({ maxLength: 320 }));
+/** Of any length: what is too long is refused by itself, and the other entries are added. */
+const text = Type.Optional(Type.String());
 
 const address = Type.String({
-  maxLength: 320,
   description:
     "Or the `digest` of an entry whose recipient was erased: it means something to its own instance only",
 });

@@ -89,6 +89,7 @@ async function readEntries(path: string): Promise<readonly FileEntry[]> {
 
 function fromJsonLines(text: string): readonly FileEntry[] {
   return text
+    .replace(/^\uFEFF/, "")
     .split("\n")
     .map((each, index) => ({ each, line: index + 1 }))
     .filter(({ each }) => each.trim() !== "")
@@ -127,9 +128,7 @@ function fromCsv(text: string): readonly FileEntry[] {
 
 /** What an import takes; what is empty is absent. `created_at` of an export is left behind. */
 function known(fields: Row): Row {
-  const taken = FIELDS.filter(
-    (name) => name !== "created_at" && fields[name] !== undefined && fields[name] !== "",
-  );
+  const taken = FIELDS.filter((name) => name !== "created_at" && (fields[name] ?? "") !== "");
   return { email: "", ...Object.fromEntries(taken.map((name) => [name, String(fields[name])])) };
 }
 
