@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readMasterKey } from "../src/cli/data-folder.ts";
 import { createSystemClock } from "../src/cli/system-clock.ts";
+import { NOBODY_ELSE } from "../src/core/claimant.ts";
 import { createIds } from "../src/core/uuid.ts";
 import { openStore } from "../src/store/open-store.ts";
 import type { Store } from "../src/store/store.ts";
@@ -95,6 +96,7 @@ export function openEngine(store: Store): WebhookEngine {
   return createWebhookEngine({
     outbox: store.outbox,
     records: store.records,
+    claimant: () => NOBODY_ELSE,
     clock,
     random: Math.random,
     openResolver: () => ({ resolve4: async () => ["127.0.0.1"], resolve6: async () => [] }),

@@ -149,7 +149,7 @@ function makeLoops(parts: Parts) {
     engine,
     domains,
     upkeep: createUpkeep({ store: store.upkeep, clock, log, chores }),
-    webhooks: createWebhooks({ ...parts, log }),
+    webhooks: createWebhooks({ ...parts, log, claimant: engine.claimant }),
     alarms: createAlarms({ store, clock, log, engine }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Claimant } from "../core/claimant.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
@@ -10,6 +11,7 @@ export function createWebhooks(parts: {
   readonly store: Store;
   readonly metrics: Pick<Metrics, "webhooks">;
   readonly log: WebhookLog;
+  readonly claimant: () => Claimant;
 }): WebhookEngine {
   const { store, metrics } = parts;
   return createWebhookEngine({

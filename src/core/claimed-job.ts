@@ -9,7 +9,7 @@ export interface ClaimRequest {
   readonly limit: number;
   readonly now: number;
   readonly leaseMs: number;
-  /** Who claims, by the name of its turns (`LeaseStore`): when it is buried the lease ends early. Absent: it never does. */
+  /** See `Claimant`. */
   readonly process?: string;
 }
 

@@ -1,5 +1,6 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
 import type { Connector, RecordTypes, Route } from "../core/accounts.ts";
+import { type Claimant, NOBODY_ELSE } from "../core/claimant.ts";
 import type { ClaimedJob, ReceiptResult } from "../core/claimed-job.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/message.ts";
@@ -76,6 +77,8 @@ export interface Engine {
   reconcile(): Promise<void>;
   /** Names of the loops that have not turned within `ms`. */
   stalled(ms: number): readonly string[];
+  /** To be asked before each claim of anything. */
+  claimant(): Claimant;
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
@@ -120,6 +123,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     reconcile: async () => void (isStarted && (await reconcile())),
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
+    claimant: () => deps.shares?.claimant() ?? NOBODY_ELSE,
     connectorStatus: (connectorId) => statusOf(outlets.get(connectorId)),
     connectors: () =>
       outlets.all().map((outlet) => ({ id: outlet.channel.connectorId, status: statusOf(outlet) })),

@@ -4,6 +4,7 @@
  * that before they take it (ADR 20).
  */
 import type { Share } from "../channels/channel.ts";
+import { type Claimant, NOBODY_ELSE } from "../core/claimant.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { LeaseBoard, LeaseStore } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
@@ -41,17 +42,6 @@ export interface OwnShare extends Share {
   close(): void;
 }
 
-/** For whom a claim is made. */
-export interface Claimant {
-  /** Absent while leases are not sure: then what is claimed is nobody's who could be buried. */
-  readonly process?: string;
-  /**
-   * False once the process may have been buried since, and what it had claimed taken up by others. Where it is true it
-   * will be for some seconds: an attempt may begin.
-   */
-  isOurs(): boolean;
-}
-
 export interface Shares {
   start(): void;
   /** To be asked before each claim. */
@@ -76,7 +66,7 @@ export function createShares(deps: SharesDeps): Shares {
     },
     claimant() {
       const isOurs = turns.sureFromNow();
-      return isOurs ? { process, isOurs } : { isOurs: () => true };
+      return isOurs ? { process, isOurs } : NOBODY_ELSE;
     },
     join(connector, slots) {
       const has = holdings.get(connector)?.slots() ?? [];

@@ -1,4 +1,5 @@
 import type { Route } from "../core/accounts.ts";
+import { NOBODY_ELSE } from "../core/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Queue } from "../store/store.ts";
@@ -7,7 +8,7 @@ import { createDealer, type Dealer, type Hand } from "./dealer.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sender } from "./send-message.ts";
-import type { Claimant, Shares } from "./shares.ts";
+import type { Shares } from "./shares.ts";
 import type { SlotLine } from "./slot-line.ts";
 
 /** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
@@ -129,15 +130,13 @@ async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const { isOurs, ...by } = deps.shares?.claimant() ?? ALONE;
+    const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
     const dealt = await claim(deps, hand, { leaseMs, ...by });
     for (const { job, outlet } of dealt)
       hold(job, { outlet, outlets, leaseEndsMs, isOurs, failover: route.failover });
     if (dealt.length < hand.size) return;
   }
 }
-
-const ALONE: Claimant = { isOurs: () => true };
 
 /** A job may turn out to be for another connector of the route than the one it was claimed for. */
 function slowestMs(outlets: readonly Outlet[]): number {

@@ -5,8 +5,8 @@
 export interface LeaseStore {
   /**
    * One turn of a process, in one transaction: it shows that it lives, buries those that stood still, keeps, gives up
-   * and takes. Resolves with how things are then. The claims of a buried process (`ClaimRequest.process`) end with it:
-   * their jobs are found again as those of which the lease ran out, but for those that somebody is writing about just then.
+   * and takes. Resolves with how things are then. The claims of a buried process (`Claimant`) end with it:
+   * their jobs and webhooks are found again as those of which the lease ran out, but for those that somebody is writing about just then.
    */
   turn(turn: LeaseTurn): Promise<LeaseBoard>;
   /** The process and all that it has are gone; others may take it at once. */

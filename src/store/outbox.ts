@@ -48,6 +48,8 @@ export interface WebhookClaim {
   readonly lanes: readonly { readonly lane: Lane; readonly limit: number }[];
   readonly now: number;
   readonly leaseMs: number;
+  /** See `Claimant`. */
+  readonly process?: string;
 }
 
 export interface WebhookPage {

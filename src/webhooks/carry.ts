@@ -6,7 +6,7 @@ import type { Outbox } from "../store/store.ts";
 import type { DeliverWebhook, DeliveryResult } from "./deliver.ts";
 import type { SecretsOf } from "./secrets.ts";
 import type { WebhookLog } from "./webhook-engine.ts";
-import type { Carry } from "./worker.ts";
+import type { Carry, Lease } from "./worker.ts";
 
 /** A delivery is not begun with less of its lease left: its longest, and the commit of what came of it. */
 const LEAST_LEASE_MS = 25_000;
@@ -29,8 +29,8 @@ export interface CarryDeps {
  */
 export function createCarry(deps: CarryDeps): Carry {
   const { outbox, log, observe } = deps;
-  return async (webhook, pass, leaseEndsMs) => {
-    const result = await tryOut(deps, webhook, leaseEndsMs).catch((error) => {
+  return async (webhook, pass, lease) => {
+    const result = await tryOut(deps, webhook, lease).catch((error) => {
       log.error({ err: error, ...placeOf(webhook) }, "a webhook could not be tried");
       return undefined;
     });
@@ -49,11 +49,12 @@ export function createCarry(deps: CarryDeps): Carry {
 async function tryOut(
   deps: CarryDeps,
   webhook: ClaimedWebhook,
-  leaseEndsMs: number,
+  { endsMs, isOurs }: Lease,
 ): Promise<DeliveryResult> {
   const { clock, deliver, secretsOf, signal } = deps;
   const secrets = await secretsOf(webhook.lane.accountId);
-  if (leaseEndsMs - clock.monotonicMs() < LEAST_LEASE_MS || signal.aborted) return released(clock.now());
+  const isTooLate = endsMs - clock.monotonicMs() < LEAST_LEASE_MS || !isOurs();
+  if (isTooLate || signal.aborted) return released(clock.now());
   if (secrets.length === 0) return unsigned(deps, webhook);
   const { url, body, failures, messageId, sequence } = webhook;
   return deliver({ id: toWebhookId(messageId, sequence), url, body, secrets, failures }, signal);

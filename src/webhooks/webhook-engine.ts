@@ -1,3 +1,4 @@
+import type { Claimant } from "../core/claimant.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
@@ -30,6 +31,8 @@ export interface WebhookEngineDeps {
   /** See `ConfiguredHttpDeps`. */
   readonly openResolver: (servers: string | undefined) => Resolver;
   readonly log: WebhookLog;
+  /** Asked before each claim. */
+  readonly claimant: () => Claimant;
   /** Every delivery: what became of it, and how long it took. */
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
 }
@@ -53,7 +56,7 @@ export interface WebhookEngine {
 }
 
 export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
-  const { outbox, clock, random, log } = deps;
+  const { outbox, clock, random, log, claimant } = deps;
   const givingUp = new AbortController();
   const onError = (error: unknown) => log.warn({ err: error }, "the outbox could not be worked on");
   const http = createConfiguredHttp({ ...deps, onError });
@@ -69,7 +72,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
       log.info({ account, ...paused }, "webhooks to a host are paused"),
   });
   const { carry, ...posting } = createPosting(deps, http, givingUp.signal);
-  const worker = createWorker({ outbox, agenda, lanes, carry, clock, onError });
+  const worker = createWorker({ outbox, agenda, lanes, carry, claimant, clock, onError });
   const upkeep = createOutboxUpkeep({
     outbox,
     clock,

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { NOBODY_ELSE } from "../core/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
 import { createAgenda } from "./agenda.ts";
@@ -42,6 +43,7 @@ function open() {
     outbox: { claim },
     agenda,
     lanes,
+    claimant: () => NOBODY_ELSE,
     clock,
     onError: () => void errors++,
     carry: ({ lane }, pass) =>

@@ -1,3 +1,4 @@
+import type { Claimant } from "../core/claimant.ts";
 import type { Clock } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
@@ -15,13 +16,19 @@ const LEASE_MS = 60_000;
 const PAUSE_MS = 1_000;
 
 /** What carries an event out; it never rejects, and leaves the pass. */
-export type Carry = (webhook: ClaimedWebhook, pass: Pass, leaseEndsMs: number) => Promise<void>;
+export type Carry = (webhook: ClaimedWebhook, pass: Pass, lease: Lease) => Promise<void>;
+
+export interface Lease extends Pick<Claimant, "isOurs"> {
+  /** On the monotonic clock. */
+  readonly endsMs: number;
+}
 
 export interface WorkerDeps {
   readonly outbox: Pick<Outbox, "claim">;
   readonly agenda: Agenda;
   readonly lanes: Lanes;
   readonly carry: Carry;
+  readonly claimant: () => Claimant;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
@@ -82,12 +89,13 @@ async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Prom
   const { outbox, clock } = deps;
   const picks = pick(deps);
   if (picks.length === 0) return false;
-  const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
+  const endsMs = clock.monotonicMs() + LEASE_MS;
+  const { isOurs, ...by } = deps.claimant();
   const wanted = picks.map(({ item, passes }) => ({ lane: item.lane, limit: passes.length }));
   try {
-    const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS });
+    const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS, ...by });
     for (const { webhook, pass } of match(picks, claimed, deps.agenda)) {
-      hold(deps.carry(webhook, pass, leaseEndsMs));
+      hold(deps.carry(webhook, pass, { endsMs, isOurs }));
     }
   } finally {
     for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "nothing" }, 0);

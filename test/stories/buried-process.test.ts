@@ -8,6 +8,7 @@ import { admin, liveAccount, reached, send } from "../admin.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { startFakeSmtp } from "../fakes/fake-smtp.ts";
+import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
@@ -17,6 +18,7 @@ import {
   type StartOptions,
   startPostrider,
 } from "../postrider-process.ts";
+import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
 /** Buried after 12 s and a turn, and then found and sent. These leases would last 55 s and longer. */
 const TAKEN_UP_MS = 30_000;
@@ -146,6 +148,25 @@ test("a process that stood still while it was buried does not begin to send what
     status: "sent",
   });
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
+}, 90_000);
+
+test("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
+  const [dns, one] = await Promise.all([startFakeDns(), start()]);
+  dns.a.set("*", ["127.0.0.1"]);
+  await allowHooks(one, dns.address);
+  const receiver = await startFakeWebhookReceiver({ secret: await newestSecret(one) });
+  closing.push(receiver.close, dns.close);
+  receiver.behave(BEHAVIOURS.silent);
+  await sendSms(one, { callback_url: receiver.url() });
+  await receiver.arrived(1);
+  one.kill("SIGKILL");
+  const killedAt = performance.now();
+  receiver.behave(BEHAVIOURS.ok);
+  await start({ sandbox: one.sandbox });
+  await receiver.arrived(2);
+  expect(performance.now() - killedAt).toBeLessThan(TAKEN_UP_MS);
+  const [lost, again] = receiver.deliveries.map(({ headers }) => headers["webhook-id"]);
+  expect(again).toBe(lost!);
 }, 90_000);
 
 const WAITING = `pg_locks WHERE NOT granted AND locktype = 'relation' AND relation = 'suppressions'::regclass

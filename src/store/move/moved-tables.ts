@@ -65,7 +65,7 @@ export function movedTables(): readonly MovedTable[] {
       },
     },
     { table: "jobs", read: { holder: "NULL" } },
-    { table: "webhooks", countBy: "state" },
+    { table: "webhooks", read: { holder: "NULL" }, countBy: "state" },
     { table: "webhook_attempts" },
     {
       table: "idempotency_keys",

@@ -102,6 +102,24 @@ test("a job that somebody is writing about when its process is buried keeps its 
   await store.close();
 });
 
+test("webhooks that a buried process was delivering are in line again at once, and nobody else's", async () => {
+  const { store, account, clock, bury, ...world } = await openTwo();
+  await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
+  for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
+  const take = async (process: string) => {
+    const lanes = [{ lane: { accountId: account.id, host: "a.test" }, limit: 1 }];
+    return (await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60 * SECOND, process }))[0];
+  };
+  const [dead, own] = [await take("a"), await take("b")];
+  clock.now += 12 * SECOND;
+  await bury();
+  expect(await store.outbox.stage(clock.now, 10)).toBe(1);
+  expect(await take("b")).toMatchObject({ messageId: dead!.messageId, claim: 2 });
+  expect(own!.messageId).not.toBe(dead!.messageId);
+  expect(await take("b")).toBeUndefined();
+  await store.close();
+});
+
 test("a burial finds what was claimed by the index of what waits, however many stand in line", async () => {
   const { store, url, clock, claim, sms } = await openTwo();
   await sms({ to: Array.from({ length: 1_000 }, (_, at) => `+44${at}`) });

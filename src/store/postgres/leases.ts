@@ -23,7 +23,7 @@ async function bury(session: Session, { dead, now }: LeaseTurn): Promise<void> {
 }
 
 /**
- * The leases of its jobs end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
+ * The leases of its jobs and webhooks end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
  * being settled, or by a transaction that stands still with its process: all others would wait for that.
  */
 const BURY = `WITH buried AS (
@@ -32,8 +32,13 @@ const BURY = `WITH buried AS (
   ), held AS (
     SELECT id FROM jobs WHERE is_leased = true AND due_at > $3 AND holder IN (SELECT id FROM buried)
     FOR UPDATE SKIP LOCKED
+  ), jobs_ended AS (
+    UPDATE jobs SET due_at = $3 FROM held WHERE jobs.id = ANY(ARRAY[held.id])
+  ), carried AS (
+    SELECT id FROM webhooks WHERE state = 'leased' AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    FOR UPDATE SKIP LOCKED
   )
-  UPDATE jobs SET due_at = $3 FROM held WHERE jobs.id = ANY(ARRAY[held.id])`;
+  UPDATE webhooks SET due_at = $3 FROM carried WHERE webhooks.id = ANY(ARRAY[carried.id])`;
 
 const LIVE = `INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
   ON CONFLICT (id) DO UPDATE SET turn = excluded.turn`;

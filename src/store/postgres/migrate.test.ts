@@ -43,6 +43,7 @@ test("a migration does not wait behind a long transaction, and says whose it is"
   withDriver(async (driver, url) => {
     const other = openDriver({ url, connections: 2 });
     await driver.query("ALTER TABLE jobs DROP COLUMN holder");
+    await driver.query("ALTER TABLE webhooks DROP COLUMN holder");
     await driver.query("DELETE FROM migrations WHERE number > 2");
     await other.hold(async (connection) => {
       const [own] = await connection.exec<{ pid: number }>(

@@ -512,6 +512,7 @@ TABLE webhooks WITH (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_fac
   failures integer NOT NULL DEFAULT 0
   claim integer NOT NULL DEFAULT 0
   attempts integer NOT NULL DEFAULT 0
+  holder text COLLATE "C"
   webhooks_pkey PRIMARY KEY (id)
   CREATE INDEX webhooks_by_time ON public.webhooks USING btree (account, at, id)
   CREATE INDEX webhooks_due ON public.webhooks USING btree (state, due_at) WHERE (due_at IS NOT NULL)

@@ -41,18 +41,22 @@ interface LeasedRow {
   readonly claim: number;
 }
 
-async function lease(session: Session, { lanes, now, leaseMs }: WebhookClaim): Promise<readonly LeasedRow[]> {
+async function lease(
+  session: Session,
+  { lanes, now, leaseMs, process }: WebhookClaim,
+): Promise<readonly LeasedRow[]> {
   const rows = await session.query<LeasedRow>(LEASE, [
     lanes.map(({ lane }) => lane.accountId),
     lanes.map(({ lane }) => lane.host),
     lanes.map(({ limit }) => limit),
     now + leaseMs,
+    process ?? null,
   ]);
   return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
 }
 
 /** What another process is just taking is passed over. */
-const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1
+const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
   FROM unnest($1::text[], $2::text[], $3::int[]) WITH ORDINALITY AS l (account_id, host, wanted, index)
     JOIN accounts a ON a.id = l.account_id, LATERAL (
     SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host

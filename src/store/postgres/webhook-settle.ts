@@ -121,7 +121,7 @@ const WRITE = `WITH noted AS (
     DELETE FROM webhook_attempts a USING unnest($9::bigint[], $10::int[]) AS t (id, last)
     WHERE a.webhook = t.id AND a.number <= t.last
   )
-  UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts
+  UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts, holder = NULL
   FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
     AS t (id, state, due_at, failures, attempts)
   WHERE w.id = ANY(ARRAY[t.id])`;

@@ -1,3 +1,5 @@
--- Which process has claimed a job: when it is buried, what it holds is taken up at once.
+-- Which process has claimed it: when that is buried, what it holds is taken up at once.
 
 ALTER TABLE jobs ADD COLUMN holder text COLLATE "C";
+
+ALTER TABLE webhooks ADD COLUMN holder text COLLATE "C";
