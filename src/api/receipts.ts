@@ -75,6 +75,7 @@ const shared = {
       schema: Type.String({ description: "What the provider wants to hear" }),
       mediaType: "*/*",
     },
+    204: { description: "Stored. Some providers want no words; a described gateway may want another 2xx" },
     400: { description: "The report cannot be read" },
     401: { description: "The provider's signature or password is missing or wrong" },
     404: { description: "No such connector, or another token" },

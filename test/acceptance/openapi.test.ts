@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
 import { sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -54,6 +56,32 @@ onEveryStore((start) => {
     const receipts = paths["/receipts/{connector_id}/{token}"].post.responses;
     expect(receipts).toContainKeys([String(large.status), "408", "415", "429"]);
     expect(paths["/v1/sms/messages"].post.responses).toContainKeys(["400", "408", "413", "415"]);
+  });
+
+  test("a provider's callback that is answered without words is described too", async () => {
+    await using api = await start({ deps: { connectorKinds: [httpConnectorKind] } });
+    const { paths } = (await api.get("/openapi.json")).json;
+    const connector = await api.add("connectors", {
+      name: "twilio",
+      kind: "http",
+      config: { provider: "twilio", account_sid: "AC1" },
+      secrets: { callback_token: "a-token-of-good-length", auth_token: "tw" },
+      isEnabled: true,
+    });
+    const path = `/receipts/${connector.id}/a-token-of-good-length`;
+    const body = "MessageSid=SM1&MessageStatus=delivered";
+    const signed = `${api.url}${path}MessageSidSM1MessageStatusdelivered`;
+    const answer = await api.request(path, {
+      method: "POST",
+      body,
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Twilio-Signature": createHmac("sha1", "tw").update(signed).digest("base64"),
+      },
+    });
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    const described = paths["/receipts/{connector_id}/{token}"].post.responses["204"];
+    expect(described).not.toContainKey("content");
   });
 
   test("what is no JSON is described as what it is", async () => {
