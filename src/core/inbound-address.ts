@@ -5,6 +5,12 @@ const MAX_ADDRESS = 32;
 
 const SHORT_CODE_DIGITS = 6;
 
+/** How a sender may be registered that is this address, as `toInboundAddress` writes it. */
+export function senderIdsOf(address: string): readonly string[] {
+  const forms = [address, address.replace(/^\+/, ""), address.replace(/^\+91/, "")];
+  return [...new Set(forms)].filter((form) => toInboundAddress(form) === address);
+}
+
 export interface AddressKind {
   /** The provider says that the digits begin with a country code. */
   readonly isInternational?: boolean;

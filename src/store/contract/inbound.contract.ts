@@ -102,6 +102,24 @@ export function inboundContract(open: OpenStore): void {
   );
 
   test(
+    "a sender is the number it stands for, however operators have written it",
+    inWorld(open, async (world) => {
+      const { store, account, id } = world;
+      const owner = async (to: string) => (await store.inbound.receive([piece(world, { to })]))[0]?.accountId;
+      for (const senderId of ["9223177998", "+14155550123", "14155550124", "56161", "19223177990"]) {
+        const sender = { id: id(), accountId: account.id, senderId, isDefault: false, createdAt: 1 };
+        await store.records.create("senders", sender);
+      }
+      for (const to of ["+919223177998", "+14155550123", "+14155550124", "56161", "+19223177990"]) {
+        expect([to, await owner(to)]).toEqual([to, account.id]);
+      }
+      for (const to of ["+9223177998", "+9156161", "+919223177990"]) {
+        expect([to, await owner(to)]).toEqual([to, undefined]);
+      }
+    }),
+  );
+
+  test(
     "inbound messages go after their retention",
     inWorld(open, async (world) => {
       const { store, clock, account } = world;

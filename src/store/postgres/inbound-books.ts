@@ -1,4 +1,5 @@
 import type { InboundMessage, InboundPiece } from "../../core/inbound.ts";
+import { senderIdsOf } from "../../core/inbound-address.ts";
 import { toReceivedEntry, toReceivedEvent } from "../../core/received-event.ts";
 import { hostOf, type Lane } from "../../core/webhook-outbox.ts";
 import { createInboundParts, type PartGroup, type WholeMessage } from "../inbound-parts.ts";
@@ -144,7 +145,6 @@ const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) 
   WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
     AND m.provider_key = t.provider_key AND m.received_at >= t.since)`;
 
-/** Whose numbers and short codes they are. */
 /** Whose a message from a handset is, by the connector it came through and the number it went to. */
 export async function findOwners(
   session: Session,
@@ -156,6 +156,7 @@ export async function findOwners(
   const rows = await session.query<OwnerRow>(OWNERS, [
     wanted.map(({ connectorId }) => connectorId),
     wanted.map(({ to }) => to),
+    wanted.map(({ to }) => JSON.stringify(senderIdsOf(to))),
   ]);
   const owners = new Map(rows.map(({ place, owner }) => [nameOf(wanted[place - 1] as Place), owner]));
   return (place) => owners.get(nameOf(place)) ?? undefined;
@@ -170,6 +171,7 @@ interface OwnerRow {
 const OWNERS = `SELECT place, coalesce(
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id = t.connector_id AND n.number = t.recipient),
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id IS NULL AND n.number = t.recipient),
-    (SELECT min(account_id) FROM senders s WHERE s.sender_id IN (t.recipient, ltrim(t.recipient, '+'))
+    (SELECT min(account_id) FROM senders s
+      WHERE s.sender_id = ANY(ARRAY(SELECT jsonb_array_elements_text(t.sender_ids::jsonb)))
       HAVING min(account_id) = max(account_id))) AS owner
-  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (connector_id, recipient, place)`;
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS t (connector_id, recipient, sender_ids, place)`;

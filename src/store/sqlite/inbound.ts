@@ -1,4 +1,5 @@
 import type { InboundQuery } from "../../core/inbound.ts";
+import { senderIdsOf } from "../../core/inbound-address.ts";
 import { toReceivedEntry, toReceivedEvent } from "../../core/received-event.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { hostOf } from "../../core/webhook-outbox.ts";
@@ -95,13 +96,13 @@ export function createOwners(
     "SELECT account_id FROM inbound_numbers WHERE number = ? AND connector_id IS NULL",
   );
   const senders = db.prepare<{ first: string | null; last: string | null }>(
-    "SELECT min(account_id) AS first, max(account_id) AS last FROM senders WHERE sender_id IN (?, ?)",
+    "SELECT min(account_id) AS first, max(account_id) AS last FROM senders WHERE sender_id IN (SELECT value FROM json_each(?))",
   );
   return ({ connectorId, to }) => {
     const mapped = ofConnector.get(connectorId, to) ?? anywhere.get(to);
     if (mapped) return mapped.account_id;
     // A sender that several accounts have says nothing of whom an answer is for.
-    const owners = senders.get(to, to.replace(/^\+/, ""));
+    const owners = senders.get(JSON.stringify(senderIdsOf(to)));
     return owners?.first === owners?.last ? (owners?.first ?? undefined) : undefined;
   };
 }
