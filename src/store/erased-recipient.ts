@@ -43,7 +43,7 @@ export function namedRecipient<K extends RecordKind>(
   return typeof value === "string" ? value : undefined;
 }
 
-export interface Twins<K extends RecordKind> {
+interface Twins<K extends RecordKind> {
   /** The searches for those among which there may be the same one. */
   readonly searches: readonly Partial<RecordTypes[K]>[];
   /** Which field is taken then. */
