@@ -54,10 +54,10 @@ function describe(
 
 const DESCRIPTION =
   "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
-  "`X-Request-Id`; every error has the body `Error`. A connection serves one request after the other: one that is " +
-  "sent before the last was answered (pipelining) closes it, and what came before may have been accepted. What is no " +
-  "HTTP/1.1 (400), and a head of more than 16 KiB (431), is refused before it is a request: without a body, and the " +
-  "connection is closed.";
+  "`X-Request-Id`; every error has the body `Error`. A connection serves one request after the other: what is sent " +
+  "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
+  "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +
+  "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
 const SECURITY_SCHEMES = {
