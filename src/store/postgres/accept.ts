@@ -1,7 +1,7 @@
 import type { AcceptRequest, AcceptResult, Idempotency, SavedAnswer } from "../../core/accept-request.ts";
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
-import type { Intake } from "../store.ts";
+import { type Intake, StoreUnavailable } from "../store.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
 import type { Days } from "./days.ts";
 import type { Session } from "./driver.ts";
@@ -23,10 +23,13 @@ export interface AcceptParts {
 export function createAccept(
   db: Database,
   { clock, days, queues, schedule }: AcceptParts,
-): Pick<Intake, "accept" | "savedAnswer"> {
+): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
   const accounts = createUsedAccounts();
 
-  const run = async (requests: readonly AcceptRequest[]): Promise<readonly (AcceptResult | undefined)[]> => {
+  const run = async (
+    requests: readonly AcceptRequest[],
+    patienceMs?: number,
+  ): Promise<readonly (AcceptResult | undefined)[]> => {
     await days.ensure(requests.flatMap(timesOf));
     const queueNumber = await queues.numbersOf(
       requests.flatMap((request) => request.messages.flatMap(queuesOf)),
@@ -36,7 +39,7 @@ export function createAccept(
         const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
         const group = createGroup(requests, numbers);
         await refuseOverLimit(session, group);
-        await replayTaken(session, group);
+        await replayTaken(session, group, patienceMs);
         await store(session, group, queueNumber);
         return { results: group.results, numbers };
       },
@@ -59,9 +62,18 @@ export function createAccept(
   });
   return {
     accept: (request) => enter(request) as Promise<AcceptResult>,
+    // Nobody else is kept waiting by the key that it needs.
+    async acceptAlone(request) {
+      const [result] = await run([request], NO_PATIENCE_MS).catch((error) => inProgress([request], error));
+      if (!result) throw new StoreUnavailable("others stood in the way");
+      return result;
+    },
     savedAnswer: async (asks) => ((await enter({ asks })) as Saved).answer,
   };
 }
+
+/** For a lock that is free, or is not; 0 would be for ever. */
+const NO_PATIENCE_MS = 50;
 
 /** In one line with the requests, so that what has the same key is through before. */
 interface Question {
@@ -158,13 +170,13 @@ function askOf({ request: { limited, messages }, account }: Taken): Ask | undefi
 }
 
 /** A key that is taken leaves the group, and what was answered under it is read in a later statement. */
-async function replayTaken(session: Session, group: Group): Promise<void> {
+async function replayTaken(session: Session, group: Group, patienceMs?: number): Promise<void> {
   const keyed = group.requests.flatMap(({ request: { idempotency } }, index) =>
     idempotency && !group.out.has(index) ? [{ index, key: idempotency as NewKey }] : [],
   );
   if (keyed.length === 0) return;
   const keys = keyed.map(({ key }) => key);
-  const lost = await takeKeys(session, keys);
+  const lost = await takeKeys(session, keys, patienceMs);
   const others = keyed.filter((_, at) => lost.has(at));
   const answers = await findAnswers(
     session,

@@ -15,14 +15,18 @@ export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): str
 /** Another transaction has been taking one of the keys for too long; nothing can be said of it now. */
 export class KeyHeld extends Error {}
 
-/** How long a key that is being taken elsewhere is waited for. */
+/** How long a key that is being taken elsewhere is waited for, with a connection in hand. */
 const PATIENCE_MS = 1_000;
 
 /**
  * Takes those of the keys that are new or have expired, and gives the indexes of the others. In the order of names, so
  * that two transactions never wait for one another; one that is being taken elsewhere is waited for, but not for long.
  */
-export async function takeKeys(session: Session, keys: readonly NewKey[]): Promise<ReadonlySet<number>> {
+export async function takeKeys(
+  session: Session,
+  keys: readonly NewKey[],
+  patienceMs = PATIENCE_MS,
+): Promise<ReadonlySet<number>> {
   const names = keys.map(keyName);
   const taken = await session
     .query<{ name: string }>(TAKE, [
@@ -32,6 +36,7 @@ export async function takeKeys(session: Session, keys: readonly NewKey[]): Promi
       keys.map((key) => key.answer.body),
       keys.map((key) => key.now),
       keys.map((key) => key.expiresAt),
+      String(patienceMs),
     ])
     .catch(throwHeld);
   const ours = new Set(taken.map(({ name }) => name.replaceAll("-", "")));
@@ -43,7 +48,7 @@ function throwHeld(error: unknown): never {
 }
 
 /** An expired row is taken over in place. The limit of the wait is set before the first row is touched. */
-const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', '${PATIENCE_MS}', true))
+const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $7, true))
   INSERT INTO idempotency_keys AS k (name, body_digest, status, body, taken_at, expires_at)
   SELECT t.* FROM patience, unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::bigint[])
     AS t (name) ORDER BY name

@@ -44,6 +44,7 @@ import { pruneSuppressions } from "./suppression-rows.ts";
 import { createSuppressions } from "./suppressions.ts";
 import { type Database, type Doors, openDoors } from "./transactions.ts";
 import { underKey } from "./under-key.ts";
+import { untilTaken } from "./until-taken.ts";
 import { type KeyWatch, watchKey } from "./watch-key.ts";
 import { createWipeContents } from "./wipe-contents.ts";
 
@@ -93,7 +94,7 @@ function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: Po
   const { database: db, within } = doors;
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
-  const { accept, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
+  const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
   const { inbound, completeInbound } = createInbound(doors, {
     bell: bells.webhooks,
     erasedNames,
@@ -101,7 +102,11 @@ function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: Po
   });
   return {
     intake: {
-      accept: (request) => doors.admit(() => accept(request)),
+      accept: untilTaken({
+        clock,
+        first: (request) => doors.admit(() => accept(request)),
+        again: (request) => doors.admit(() => acceptAlone(request)),
+      }),
       savedAnswer: (key) => doors.admit(() => savedAnswer(key)),
       overLimit: createOverLimit(db),
       ...createMessageLookup(db),
