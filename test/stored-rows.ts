@@ -13,7 +13,7 @@ export async function storedRows<Row extends object>(
   return url === undefined ? inFile<Row>(join(dataFolder, "postrider.db"), sql) : onServer<Row>(url, sql);
 }
 
-function inFile<Row>(path: string, sql: string): readonly Row[] {
+export function inFile<Row>(path: string, sql: string): readonly Row[] {
   const database = new Database(path, { readonly: true });
   try {
     return database.query(sql).all() as Row[];
@@ -22,7 +22,7 @@ function inFile<Row>(path: string, sql: string): readonly Row[] {
   }
 }
 
-async function onServer<Row extends object>(url: string, sql: string): Promise<readonly Row[]> {
+export async function onServer<Row extends object>(url: string, sql: string): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -1,0 +1,136 @@
+/** Asks the service, and writes into the model what it answered. */
+import type { PostriderProcess } from "../postrider-process.ts";
+import type { AcceptedSms, Account, Asked, FeedEvent, Model, Shown } from "./model.ts";
+import { FINAL } from "./model.ts";
+
+/** After which nobody waits for an answer any more. */
+const PATIENCE_MS = 8_000;
+
+/** What a client repeats later. */
+const NOT_NOW: ReadonlySet<number> = new Set([409, 429, 503]);
+
+/** `undefined`: it was not answered. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+type Service = Pick<PostriderProcess, "url">;
+
+async function ask(
+  { url }: Service,
+  account: Account,
+  { path, body, key }: { readonly path: string; readonly body?: unknown; readonly key?: string | undefined },
+): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(url + path, {
+      method: body === undefined ? "GET" : "POST",
+      headers: {
+        Authorization: `Bearer ${account.apiKey}`,
+        "Content-Type": "application/json",
+        ...(key !== undefined && { "Idempotency-Key": key }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a request, for the first time or again. */
+export async function sendSms(model: Model, service: Service, asked: Asked): Promise<void> {
+  const { account, body, key } = asked;
+  asked.tries++;
+  const before = asked.answer;
+  const answer = await ask(service, account, { path: "/v1/sms/messages", body, key });
+  if (!answer || NOT_NOW.has(answer.status)) {
+    asked.unanswered++;
+    // What a key has been answered for is answered again.
+    if (answer?.status === 409 && before) wrong(model, asked, `409 after it was accepted: ${answer.text}`);
+    return;
+  }
+  // What was to go out at a certain time is refused when that has passed; not where it was accepted before.
+  asked.isRefused ||= answer.status === 400 && !asked.answer && answer.text.includes("must be in the future");
+  if (asked.isRefused && answer.status === 400) return;
+  if (answer.status !== 202) return wrong(model, asked, `answered ${answer.status} ${answer.text}`);
+  const json = JSON.parse(answer.text);
+  const accepted = (asked.isBatch ? json.messages : [json]) as readonly AcceptedSms[];
+  const isReplay = answer.headers.get("idempotent-replayed") === "true";
+  if (before && !isReplay) wrong(model, asked, "a repeat was not answered as one");
+  const known = asked.answer;
+  asked.answer ??= accepted;
+  if (known && idsOf(known) !== idsOf(accepted))
+    wrong(model, asked, `two answers: ${idsOf(known)}, then ${idsOf(accepted)}`);
+}
+
+function idsOf(accepted: readonly AcceptedSms[]): string {
+  return accepted.map(({ message_id }) => message_id).join();
+}
+
+function wrong(model: Model, asked: Asked, words: string): void {
+  model.problems.push(`request ${asked.index} (key ${asked.key ?? "none"}): ${words}`);
+}
+
+export async function cancel(
+  model: Model,
+  service: Service,
+  { account, message_id }: { readonly account: Account; readonly message_id: string },
+): Promise<void> {
+  const path = `/v1/sms/messages/${message_id}/cancel`;
+  const answer = await ask(service, account, { path, body: {} });
+  if (answer?.status === 200) model.canceled.push({ messageId: message_id, atMs: Date.now() });
+  else if (answer?.status === 404)
+    model.problems.push(`${message_id} was accepted, and cannot be canceled: 404`);
+}
+
+export async function lookUp(
+  model: Model,
+  service: Service,
+  { account, message_id }: { readonly account: Account; readonly message_id: string },
+): Promise<void> {
+  const told = model.toldFinal.get(message_id);
+  const answer = await ask(service, account, { path: `/v1/sms/messages/${message_id}` });
+  if (!answer || answer.status === 503) return;
+  if (answer.status !== 200) {
+    model.problems.push(`${message_id} was accepted, and is answered with ${answer.status} ${answer.text}`);
+    return;
+  }
+  const { status } = JSON.parse(answer.text) as Shown;
+  if (told !== undefined && told !== status)
+    model.problems.push(`${message_id} was ${told}, and is ${status}`);
+  if (FINAL.has(status)) model.toldFinal.set(message_id, status);
+}
+
+/** Reads on from where it was until nothing is left, or it fails. Resolves with the new cursor. */
+export async function readFeed(
+  service: Service,
+  account: Account,
+  { after, events }: { readonly after: string | undefined; readonly events: FeedEvent[] },
+): Promise<string | undefined> {
+  let cursor = after;
+  for (;;) {
+    const query = cursor === undefined ? "" : `&after=${cursor}`;
+    const answer = await ask(service, account, { path: `/v1/events?limit=50${query}` });
+    if (answer?.status !== 200) return cursor;
+    const page = JSON.parse(answer.text) as { data: FeedEvent[]; next: string };
+    events.push(...page.data);
+    cursor = page.next;
+    if (page.data.length === 0) return cursor;
+  }
+}
+
+/** All messages of an account. */
+export async function listAll(service: Service, account: Account): Promise<readonly Shown[]> {
+  const found: Shown[] = [];
+  for (let cursor = ""; ; ) {
+    const answer = await ask(service, account, { path: `/v1/sms/messages?limit=200${cursor}` });
+    if (answer?.status !== 200) throw new Error(`the list is answered with ${answer?.status}`);
+    const page = JSON.parse(answer.text) as { data: Shown[]; next?: string };
+    found.push(...page.data);
+    if (page.next === undefined) return found;
+    cursor = `&cursor=${page.next}`;
+  }
+}

@@ -1,0 +1,184 @@
+/** What must hold of every message, however it went. */
+import type { Entry, Fate } from "./model.ts";
+import type { OwedReceipt } from "./owed-receipts.ts";
+import type { Submitted } from "./smsc.ts";
+import { STATUS_OF } from "./smsc-fates.ts";
+import type { World } from "./world.ts";
+
+type Rule = (fate: Fate, world: World) => string | undefined | false;
+
+export function problemsOfFate(fate: Fate, world: World): readonly string[] {
+  return RULES.flatMap((rule) => rule(fate, world) || []);
+}
+
+const RULES: readonly Rule[] = [
+  isAtRest,
+  leftAgainForAReason,
+  heldIsNotSentAgain,
+  everySubmitIsOnRecord,
+  canceledNeverLeft,
+  nothingLeavesAfterTheWindow,
+  deliveredWasDelivered,
+  undeliveredWasTold,
+  sentWasTaken,
+  receiptsCount,
+  expiredWasNeverTaken,
+  failedHasItsReason,
+];
+
+function isAtRest({ shown: { status } }: Fate) {
+  return ["queued", "scheduled", "sending"].includes(status) && `it is ${status} in the end`;
+}
+
+function submitsOf({ parts }: Fate): readonly Submitted[] {
+  return [...parts.values()].flat();
+}
+
+/** The SMSC said no, or not now: nothing left. */
+function isRefused({ fate, answeredAtMs }: Submitted): boolean {
+  return STATUS_OF[fate] !== undefined && answeredAtMs !== undefined;
+}
+
+function codeOf({ timeline }: Fate): string | undefined {
+  return timeline.findLast(({ sequence }) => sequence !== undefined)?.error?.code;
+}
+
+const isInterruption = ({ kind }: Entry) => kind === "interrupted" || kind === "lost_settle";
+
+/** An attempt that says that some of it was put off, or was not answered. */
+const isOpenAttempt = ({ kind, error }: Entry) => kind === "attempt" && error !== undefined;
+
+function leftAgainForAReason({ parts, timeline }: Fate) {
+  const reasons = timeline.filter((entry) => isInterruption(entry) || isOpenAttempt(entry)).length;
+  for (const [part, submits] of parts) {
+    if (submits.length - 1 > reasons)
+      return `part ${part} was submitted ${submits.length} times, and the timeline has ${reasons} reasons`;
+    const taken = submits.filter((submit) => submit.isTaken).length;
+    const doubts = timeline.filter((entry) => isInterruption(entry) || isUnconfirmed(entry)).length;
+    if (taken - 1 > doubts)
+      return `part ${part} was taken ${taken} times, and the timeline has ${doubts} doubts`;
+  }
+  return undefined;
+}
+
+const UNCONFIRMED: ReadonlySet<string> = new Set([
+  "unconfirmed",
+  "smpp.no_answer",
+  "smpp.session_lost",
+  "smpp.cut_off",
+]);
+
+function isUnconfirmed({ kind, error }: Entry): boolean {
+  return kind === "attempt" && error !== undefined && UNCONFIRMED.has(error.code);
+}
+
+/** Where the account wants nothing sent again on suspicion. */
+function heldIsNotSentAgain({ asked, parts }: Fate) {
+  if (!asked.account.holds) return undefined;
+  for (const [part, submits] of parts) {
+    const before = submits.slice(0, -1);
+    if (!before.every(isRefused)) return `part ${part} was sent again, though it is to be held`;
+  }
+  return undefined;
+}
+
+function everySubmitIsOnRecord({ parts, timeline }: Fate) {
+  const tries = timeline.filter((entry) => isInterruption(entry) || entry.kind === "attempt").length;
+  for (const [part, submits] of parts)
+    if (submits.length > tries)
+      return `part ${part} was submitted ${submits.length} times, and ${tries} are told of`;
+  return undefined;
+}
+
+function canceledNeverLeft(fate: Fate, { model }: World) {
+  const canceled = model.canceled.find(({ messageId }) => messageId === fate.shown.message_id);
+  const isCanceled = codeOf(fate) === "canceled";
+  if (canceled && !isCanceled) return "it was answered as canceled, and is not";
+  if (!isCanceled) return undefined;
+  if (!submitsOf(fate).every(isRefused)) return "it is canceled, and has left or may have";
+  return (
+    canceled &&
+    submitsOf(fate).some(({ atMs }) => atMs > canceled.atMs) &&
+    "it was submitted after it was canceled"
+  );
+}
+
+/** What a process may take from its last look at the clock to the wire, and a held-up one. */
+const SLACK_MS = 1_500;
+const HELD_UP_MS = 2_000;
+
+function nothingLeavesAfterTheWindow(fate: Fate, { fleet }: World) {
+  const { asked, shown } = fate;
+  if (asked.windowMs === undefined || asked.body.schedule_at !== undefined) return undefined;
+  const ends = Date.parse(shown.created_at) + asked.windowMs;
+  const late = submitsOf(fate).find(({ at, atMs }) => {
+    const isDisturbed = fleet.faults.some(
+      (fault) => /leap|SIGSTOP/.test(fault.what) && fault.atMs > atMs - HELD_UP_MS && fault.atMs <= atMs,
+    );
+    return at > ends + SLACK_MS && !isDisturbed;
+  });
+  return late && `it was submitted ${late.at - ends} ms after its window`;
+}
+
+function storedReceipts(submits: readonly Submitted[]): readonly OwedReceipt[] {
+  return submits.flatMap(({ receipts }) => receipts.filter(({ storedAtMs }) => storedAtMs !== undefined));
+}
+
+function deliveredWasDelivered({ shown, parts }: Fate) {
+  if (shown.status !== "delivered") return undefined;
+  const isSo = [...parts.values()].every((submits) =>
+    storedReceipts(submits).some(({ state }) => state === "DELIVRD"),
+  );
+  return (!isSo || parts.size === 0) && "it is delivered, and no receipt said so";
+}
+
+function undeliveredWasTold(fate: Fate) {
+  const isTold = storedReceipts(submitsOf(fate)).some(({ state }) => state === "UNDELIV");
+  return fate.shown.status === "undelivered" && !isTold && "it is undelivered, and no receipt said so";
+}
+
+function sentWasTaken({ shown, parts }: Fate) {
+  if (shown.status !== "sent") return undefined;
+  const isTaken = [...parts.values()].every((submits) => submits.some((submit) => submit.isTaken));
+  return (!isTaken || parts.size === 0) && "it is sent, and no SMSC has it";
+}
+
+/** A receipt for what was answered, and recorded, is never without effect. */
+function receiptsCount({ shown, parts, timeline }: Fate) {
+  if (shown.status !== "sent" || timeline.some(isInterruption)) return undefined;
+  const isOver = [...parts.values()].every((submits) =>
+    submits.some(
+      (submit) =>
+        (submit.fate === "take" || submit.fate === "take slowly") &&
+        submit.answeredAtMs !== undefined &&
+        storedReceipts([submit]).some(({ state }) => state !== "ENROUTE"),
+    ),
+  );
+  return isOver && "all its receipts were stored, and it is only sent";
+}
+
+function expiredWasNeverTaken(fate: Fate) {
+  if (fate.shown.status !== "expired") return undefined;
+  if (storedReceipts(submitsOf(fate)).some(({ state }) => state === "EXPIRED")) return undefined;
+  const submits = submitsOf(fate);
+  const isLeft = [...fate.parts.values()].some((part) => part.every(isRefused)) || submits.length === 0;
+  // One of its parts was never sent at all.
+  const segments = Math.max(0, ...fate.timeline.map(({ detail }) => Number(detail?.segments ?? 0)));
+  if (isLeft || fate.parts.size < segments) return undefined;
+  return "it is expired, and may have been sent";
+}
+
+function failedHasItsReason(fate: Fate) {
+  if (fate.shown.status !== "failed") return undefined;
+  const code = codeOf(fate);
+  const submits = submitsOf(fate);
+  if (code === undefined) return "it is failed without a reason";
+  if (code === "canceled") return undefined;
+  if (code === "unconfirmed") {
+    const isInDoubt = fate.timeline.some((entry) => isInterruption(entry) || isUnconfirmed(entry));
+    return !isInDoubt && "it is failed as unconfirmed, and every submit was answered";
+  }
+  const isRefusedForGood = submits.some(({ fate: each }) => each === "refuse");
+  const isRejected = storedReceipts(submits).some(({ state }) => state === "REJECTD");
+  return !isRefusedForGood && !isRejected && `it is failed with ${code}, and nobody said so`;
+}

@@ -1,0 +1,51 @@
+/** The event feed has everything that happened once, in order, and agrees with all else. */
+import type { Entry, Fate, FeedEvent } from "./model.ts";
+
+export interface FeedFacts {
+  readonly fates: readonly Fate[];
+  /** As a reader got them, who read on from its cursor all the time. */
+  readonly read: readonly FeedEvent[];
+  /** Read at the end, from the beginning. */
+  readonly events: readonly FeedEvent[];
+}
+
+export function problemsOfFeed({ fates, read, events }: FeedFacts): readonly string[] {
+  const problems: string[] = [];
+  if (idsOf(read).join() !== idsOf(events).join()) problems.push(differenceOf(idsOf(read), idsOf(events)));
+  const twice = idsOf(events).filter((id, index, all) => all.indexOf(id) !== index);
+  if (twice.length > 0) problems.push(`the feed has twice: ${twice.join()}`);
+  const byMessage = Map.groupBy(events, ({ data }) => data.message_id);
+  for (const { shown, timeline } of fates) {
+    const told = byMessage.get(shown.message_id) ?? [];
+    byMessage.delete(shown.message_id);
+    const inFeed = told.map(({ data, type }) => `${data.sequence} ${type}`).join();
+    const onTimeline = timeline
+      .filter(isEvent)
+      .map(({ sequence, status }) => `${sequence} sms.${status}`)
+      .join();
+    const numbers = told.map(({ data }) => data.sequence).join();
+    if (numbers !== told.map((_, index) => index + 1).join())
+      problems.push(`${shown.message_id}: events ${numbers}`);
+    if (inFeed !== onTimeline) problems.push(`${shown.message_id}: feed ${inFeed}, timeline ${onTimeline}`);
+    const last = told.at(-1)?.data.status;
+    if (last !== shown.status)
+      problems.push(`${shown.message_id}: the feed ends with ${last}, it is ${shown.status}`);
+  }
+  for (const id of byMessage.keys()) problems.push(`the feed tells of ${id}, which is not there`);
+  return problems;
+}
+
+function isEvent({ sequence }: Entry): boolean {
+  return sequence !== undefined;
+}
+
+function idsOf(events: readonly FeedEvent[]): readonly string[] {
+  return events.map(({ id }) => id);
+}
+
+function differenceOf(read: readonly string[], all: readonly string[]): string {
+  const place = all.findIndex((id, index) => read[index] !== id);
+  const missed = all.filter((id) => !read.includes(id));
+  const more = read.filter((id) => !all.includes(id));
+  return `the reader got ${read.length} of ${all.length} events: other than the feed from ${place} on, missed ${missed.join() || "none"}, more ${more.join() || "none"}`;
+}

@@ -1,0 +1,218 @@
+/** The processes of a chaos run: killed, stopped, held up, cut off from their database, and started again. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openPostgresProxy, type PostgresProxy } from "../fakes/postgres-proxy.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import { makeDataFolder, type PostriderProcess, type Sandbox, startPostrider } from "../postrider-process.ts";
+import { inFile, onServer } from "../stored-rows.ts";
+
+export type Store = "sqlite" | "postgres";
+
+export interface Fleet {
+  readonly nodes: readonly Node[];
+  /** By the clock of all processes. */
+  now(): number;
+  /** Sets their clocks forward; resolves when all that run have heard of it. */
+  leap(ms: number): Promise<void>;
+  /** One that is there, to talk to; `undefined` where none is. */
+  some(pick: (count: number) => number): PostriderProcess | undefined;
+  /** What was done to them, for reports. */
+  readonly faults: readonly Fault[];
+  note(fault: string): void;
+  /** All run again, and nothing stands between them and their database. */
+  heal(): Promise<void>;
+  /** Ends them as an operator does; their exit codes. */
+  stop(): Promise<readonly (number | null)[]>;
+  /** Jobs that are in the store still; to be asked when all have stopped. */
+  jobs(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Fault {
+  readonly atMs: number;
+  readonly what: string;
+}
+
+export interface Node {
+  readonly name: string;
+  /** Resolves when it runs again, or at once where it does not run now. */
+  kill(signal: "SIGKILL" | "SIGTERM", awayMs: number): Promise<void>;
+  holdUp(ms: number): Promise<void>;
+  /** PostgreSQL only. */
+  cutDatabase(how: "all" | "COMMIT" | "answer to COMMIT", ms: number): Promise<void>;
+}
+
+interface Running extends Node {
+  process: PostriderProcess | undefined;
+  readonly folder: ReturnType<typeof makeDataFolder>;
+  proxy: PostgresProxy | undefined;
+  isHeldUp: boolean;
+  isCutOff: boolean;
+}
+
+const JOBS = "SELECT id FROM jobs";
+
+const MAIN = fileURLToPath(new URL("./leaping.ts", import.meta.url));
+
+/** The ways of SQLite to write take turns. */
+const WAYS: Readonly<Record<Store, readonly (readonly string[])[]>> = {
+  sqlite: [[], ["--store-thread"]],
+  postgres: [[]],
+};
+
+interface World {
+  readonly store: Store;
+  readonly clockFile: string;
+  readonly faults: Fault[];
+  database: TestDatabase | undefined;
+  sandbox: Sandbox | undefined;
+  aheadMs: number;
+  starts: number;
+}
+
+export async function startFleet(store: Store): Promise<Fleet> {
+  const first = makeDataFolder();
+  const world: World = {
+    store,
+    clockFile: join(first.path, "clock"),
+    faults: [],
+    database: store === "postgres" ? await freshDatabase() : undefined,
+    sandbox: undefined,
+    aheadMs: 0,
+    starts: 0,
+  };
+  writeFileSync(world.clockFile, "0");
+  const nodes = [createNode(world, "one", first)];
+  if (store === "postgres") nodes.push(createNode(world, "two", makeDataFolder()));
+  for (const node of nodes) {
+    await start(world, node);
+    world.sandbox ??= node.process?.sandbox;
+  }
+  const note = (what: string) => void world.faults.push({ atMs: Date.now(), what });
+  let leaping = Promise.resolve();
+  return {
+    nodes,
+    now: () => Date.now() + world.aheadMs,
+    leap(ms) {
+      // One after the other: of two signals at once a process hears one.
+      leaping = leaping.then(() => leap(world, nodes, ms));
+      return leaping;
+    },
+    some(pick) {
+      const there = nodes.flatMap(({ process }) => process ?? []);
+      return there.length === 0 ? undefined : there[pick(there.length)];
+    },
+    faults: world.faults,
+    note,
+    heal: async () => void (await Promise.all(nodes.map((node) => heal(world, node)))),
+    stop: () => Promise.all(nodes.map(stop)),
+    async jobs() {
+      const { database } = world;
+      const rows = await (database
+        ? onServer(database.url, JOBS)
+        : inFile(join(first.path, "postrider.db"), JOBS));
+      return rows.length;
+    },
+    async close() {
+      for (const node of nodes) {
+        node.process?.kill("SIGCONT");
+        node.process?.kill("SIGKILL");
+        await node.process?.exited;
+        await node.proxy?.close();
+        node.folder.remove();
+      }
+      await world.database?.drop();
+    },
+  };
+}
+
+async function stop({ process }: Running): Promise<number | null> {
+  process?.kill("SIGTERM");
+  return (await process?.exited) ?? null;
+}
+
+function createNode(world: World, name: string, folder: Running["folder"]): Running {
+  const note = (what: string) => void world.faults.push({ atMs: Date.now(), what: `${what} ${name}` });
+  const node: Running = {
+    name,
+    folder,
+    process: undefined,
+    proxy: undefined,
+    isHeldUp: false,
+    isCutOff: false,
+    async kill(signal, awayMs) {
+      const { process } = node;
+      if (!process || node.isHeldUp) return;
+      note(signal);
+      node.process = undefined;
+      process.kill(signal);
+      await process.exited;
+      await Bun.sleep(awayMs);
+      await start(world, node);
+      note("started");
+    },
+    async holdUp(ms) {
+      const { process } = node;
+      if (!process || node.isHeldUp) return;
+      note(`SIGSTOP for ${ms} ms`);
+      node.isHeldUp = true;
+      process.kill("SIGSTOP");
+      await Bun.sleep(ms);
+      process.kill("SIGCONT");
+      node.isHeldUp = false;
+    },
+    async cutDatabase(how, ms) {
+      if (!world.database || !node.proxy || node.isCutOff) return;
+      note(`database cut off (${how}, ${ms} ms):`);
+      if (how !== "all") return void node.proxy.loseNext(how);
+      const port = Number(new URL(node.proxy.url).port);
+      node.isCutOff = true;
+      await node.proxy.close();
+      await Bun.sleep(ms);
+      node.proxy = await openPostgresProxy(world.database.url, port);
+      node.isCutOff = false;
+    },
+  };
+  return node;
+}
+
+/** Again, where what it needs was taken from it while it started. */
+async function start(world: World, node: Running): Promise<void> {
+  if (world.database) node.proxy ??= await openPostgresProxy(world.database.url);
+  const { clockFile, store, sandbox } = world;
+  const args = WAYS[store][world.starts++ % WAYS[store].length] ?? [];
+  for (let tries = 1; !node.process; tries++) {
+    try {
+      node.process = await startPostrider({
+        dataFolder: node.folder.path,
+        main: MAIN,
+        args,
+        env: { CLOCK_FILE: clockFile },
+        ...(node.proxy && { databaseUrl: node.proxy.url }),
+        ...(sandbox && { sandbox }),
+      });
+      // The clock may have been set since it looked.
+      node.process.kill("SIGUSR2");
+    } catch (error) {
+      if (tries === 5) throw error;
+    }
+  }
+}
+
+async function heal(world: World, node: Running): Promise<void> {
+  if (!node.process) await start(world, node);
+}
+
+async function leap(world: World, nodes: readonly Running[], ms: number): Promise<void> {
+  world.aheadMs += ms;
+  writeFileSync(world.clockFile, String(world.aheadMs));
+  world.faults.push({ atMs: Date.now(), what: `leap of ${ms} ms` });
+  const heard = nodes.flatMap(({ process, isHeldUp }) => {
+    process?.kill("SIGUSR2");
+    const line = new RegExp(`"leapt","ahead":${world.aheadMs}}`);
+    return process && !isHeldUp ? Promise.race([process.line(line), process.exited]) : [];
+  });
+  await Promise.all(heard);
+}

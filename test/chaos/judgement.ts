@@ -1,0 +1,139 @@
+/** What was asked, what the SMSCs got, and what the service says of it, held against one another. */
+import { partReference } from "../../src/core/short-reference.ts";
+import { admin } from "../admin.ts";
+import { listAll, readFeed } from "./client.ts";
+import { problemsOfFate } from "./fate-rules.ts";
+import { problemsOfFeed } from "./feed-rules.ts";
+import type { Account, Asked, Entry, Fate, FeedEvent, Shown } from "./model.ts";
+import type { Submitted } from "./smsc.ts";
+import { problemsOfWebhooks } from "./webhook-rules.ts";
+import type { World } from "./world.ts";
+
+/** A text of 450 characters has three segments. */
+const MOST_PARTS = 4;
+
+export async function findProblems(world: World): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const ours = new Set<Submitted>();
+  for (const account of world.accounts) {
+    const { fates, problems: found } = await readFates(world, account);
+    problems.push(...found);
+    for (const fate of fates) {
+      for (const submit of [...fate.parts.values()].flat()) ours.add(submit);
+      const wrong = problemsOfFate(fate, world);
+      if (wrong.length > 0) problems.push(`${wrong.join("; ")}\n${describe(fate, world)}`);
+    }
+    const events = await wholeFeed(world, account);
+    problems.push(...problemsOfFeed({ fates, read: world.model.feeds.get(account) ?? [], events }));
+    problems.push(
+      ...problemsOfWebhooks({ fates, events, deliveries: world.receivers.get(account)!.deliveries }),
+    );
+  }
+  for (const submit of world.smscs.flatMap(({ submits }) => submits))
+    if (!ours.has(submit)) problems.push(`a submit to ${submit.to} (${submit.fate}) is of no message`);
+  return problems;
+}
+
+async function wholeFeed({ fleet }: World, account: Account): Promise<readonly FeedEvent[]> {
+  const events: FeedEvent[] = [];
+  await readFeed(fleet.some(() => 0)!, account, { after: undefined, events });
+  return events;
+}
+
+async function readFates(world: World, account: Account) {
+  const service = world.fleet.some(() => 0)!;
+  const shown = await listAll(service, account);
+  const byRequest = Map.groupBy(shown, ({ metadata }) => metadata?.request ?? -1);
+  const asked = world.model.asked.filter((each) => each.account === account);
+  const problems = asked.flatMap((each) => problemsOfRequest(each, byRequest.get(each.index) ?? []));
+  for (const index of byRequest.keys())
+    if (!asked.some((each) => each.index === index))
+      problems.push(`a message is of request ${index}: there is none`);
+  const submits = Map.groupBy(
+    world.smscs.flatMap((smsc) => smsc.submits),
+    ({ to }) => to,
+  );
+  const fates: Fate[] = [];
+  for (const message of shown) {
+    const request = world.model.asked[message.metadata?.request ?? -1];
+    if (!request) continue;
+    const parts = partsOf(message, submits.get(message.to) ?? []);
+    fates.push({
+      asked: request,
+      shown: message,
+      timeline: await timelineOf(world, account, message),
+      parts,
+    });
+  }
+  return { fates, problems };
+}
+
+/** Each accepted message exists; the others all or none, and with a key once at the most. */
+function problemsOfRequest(asked: Asked, shown: readonly Shown[]): readonly string[] {
+  const ids = shown.map(({ message_id }) => message_id);
+  const size = asked.account.sendsOnce ? new Set(asked.numbers).size : asked.numbers.length;
+  const about = `request ${asked.index} (key ${asked.key ?? "none"})`;
+  const problems: string[] = [];
+  const { answer } = asked;
+  if (answer) {
+    const promised = new Set(answer.map(({ message_id }) => message_id));
+    for (const id of promised)
+      if (!ids.includes(id)) problems.push(`${about}: ${id} was accepted, and is not there`);
+    if (promised.size !== size) problems.push(`${about}: ${promised.size} messages for ${size}`);
+    const numbers = answer.map(({ to }) => to).join();
+    if (numbers !== asked.numbers.join()) problems.push(`${about}: answered for ${numbers}`);
+  }
+  if (asked.isRefused && ids.length > 0) problems.push(`${about}: refused, and there are ${ids.join()}`);
+  const most = asked.key === undefined ? asked.tries : 1;
+  if (ids.length % size !== 0 || ids.length > size * most)
+    problems.push(`${about}: ${ids.length} messages of ${size}, after ${asked.tries} tries`);
+  return problems;
+}
+
+function partsOf(message: Shown, submits: readonly Submitted[]): Fate["parts"] {
+  const parts = new Map<number, Submitted[]>();
+  for (let part = 0; part < MOST_PARTS; part++) {
+    const reference = partReference(message.message_id, part);
+    const theirs = submits.filter((submit) => submit.reference === reference);
+    if (theirs.length > 0)
+      parts.set(
+        part,
+        theirs.toSorted((one, other) => one.atMs - other.atMs),
+      );
+  }
+  return parts;
+}
+
+async function timelineOf(
+  { fleet }: World,
+  account: Account,
+  { message_id }: Shown,
+): Promise<readonly Entry[]> {
+  const service = fleet.some(() => 0)!;
+  const path = `/messages/sms/${message_id}/timeline?account_id=${account.accountId}`;
+  return (await admin<{ data: readonly Entry[] }>(service, path)).data;
+}
+
+/** Both sides of a message, for whoever has to find out why. */
+function describe({ asked, shown, timeline, parts }: Fate, { fleet }: World): string {
+  const submits = [...parts].flatMap(([part, theirs]) =>
+    theirs.map(({ atMs, at, smsc, fate, messageId, answeredAtMs, receipts }) => ({
+      atMs,
+      line: `part ${part} at the ${smsc} (model time ${new Date(at).toISOString()}): ${fate} ${messageId}, ${
+        answeredAtMs === undefined ? "not answered" : `answered after ${answeredAtMs - atMs} ms`
+      }; receipts ${JSON.stringify(receipts.map(({ state, storedAtMs, tries }) => [state, storedAtMs && storedAtMs - atMs, tries]))}`,
+    })),
+  );
+  const from = (submits[0]?.atMs ?? 0) - 2_000;
+  const until = (submits.at(-1)?.atMs ?? 0) + 3_000;
+  const faults = fleet.faults.flatMap(({ atMs, what }) =>
+    atMs >= from && atMs <= until ? [{ atMs, line: `* ${what}` }] : [],
+  );
+  const happened = [...submits, ...faults].toSorted((one, other) => one.atMs - other.atMs);
+  const lines = [
+    `${shown.message_id} to ${shown.to} of request ${asked.index} (${asked.account.name}), created ${shown.created_at}, is ${shown.status}`,
+    ...timeline.map((entry) => JSON.stringify(entry)),
+    ...happened.map(({ atMs, line }) => `${new Date(atMs).toISOString().slice(14)} ${line}`),
+  ];
+  return lines.map((line) => `    ${line}`).join("\n");
+}

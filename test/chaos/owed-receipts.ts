@@ -1,0 +1,64 @@
+/** The receipts that an SMSC owes: paid when they are due, and again until it is told that they are kept. */
+import type { ShortMessage } from "../../src/channels/sms/smpp/pdu.ts";
+import { receiptFor } from "../fakes/smsc-receipts.ts";
+import type { Submitted } from "./smsc.ts";
+import { receiptsOf } from "./smsc-fates.ts";
+
+export interface OwedReceipt {
+  readonly state: string;
+  readonly dueMs: number;
+  /** When its deliver_sm_resp said that it is stored, and how often it was sent until then. */
+  storedAtMs?: number;
+  tries: number;
+  inFlightSinceMs?: number;
+}
+
+/** Sends a deliver_sm; false where nobody is bound. */
+export type Deliver = (message: Partial<ShortMessage>, onAnswer: (status: number) => void) => boolean;
+
+/** A deliver_sm without an answer is sent again after so long. */
+const PATIENCE_MS = 2_500;
+
+/** Of a submit_sm that was taken; `place` decides. Those that are early go out at once. */
+export function oweReceipts(submit: Submitted, place: string, deliver: Deliver): void {
+  const { receipts, repeatsReference } = receiptsOf(place);
+  const owed = receipts.map(({ state, afterMs }) => ({
+    state,
+    dueMs: afterMs < 0 ? 0 : Date.now() + afterMs,
+    tries: 0,
+  }));
+  submit.receipts.push(...owed);
+  submit.repeatsReference = repeatsReference;
+  if (owed.some(({ dueMs }) => dueMs === 0)) payReceipts([submit], deliver);
+}
+
+export function isOwed({ storedAtMs }: OwedReceipt): boolean {
+  return storedAtMs === undefined;
+}
+
+export function payReceipts(submits: readonly Submitted[], deliver: Deliver): void {
+  const nowMs = Date.now();
+  for (const submit of submits) {
+    for (const receipt of submit.receipts) {
+      const isUnderWay = nowMs - (receipt.inFlightSinceMs ?? 0) < PATIENCE_MS;
+      if (isOwed(receipt) && receipt.dueMs <= nowMs && !isUnderWay) pay(submit, receipt, deliver);
+    }
+  }
+}
+
+function pay(submit: Submitted, receipt: OwedReceipt, deliver: Deliver): void {
+  const { tlvs: _, ...rest } = submit.message;
+  const tlvs = submit.repeatsReference ? submit.message.tlvs : new Map<number, Uint8Array>();
+  const told = { ...rest, tlvs, sequence: 0, messageId: submit.messageId };
+  const isSent = deliver(receiptFor({ receiptForm: formOf(submit) }, told, receipt.state), (status) => {
+    delete receipt.inFlightSinceMs;
+    if (status === 0) receipt.storedAtMs ??= Date.now();
+  });
+  if (!isSent) return;
+  receipt.inFlightSinceMs = Date.now();
+  receipt.tries++;
+}
+
+function formOf({ reference }: Submitted): "text" | "tlv" {
+  return reference % 4 === 0 ? "text" : "tlv";
+}

@@ -1,0 +1,118 @@
+/** What a chaos run does, in order: decided by the seed alone. */
+import { createDice, type Dice } from "./dice.ts";
+
+export type Step = Asking | Repeating | Disturbing;
+
+/** A request to send. */
+export interface Asking {
+  readonly kind: "send";
+  readonly account: number;
+  /** How often each new number stands in it; more than one number, or one more than once: a batch. */
+  readonly repeats: readonly number[];
+  readonly isBatch: boolean;
+  readonly hasKey: boolean;
+  readonly hasCallback: boolean;
+  /** Characters of its text. */
+  readonly length: number;
+  readonly scheduleInMs?: number;
+  readonly expireAfterSeconds?: number;
+}
+
+/** About an earlier request, counted back from the last one. */
+export interface Repeating {
+  readonly kind: "send again" | "cancel" | "look up";
+  readonly back: number;
+}
+
+export type Disturbing =
+  | { readonly kind: "kill" | "stop" | "hold up"; readonly node: number; readonly ms: number }
+  | {
+      readonly kind: "cut database" | "lose commit" | "lose answer";
+      readonly node: number;
+      readonly ms: number;
+    }
+  | { readonly kind: "leap"; readonly ms: number }
+  | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
+  | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number };
+
+export interface PlannedStep {
+  readonly step: Step;
+  /** Milliseconds until the next one. */
+  readonly pauseMs: number;
+}
+
+export interface Plan {
+  readonly smscs: number;
+  readonly steps: readonly PlannedStep[];
+}
+
+const KINDS = {
+  send: 60,
+  "send again": 10,
+  cancel: 14,
+  "look up": 8,
+  kill: 2,
+  stop: 0.7,
+  "hold up": 1,
+  "cut database": 0.8,
+  "lose commit": 1,
+  "lose answer": 1,
+  leap: 3,
+  drop: 1.2,
+  unbind: 1,
+  "invent receipt": 1,
+  "smsc away": 0.8,
+} as const;
+
+export function planOf(seed: string, steps: number): Plan {
+  const dice = createDice(`${seed}/plan`);
+  return {
+    smscs: dice.between(1, 2),
+    steps: Array.from({ length: steps }, () => ({
+      step: stepOf(dice),
+      pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
+    })),
+  };
+}
+
+function stepOf(dice: Dice): Step {
+  const kind = dice.pick(KINDS);
+  const node = dice.between(0, 1);
+  const smsc = dice.between(0, 1);
+  switch (kind) {
+    case "send":
+      return askingOf(dice);
+    case "send again":
+    case "cancel":
+    case "look up":
+      return { kind, back: dice.chance(0.5) ? dice.between(1, 4) : dice.between(1, 60) };
+    case "hold up":
+      return { kind, node, ms: dice.between(100, 1_800) };
+    case "leap":
+      return { kind, ms: dice.chance(0.1) ? dice.between(30_000, 90_000) : dice.between(1_000, 12_000) };
+    case "drop":
+    case "unbind":
+    case "invent receipt":
+      return { kind, smsc };
+    case "smsc away":
+      return { kind, smsc, ms: dice.between(100, 1_500) };
+    default:
+      return { kind, node, ms: dice.between(0, 600) };
+  }
+}
+
+function askingOf(dice: Dice): Asking {
+  const isBatch = dice.chance(0.2);
+  const count = isBatch ? dice.between(1, 6) : 1;
+  return {
+    kind: "send",
+    account: dice.between(0, 1),
+    repeats: Array.from({ length: count }, () => (isBatch && dice.chance(0.2) ? 2 : 1)),
+    isBatch,
+    hasKey: dice.chance(0.85),
+    hasCallback: dice.chance(0.6),
+    length: dice.chance(0.25) ? dice.between(161, 450) : dice.between(10, 160),
+    ...(dice.chance(0.2) && { scheduleInMs: dice.between(2_000, 60_000) }),
+    ...(dice.chance(0.25) && { expireAfterSeconds: dice.between(5, 60) }),
+  };
+}

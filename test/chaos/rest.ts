@@ -1,0 +1,65 @@
+/** Everybody is kind, time passes in leaps, and everything comes to its end. */
+import { admin } from "../admin.ts";
+import { listAll, sendSms } from "./client.ts";
+import { FINAL } from "./model.ts";
+import type { World } from "./world.ts";
+
+/** Until the retries are through; longer ones would only end what has a short window. */
+const FIRST_LEAPS = { count: 6, ms: 20_000 };
+/** Shorter than what a careful receiver lets a webhook be old. */
+const LEAP_MS = 200_000;
+const LOOK_MS = 100;
+const PATIENCE_MS = 90_000;
+
+/** What is not at rest after a minute and a half is a problem of the model. */
+export async function comeToRest(world: World): Promise<void> {
+  const { fleet, model, smscs } = world;
+  await fleet.heal();
+  world.beKind();
+  await repeatSomeUnanswered(world);
+  const endsMs = Date.now() + PATIENCE_MS;
+  while (!smscs.every((smsc) => smsc.isBound()) && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
+  for (let leaps = 0, looks = 1; ; looks++) {
+    const restless = await restlessOf(world);
+    if (restless.length === 0) return;
+    if (Date.now() > endsMs) {
+      model.problems.push(`not at rest: ${restless.slice(0, 20).join("; ")}`);
+      return;
+    }
+    // An attempt that is under way is left the time to end.
+    const isBusy = restless.some((each) => each.endsWith("is sending")) && looks % 10 !== 0;
+    if (!isBusy) await fleet.leap(leaps++ < FIRST_LEAPS.count ? FIRST_LEAPS.ms : LEAP_MS);
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+/** Of what was never answered every other is asked for again, until it is answered. */
+async function repeatSomeUnanswered({ model, fleet }: World): Promise<void> {
+  for (const asked of model.asked) {
+    const isToBe = asked.answer === undefined && asked.key !== undefined && asked.index % 2 === 0;
+    const isOpen = () => isToBe && asked.answer === undefined && !asked.isRefused;
+    for (let tries = 0; isOpen() && tries < 50; tries++) {
+      await sendSms(model, fleet.some((count) => tries % count)!, asked);
+      if (isOpen()) await Bun.sleep(100);
+    }
+    if (isOpen()) model.problems.push(`request ${asked.index} is never answered`);
+  }
+}
+
+async function restlessOf({ accounts, fleet, smscs }: World): Promise<readonly string[]> {
+  const service = fleet.some(() => 0)!;
+  const owed = smscs.reduce((sum, smsc) => sum + smsc.owed(), 0);
+  if (owed > 0) return [`${owed} receipts are not stored`];
+  const lists = await Promise.all(accounts.map((account) => listAll(service, account)));
+  const messages = lists.flat().filter(({ status }) => !FINAL.has(status) && status !== "sent");
+  if (messages.length > 0) return messages.map(({ message_id, status }) => `${message_id} is ${status}`);
+  const restless: string[] = [];
+  for (const { accountId } of accounts) {
+    for (const state of ["held", "ready", "waiting", "leased"]) {
+      const path = `/webhooks?account_id=${accountId}&state=${state}&limit=200`;
+      const { data } = await admin<{ data: { id: string }[] }>(service, path);
+      restless.push(...data.map(({ id }) => `${id} is ${state}`));
+    }
+  }
+  return restless;
+}

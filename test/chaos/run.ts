@@ -1,0 +1,83 @@
+/** Goes through a plan, lets everything come to rest, and says what is wrong then. */
+import { readFeed } from "./client.ts";
+import type { Store } from "./fleet.ts";
+import { findProblems } from "./judgement.ts";
+import { comeToRest } from "./rest.ts";
+import { take } from "./steps.ts";
+import { openWorld, type World } from "./world.ts";
+
+export interface Outcome {
+  readonly problems: readonly string[];
+  /** What happened, in numbers. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export async function runChaos(store: Store, options: { seed: string; steps: number }): Promise<Outcome> {
+  const world = await openWorld(store, options);
+  try {
+    const feeds = followFeeds(world);
+    const begunMs = Date.now();
+    await goThrough(world);
+    const doneMs = Date.now();
+    await comeToRest(world);
+    await feeds.stop();
+    const problems = [...(await findProblems(world)), ...(await stop(world))];
+    const times = { seconds: (doneMs - begunMs) / 1_000, untilRest: (Date.now() - doneMs) / 1_000 };
+    return { problems: [...world.model.problems, ...problems], counts: { ...countsOf(world), ...times } };
+  } finally {
+    await world.close();
+  }
+}
+
+async function stop({ fleet }: World): Promise<readonly string[]> {
+  const codes = await fleet.stop();
+  const jobs = await fleet.jobs();
+  return [
+    ...(codes.every((code) => code === 0) ? [] : [`stopped, they ended with ${codes.join()}`]),
+    ...(jobs === 0 ? [] : [`${jobs} jobs are left`]),
+  ];
+}
+
+async function goThrough(world: World): Promise<void> {
+  const underWay: Promise<void>[] = [];
+  for (const { step, pauseMs } of world.plan.steps) {
+    underWay.push(take(world, step));
+    await Bun.sleep(pauseMs);
+  }
+  await Promise.all(underWay);
+}
+
+/** Between two looks at the feed. */
+const LOOK_MS = 40;
+
+/** Reads the feeds all the time, from whichever process is there. */
+function followFeeds({ fleet, model }: World) {
+  let isStopping = false;
+  const loops = [...model.feeds].map(async ([account, events]) => {
+    let after: string | undefined;
+    for (let looks = 0, isLast = false; !isLast; looks++) {
+      isLast = isStopping;
+      const service = fleet.some((count) => looks % count);
+      if (service) after = await readFeed(service, account, { after, events });
+      if (!isLast) await Bun.sleep(LOOK_MS);
+    }
+  });
+  return {
+    async stop() {
+      isStopping = true;
+      await Promise.all(loops);
+    },
+  };
+}
+
+function countsOf({ model, smscs, fleet, receivers }: World): Outcome["counts"] {
+  return {
+    requests: model.asked.length,
+    messages: model.asked.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
+    submits: smscs.reduce((sum, { submits }) => sum + submits.length, 0),
+    canceled: model.canceled.length,
+    delivered: [...model.feeds.values()].flat().filter(({ type }) => type === "sms.delivered").length,
+    webhooks: [...receivers.values()].reduce((sum, { deliveries }) => sum + deliveries.length, 0),
+    faults: fleet.faults.length,
+  };
+}

@@ -1,0 +1,101 @@
+/** Takes the steps of a plan. */
+import { cancel, lookUp, sendSms } from "./client.ts";
+import type { AcceptedSms, Account, Asked } from "./model.ts";
+import type { Asking, Disturbing, Repeating, Step } from "./plan.ts";
+import type { World } from "./world.ts";
+
+/** Resolves when all of it is done; never rejects for what a process does not answer. */
+export async function take(world: World, step: Step): Promise<void> {
+  switch (step.kind) {
+    case "send":
+      return send(world, newRequest(world, step));
+    case "send again":
+    case "cancel":
+    case "look up":
+      return repeat(world, step);
+    default:
+      return disturb(world, step);
+  }
+}
+
+async function send(world: World, asked: Asked): Promise<void> {
+  const service = anyService(world);
+  if (service) await sendSms(world.model, service, asked);
+}
+
+function anyService({ fleet, model }: World) {
+  // Turn by turn: what one process was asked, the other is asked next.
+  return fleet.some((count) => model.asked.length % count);
+}
+
+/** No two requests go to the same number. */
+const FIRST_NUMBER = 447_700_100_000;
+const NUMBERS_EACH = 10;
+
+function newRequest({ model, accounts, seed, fleet }: World, asking: Asking): Asked {
+  const index = model.asked.length;
+  const account = accounts[asking.account] as Account;
+  const numbers = asking.repeats.flatMap((times, place) =>
+    Array<string>(times).fill(`+${FIRST_NUMBER + index * NUMBERS_EACH + place}`),
+  );
+  const { expireAfterSeconds, scheduleInMs } = asking;
+  const asked: Asked = {
+    ...{ index, account, numbers, isBatch: asking.isBatch },
+    key: asking.hasKey ? `${seed}-${index}` : undefined,
+    windowMs: expireAfterSeconds === undefined ? undefined : expireAfterSeconds * 1_000,
+    body: {
+      to: asking.isBatch ? numbers : numbers[0],
+      template_id: account.templateId,
+      variables: { 1: `Request ${index}. ${"Lorem ipsum ".repeat(40)}`.slice(0, asking.length) },
+      metadata: { request: index },
+      ...(asking.hasCallback && { callback_url: account.callbackUrl }),
+      ...(scheduleInMs && { schedule_at: new Date(fleet.now() + scheduleInMs).toISOString() }),
+      ...(expireAfterSeconds && { expire_after_seconds: expireAfterSeconds }),
+    },
+    ...{ unanswered: 0, tries: 0, isRefused: false, answer: undefined },
+  };
+  model.asked.push(asked);
+  return asked;
+}
+
+async function repeat(world: World, { kind, back }: Repeating): Promise<void> {
+  const { model } = world;
+  const asked = model.asked.at(-back);
+  const service = anyService(world);
+  if (!asked || !service) return;
+  if (kind === "send again") return asked.key === undefined ? undefined : send(world, asked);
+  const message = asked.answer?.at(back % asked.answer.length) as AcceptedSms | undefined;
+  if (!message) return;
+  const about = { account: asked.account, message_id: message.message_id };
+  return kind === "cancel" ? cancel(model, service, about) : lookUp(model, service, about);
+}
+
+const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;
+
+async function disturb({ fleet, smscs }: World, step: Disturbing): Promise<void> {
+  if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
+  if (step.kind === "leap") return fleet.leap(step.ms);
+  const node = fleet.nodes[step.node % fleet.nodes.length];
+  switch (step.kind) {
+    case "kill":
+      return node?.kill("SIGKILL", step.ms);
+    case "stop":
+      return node?.kill("SIGTERM", step.ms);
+    case "hold up":
+      return node?.holdUp(step.ms);
+    default:
+      return node?.cutDatabase(CUTS[step.kind], step.ms);
+  }
+}
+
+function disturbSmsc(
+  { fleet, smscs }: Pick<World, "fleet" | "smscs">,
+  step: Extract<Disturbing, { smsc: number }>,
+): void {
+  const smsc = smscs[step.smsc % smscs.length];
+  fleet.note(`${step.kind} at the ${smsc?.name} SMSC`);
+  if (step.kind === "smsc away") smsc?.goAway(step.ms);
+  if (step.kind === "drop") smsc?.dropAll();
+  if (step.kind === "unbind") smsc?.unbindOne();
+  if (step.kind === "invent receipt") smsc?.inventReceipt();
+}

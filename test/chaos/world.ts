@@ -1,0 +1,135 @@
+/** Everything a chaos run takes place in: the processes, the SMSCs, two accounts, and the receivers of their webhooks. */
+import { admin } from "../admin.ts";
+import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
+import {
+  BEHAVIOURS,
+  type FakeWebhookReceiver,
+  startFakeWebhookReceiver,
+} from "../fakes/fake-webhook-receiver.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import type { PostriderProcess } from "../postrider-process.ts";
+import { allowHooks } from "../webhook-rig.ts";
+import { createDice } from "./dice.ts";
+import { type Fleet, type Store, startFleet } from "./fleet.ts";
+import type { Account, Model } from "./model.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { type ChaosSmsc, startChaosSmsc } from "./smsc.ts";
+
+export interface World {
+  readonly seed: string;
+  readonly plan: Plan;
+  readonly fleet: Fleet;
+  readonly smscs: readonly ChaosSmsc[];
+  readonly accounts: readonly Account[];
+  readonly receivers: ReadonlyMap<Account, FakeWebhookReceiver>;
+  readonly model: Model;
+  /** Everybody else does what they should from now on. */
+  beKind(): void;
+  close(): Promise<void>;
+}
+
+const RESPONSE_TIMEOUT_MS = 1_000;
+
+/** What the accounts want, beside the defaults. What is held is held to the end of its window. */
+const WINDOW = { sms_default_window_seconds: "600" };
+const SETTINGS = [WINDOW, { ...WINDOW, on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
+
+export async function openWorld(
+  store: Store,
+  { seed, steps }: { seed: string; steps: number },
+): Promise<World> {
+  const plan = planOf(seed, steps);
+  const fleet = await startFleet(store);
+  const dns = await startFakeDns();
+  dns.a.set("*", ["127.0.0.1"]);
+  const service = fleet.some(() => 0)!;
+  const smscs = await startSmscs({ seed, fleet, count: plan.smscs });
+  await allowHooks(service, dns.address);
+  const connectors: string[] = [];
+  for (const smsc of smscs) connectors.push(await connectSmsc(service, smsc, CONNECTOR));
+  const receivers = new Map<Account, FakeWebhookReceiver>();
+  for (const settings of SETTINGS) {
+    const opening = { connectors, settings, now: fleet.now };
+    const { account, receiver } = await openAccount(service, opening);
+    behave(receiver, `${seed}/${account.name}`);
+    receivers.set(account, receiver);
+  }
+  const accounts = [...receivers.keys()];
+  return {
+    ...{ seed, plan, fleet, smscs, accounts, receivers },
+    model: {
+      asked: [],
+      canceled: [],
+      toldFinal: new Map(),
+      feeds: new Map(accounts.map((account) => [account, []])),
+      problems: [],
+    },
+    beKind() {
+      for (const smsc of smscs) smsc.beKind();
+      for (const receiver of receivers.values()) receiver.behave(BEHAVIOURS.ok);
+    },
+    close: () => close({ fleet, smscs, receivers: [...receivers.values()], dns }),
+  };
+}
+
+const CONNECTOR = {
+  response_timeout_ms: RESPONSE_TIMEOUT_MS,
+  user_message_reference: true,
+  binds: 2,
+  window: 20,
+};
+
+function startSmscs({
+  seed,
+  fleet,
+  count,
+}: {
+  seed: string;
+  fleet: Fleet;
+  count: number;
+}): Promise<ChaosSmsc[]> {
+  const names = ["first", "second"].slice(0, count);
+  const responseTimeoutMs = RESPONSE_TIMEOUT_MS;
+  return Promise.all(names.map((name) => startChaosSmsc({ name, seed, now: fleet.now, responseTimeoutMs })));
+}
+
+interface Opening {
+  readonly connectors: readonly string[];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly now: () => number;
+}
+
+async function openAccount(service: PostriderProcess, { connectors, settings, now }: Opening) {
+  const live = await openLiveSms(service, { connectors, settings, body: "{{1}}" });
+  const path = `/webhooks/secret?account_id=${live.accountId}`;
+  const { secrets } = await admin<{ secrets: { secret: string }[] }>(service, path);
+  const receiver = await startFakeWebhookReceiver({ secret: secrets[0]!.secret, now });
+  const account: Account = {
+    ...{ accountId: live.accountId, apiKey: live.apiKey, templateId: live.templateId },
+    name: settings.on_unconfirmed ?? "resend",
+    holds: settings.on_unconfirmed === "hold",
+    sendsOnce: settings.batch_duplicates === "once",
+    callbackUrl: receiver.url(),
+  };
+  return { account, receiver };
+}
+
+function behave(receiver: FakeWebhookReceiver, seed: string): void {
+  receiver.behave(({ headers }, index) => {
+    const dice = createDice(`${seed}/${headers["webhook-id"]}/${index}`);
+    return BEHAVIOURS[dice.pick({ ok: 82, slow: 8, error: 6, close: 4 })];
+  });
+}
+
+interface Closing {
+  readonly fleet: Fleet;
+  readonly smscs: readonly ChaosSmsc[];
+  readonly receivers: readonly FakeWebhookReceiver[];
+  readonly dns: FakeDns;
+}
+
+async function close({ fleet, smscs, receivers, dns }: Closing): Promise<void> {
+  await fleet.close();
+  await Promise.all([...smscs, ...receivers].map((each) => each.close()));
+  dns.close();
+}

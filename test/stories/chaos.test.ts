@@ -1,0 +1,30 @@
+/**
+ * Everything at random: what is asked, what the SMSC does, and what happens to the processes. What was answered 202 is
+ * never lost, never sent twice without a reason on record, and its fate is always known.
+ */
+import { expect, test } from "bun:test";
+import { onBothStores } from "../both-stores.ts";
+import { runChaos } from "../chaos/run.ts";
+
+const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
+const ROUNDS = Number(process.env.POSTRIDER_CHAOS_ROUNDS ?? (IS_LONG ? 30 : 1));
+const STEPS = Number(process.env.POSTRIDER_CHAOS_STEPS ?? (IS_LONG ? 150 : 80));
+
+/** Of the first round; a failed one says its own. */
+const SEED = process.env.POSTRIDER_CHAOS_SEED ?? String(Date.now());
+
+onBothStores((store) => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const seed = round === 0 ? SEED : `${SEED}.${round}`;
+    test(
+      `with the seed ${seed} every message comes to the end that both sides tell of`,
+      async () => {
+        const { problems, counts } = await runChaos(store, { seed, steps: STEPS });
+        if (IS_LONG) process.stdout.write(`${store} ${seed} ${JSON.stringify(counts)}\n`);
+        expect({ seed, problems: problems.join("\n") }).toEqual({ seed, problems: "" });
+        expect(counts.messages).toBeGreaterThan(0);
+      },
+      IS_LONG ? 600_000 : 120_000,
+    );
+  }
+});
