@@ -55,3 +55,14 @@ test("a disk that is full is told in a line", async () => {
   const { err } = await shell("postrider settings get > /dev/full; echo code $? >&2");
   expect(err).toMatch(/^error: the output cannot be written: ENOSPC.*\ncode 1\n$/);
 });
+
+test("--json is heard by an export too, and lists can be asked for one domain, sender or connector", async () => {
+  const { account_id: account } = service.sandbox;
+  const run = async (...args: string[]) => (await spawned([...args, "--account", account, "--json"])).out;
+  await run("suppressions", "create", "--email", "ann@example.net");
+  expect(JSON.parse(await run("suppressions", "export"))).toMatchObject({ email: "ann@example.net" });
+  for (const domain of ["one.example", "two.example"]) await run("domains", "create", "--domain", domain);
+  expect(JSON.parse(await run("domains", "list", "--domain", "ONE.example")).data).toHaveLength(1);
+  expect(JSON.parse(await run("opt-outs", "list", "--sender", "ACMECO")).data).toEqual([]);
+  expect(JSON.parse(await run("inbound-numbers", "list", "--connector", "none")).data).toEqual([]);
+});

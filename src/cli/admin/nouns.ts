@@ -193,7 +193,7 @@ export const NOUNS: readonly Noun[] = [
     update: [
       { flags: "--dkim-selector <name>", field: "dkim_selector", meaning: "where the DKIM key is looked up" },
     ],
-    filters: [ofAccount],
+    filters: [ofAccount, { flags: "--domain <domain>", field: "domain", meaning: "only this domain" }],
     onCreated: (record) => `Put the records into the DNS, then: domains verify ${record.id}\n`,
     aside: { field: "records", text: dnsRecordsText },
   },
@@ -264,7 +264,7 @@ export const NOUNS: readonly Noun[] = [
     ],
     create: [account, required(INBOUND_NUMBER), CONNECTOR],
     update: [INBOUND_NUMBER, CONNECTOR],
-    filters: [ofAccount],
+    filters: [ofAccount, CONNECTOR],
   },
   {
     name: "opt-outs",
@@ -279,7 +279,11 @@ export const NOUNS: readonly Noun[] = [
     ],
     create: [account, required(RECIPIENT), SENDER, REASON],
     update: [REASON],
-    filters: [ofAccount, { ...RECIPIENT, meaning: "only this number" }],
+    filters: [
+      ofAccount,
+      { ...RECIPIENT, meaning: "only this number" },
+      { ...SENDER, meaning: "only of this sender" },
+    ],
   },
 ];
 

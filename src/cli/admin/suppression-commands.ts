@@ -133,7 +133,7 @@ function known(fields: Row): Row {
 }
 
 async function exportAll({ client, options }: Run, write: (text: string) => void): Promise<void> {
-  const isCsv = options.format !== "jsonl";
+  const isCsv = options.format !== "jsonl" && !options.json;
   let head = isCsv ? `${FIELDS.join(",")}\n` : "";
   let after: string | undefined;
   do {
