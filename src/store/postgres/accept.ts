@@ -62,18 +62,22 @@ export function createAccept(
   });
   return {
     accept: (request) => enter(request) as Promise<AcceptResult>,
-    // Nobody else is kept waiting by the key that it needs.
-    async acceptAlone(request) {
-      const [result] = await run([request], NO_PATIENCE_MS).catch((error) => inProgress([request], error));
-      if (!result) throw new StoreUnavailable("others stood in the way");
-      return result;
-    },
+    acceptAlone: alone((requests) => run(requests, NO_PATIENCE_MS)),
     savedAnswer: async (asks) => ((await enter({ asks })) as Saved).answer,
   };
 }
 
 /** For a lock that is free, or is not; 0 would be for ever. */
 const NO_PATIENCE_MS = 50;
+
+/** Nobody else is kept waiting by the key that it needs. */
+function alone(run: RunRequests): Intake["accept"] {
+  return async (request) => {
+    const [result] = await run([request]).catch((error) => inProgress([request], error));
+    if (!result) throw new StoreUnavailable("others stood in the way");
+    return result;
+  };
+}
 
 /** In one line with the requests, so that what has the same key is through before. */
 interface Question {
