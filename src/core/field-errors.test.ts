@@ -108,6 +108,14 @@ describe("checking a body by its schema", () => {
     });
   });
 
+  test("a name is echoed as text that every reader of JSON takes", () => {
+    for (const name of [`x${"😀".repeat(40)}`, "\ud800"]) {
+      const [echoed = ""] = Object.keys(errorsOf({ ...good, values: { [name]: true } }));
+      expect(echoed).toStartWith("values.");
+      expect(echoed.isWellFormed()).toBe(true);
+    }
+  });
+
   test("at most 20 bad entries are listed", () => {
     const listed = errorsOf({ ...good, to: Array.from({ length: 30 }, () => 1) });
     expect(listed.to).toBe("30 of 30 entries are invalid");

@@ -202,7 +202,7 @@ function expectation(schema: Schema): string {
   return schema.type === "integer" || schema.type === "object" ? `an ${schema.type}` : `a ${schema.type}`;
 }
 
-/** Names in a map come from outside and are echoed in the answer. */
+/** Names in a map come from outside and are echoed in the answer, which no half of a surrogate pair may get into. */
 function shortened(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return (name.length > 64 ? `${name.slice(0, 64)}…` : name).toWellFormed();
 }
