@@ -2,7 +2,7 @@
  * Of two processes on one PostgreSQL one dies, or stands still, with messages that it has claimed. It is buried after 12 s,
  * and the other sends them, long before a lease would have run out.
  */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { admin, liveAccount, reached, send } from "../admin.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
@@ -11,7 +11,6 @@ import { startFakeSmtp } from "../fakes/fake-smtp.ts";
 import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
-import type { TestDatabase } from "../postgres-server.ts";
 import {
   makeDataFolder,
   type PostriderProcess,
@@ -21,46 +20,51 @@ import {
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
 /** Buried after 12 s and a turn, and then found and sent. These leases would last 55 s and longer. */
-const TAKEN_UP_MS = 30_000;
+const TAKEN_UP_MS = 45_000;
 
 /** What one process may have on the wire. Nothing is answered before one of them is dead: each takes as much. */
 const WINDOW = 3;
 
-let folder: ReturnType<typeof makeDataFolder>;
-let database: TestDatabase;
-let client: Client;
-let closing: (() => unknown)[];
-
-beforeEach(async () => {
-  folder = makeDataFolder();
-  database = await freshDatabase();
-  client = new Client({ connectionString: database.url });
+/** A database of a test's own, and what works on it; each test waits for a burial, so they run side by side. */
+async function openWorld() {
+  const folder = makeDataFolder();
+  const database = await freshDatabase();
+  const client = new Client({ connectionString: database.url });
   await client.connect();
-  closing = [];
-});
-
-afterEach(async () => {
-  for (const close of closing.toReversed()) await close();
-  await client.end();
-  await database.drop();
-  folder.remove();
-});
-
-async function start(options: StartOptions = {}): Promise<PostriderProcess> {
-  const service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url, ...options });
-  closing.push(() => {
-    service.kill("SIGKILL");
-    return service.exited;
-  });
-  return service;
+  const closing: (() => unknown)[] = [];
+  return {
+    client,
+    closing,
+    async start(options: StartOptions = {}): Promise<PostriderProcess> {
+      const service = await startPostrider({
+        dataFolder: folder.path,
+        databaseUrl: database.url,
+        ...options,
+      });
+      closing.push(() => {
+        service.kill("SIGKILL");
+        return service.exited;
+      });
+      return service;
+    },
+    async count(sql: string): Promise<number> {
+      const { rows } = await client.query<{ count: string }>(`SELECT count(*) AS count FROM ${sql}`);
+      return Number(rows[0]?.count);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const close of closing.toReversed()) await close();
+      await client.end();
+      await database.drop();
+      folder.remove();
+    },
+  };
 }
 
-async function count(sql: string): Promise<number> {
-  const { rows } = await client.query<{ count: string }>(`SELECT count(*) AS count FROM ${sql}`);
-  return Number(rows[0]?.count);
-}
+type World = Awaited<ReturnType<typeof openWorld>>;
 
-test("what a process had on the wire when it was killed is sent by another long before its lease would end, and nothing else again", async () => {
+test.concurrent("what a process had on the wire when it was killed is sent by another long before its lease would end, and nothing else again", async () => {
+  await using world = await openWorld();
+  const { closing, start } = world;
   const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
   closing.push(smsc.close);
   const one = await start();
@@ -86,7 +90,7 @@ test("what a process had on the wire when it was killed is sent by another long 
 }, 90_000);
 
 /** A live account whose email goes to a relay of the test's. */
-async function openLiveEmail(service: PostriderProcess) {
+async function openLiveEmail({ closing }: World, service: PostriderProcess) {
   const [smtp, dns] = await Promise.all([startFakeSmtp(), startFakeDns()]);
   closing.push(smtp.close, dns.close);
   const { accountId, apiKey } = await liveAccount(service);
@@ -121,9 +125,11 @@ async function openLiveEmail(service: PostriderProcess) {
   };
 }
 
-test("a process that stood still while it was buried does not begin to send what was taken from it", async () => {
+test.concurrent("a process that stood still while it was buried does not begin to send what was taken from it", async () => {
+  await using world = await openWorld();
+  const { client, count, start } = world;
   const one = await start();
-  const { smtp, send } = await openLiveEmail(one);
+  const { smtp, send } = await openLiveEmail(world, one);
   const [{ id = "" } = {}] = (await client.query<{ id: string }>("SELECT id FROM lease_processes")).rows;
   // Asked between the claim and the wire.
   await client.query("BEGIN; LOCK TABLE suppressions");
@@ -150,7 +156,9 @@ test("a process that stood still while it was buried does not begin to send what
   expect(smtp.received.map(({ to }) => to[0])).toEqual(["ann@example.net", "bob@example.net"]);
 }, 90_000);
 
-test("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
+test.concurrent("a webhook that a process was delivering when it was killed is delivered by another long before its lease would end", async () => {
+  await using world = await openWorld();
+  const { closing, start } = world;
   const [dns, one] = await Promise.all([startFakeDns(), start()]);
   dns.a.set("*", ["127.0.0.1"]);
   await allowHooks(one, dns.address);
