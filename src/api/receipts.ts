@@ -6,6 +6,7 @@ import type { Connector } from "../core/accounts.ts";
 import { readSetting } from "../core/settings.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
+import { addressBlock } from "./client-address.ts";
 import type { Directory } from "./directory.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { callbackNotAuthenticated, notFound, tooManyRequests, validationFailed } from "./errors.ts";
@@ -30,7 +31,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
   const find = createFinder(deps);
   const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {
-    const waitSeconds = limiter.take(`receipts ${call.clientAddress}`, RATE);
+    const waitSeconds = limiter.take(`receipts ${addressBlock(call.clientAddress)}`, RATE);
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
     const found = await find(call.params);
     // HEAD is answered by GET, and tells of nothing.

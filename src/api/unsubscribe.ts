@@ -1,6 +1,7 @@
 /** One-click unsubscribe (RFC 8058): the page behind the link in a mail, and the POST that mail clients make. */
 import Type from "typebox";
 import type { AppDeps } from "./app-deps.ts";
+import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { notFound, tooManyRequests } from "./errors.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -22,7 +23,7 @@ export function unsubscribeEndpoints(
 ): readonly Endpoint[] {
   if (!unsubscribes) return [];
   const takeTurn = ({ clientAddress }: Call) => {
-    const waitSeconds = limiter.take(`unsubscribe ${clientAddress}`, RATE);
+    const waitSeconds = limiter.take(`unsubscribe ${addressBlock(clientAddress)}`, RATE);
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
   };
   return [

@@ -86,6 +86,22 @@ onEveryStore((start) => {
     }
   });
 
+  test("a client that takes one IPv6 address after another of its network is one client to unsubscribe links", async () => {
+    await using api = await start({
+      deps: {
+        isTrustedProxy: (address) => address === "127.0.0.1",
+        unsubscribes: { isKnown: () => false, unsubscribe: async () => false },
+      },
+    });
+    const from = (address: string) =>
+      api.get("/unsubscribe/x", { key: undefined, headers: { "X-Forwarded-For": address } });
+    const answers = await Promise.all(
+      Array.from({ length: 501 }, (_, at) => from(`2001:db8::${at.toString(16)}`)),
+    );
+    expect(statuses(answers).filter((status) => status === 429)).toHaveLength(1);
+    expect((await from("2001:db8:0:1::1")).status).toBe(404);
+  });
+
   test("more requests at work than the limit are refused with 503", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
