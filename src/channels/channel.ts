@@ -34,6 +34,8 @@ export interface Channel {
    * waiting and reports what it knows (`unconfirmed` for what was fully written and not answered).
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
+  /** How many parts an SMS is sent in; absent: one. `undefined` where it can never be sent. */
+  partsOf?(message: OutgoingSms): number | undefined;
   /**
    * Asks the provider what became of parts it took; where it can be asked. Resolves with what is final by now, in any
    * order; a part that is not, or of which there is no answer, is left out. Never throws, and ends early on abort.

@@ -4,7 +4,7 @@ import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import { applyExpiry } from "../core/expiry.ts";
 import type { Progress } from "../core/message.ts";
 import { applyAttempt } from "../core/progress.ts";
-import { judge, judgeDeferred, judgeElsewhere } from "./judge.ts";
+import { judge, judgeDeferred, judgeElsewhere, judgeHeld } from "./judge.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
@@ -55,4 +55,9 @@ test("without an interruption what was put off has not left", () => {
   const calm = job({ wasInterrupted: false });
   const settlement = judge(calm, { parts: [deferred], countsAsAttempt: true }, verdict);
   expect(endOf(calm, settlement).status).toBe("expired");
+});
+
+test("what is held before its segments were counted waits for word of each of them", () => {
+  const { outcomes } = judgeHeld(job(), AT, 2);
+  expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);
 });

@@ -37,10 +37,15 @@ export function judgeSettled(job: ClaimedJob, now: number): Settlement {
   return { ...settlementOf(job, now), next: { kind: "done" } };
 }
 
-/** An earlier lease ran out in mid-attempt, or no answer came, and the account wants no second sending on suspicion. */
-export function judgeHeld(job: ClaimedJob, now: number): Settlement {
+/**
+ * An earlier lease ran out in mid-attempt, or no answer came, and the account wants no second sending on suspicion.
+ * `uncounted`: how many parts it has, where no attempt has told yet: a receipt for one of them is no word of the others.
+ */
+export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settlement {
   const held: PartOutcome = { kind: "unconfirmed", error: MAY_HAVE_LEFT };
-  const parts = job.progress.parts.length > 0 ? job.progress.parts : [{ status: "pending" as const }];
+  const counted = job.progress.parts;
+  const parts =
+    counted.length > 0 ? counted : Array.from({ length: uncounted }, () => ({ status: "pending" as const }));
   return {
     ...settlementOf(job, now),
     outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),

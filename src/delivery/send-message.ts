@@ -1,4 +1,4 @@
-import type { OutgoingMessage } from "../channels/channel.ts";
+import type { OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
 import type { Route } from "../core/accounts.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { Clock, Random } from "../core/clock.ts";
@@ -96,7 +96,8 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     const leftMs = job.expiresAt - clock.now();
     if (leftMs < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, clock.now());
     if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-    if (job.wasInterrupted && holdsUnconfirmed(job)) return judgeHeld(job, clock.now());
+    if (job.wasInterrupted && holdsUnconfirmed(job))
+      return judgeHeld(job, clock.now(), await countParts(deps, job, outlet));
     if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
     const opensAt = mayGoAt(job, job.recipient, clock.now());
     if (opensAt > clock.now()) return judgeDeferred(job, { now: clock.now(), mayGoAt: opensAt });
@@ -122,6 +123,14 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     leave();
     if (!handedOver) outlet.unreserve(1);
   }
+}
+
+/** Of a message that no attempt has told the parts of: as the connector would send it. */
+async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): Promise<number> {
+  if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
+  const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  const isSms = outgoing.kind === "ready" && outgoing.message.channel === "sms";
+  return (isSms && channel.partsOf(outgoing.message as OutgoingSms)) || 1;
 }
 
 /** The outlet a job was claimed for, unless the message is another connector's. */

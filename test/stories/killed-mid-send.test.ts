@@ -16,6 +16,7 @@ const WINDOW_SECONDS = 600;
 
 const RESENDING = "+14155550901";
 const HOLDING = "+14155550902";
+const TWO_SEGMENTS = "Your table is ready. ".repeat(9);
 
 onBothStores(() => {
   let folder: ReturnType<typeof makeDataFolder>;
@@ -38,12 +39,14 @@ onBothStores(() => {
       startPostrider({ dataFolder: folder.path, env }),
       startFakeSmsc({ receipts: "after", holdSubmits: true }),
     ]);
-    const connectors = [await connectSmsc(service, smsc, { response_timeout_ms: 2_000 })];
+    const config = { response_timeout_ms: 2_000, user_message_reference: true };
+    const connectors = [await connectSmsc(service, smsc, config)];
     resending = await openLiveSms(service, { connectors });
-    holding = await openLiveSms(service, { connectors, settings: { on_unconfirmed: "hold" } });
+    const holds = { connectors, settings: { on_unconfirmed: "hold" }, body: TWO_SEGMENTS };
+    holding = await openLiveSms(service, holds);
     sent = await resending.send(RESENDING);
     held = await holding.send(HOLDING, { expire_after_seconds: WINDOW_SECONDS });
-    await smsc.until(() => smsc.submits.length === 2);
+    await smsc.until(() => smsc.submits.length === 3);
     service.kill("SIGKILL");
     await service.exited;
     await smsc.until(() => smsc.connections() === 0);
@@ -74,15 +77,19 @@ onBothStores(() => {
     const next = await holding.send("+14155550903");
     await reached(service, next, "delivered");
     while ((await holding.timeline(held)).length < 2);
+    // Word of one segment, by its reference, is no word of the other.
+    await smsc.sendReceipt(submitsTo(HOLDING)[0]!);
     service.kill("SIGUSR2");
     expect(await reached(service, held, "failed", "expired", "delivered")).toMatchObject({
       status: "failed",
     });
-    expect(submitsTo(HOLDING)).toHaveLength(1);
+    expect(submitsTo(HOLDING)).toHaveLength(2);
     const kinds = (await holding.timeline(held)).map(({ kind, error }) => [kind, error?.code]);
     expect(kinds).toEqual([
       ["interrupted", undefined],
       ["status", "unconfirmed"],
+      ["late_answer", undefined],
+      ["receipt", undefined],
       ["status", "unconfirmed"],
     ]);
   }, 90_000);

@@ -6,6 +6,7 @@ import type {
   ChannelDeps,
   ChannelStatus,
   OutgoingMessage,
+  OutgoingSms,
   QueriedPart,
   Share,
 } from "../../channel.ts";
@@ -82,6 +83,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal) => sends.during(send(channel, message, signal)),
+    partsOf: (message) => partsOf(message, config),
     ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
     status,
@@ -144,6 +146,11 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),
   } satisfies Submitter;
+}
+
+function partsOf(message: OutgoingSms, config: SmppConfig): number | undefined {
+  const plan = planSubmit(message, config);
+  return "error" in plan ? undefined : plan.submits;
 }
 
 /** registered_delivery (SMPP 3.4 §5.2.17): 1 in the lowest two bits asks for success and failure. */
