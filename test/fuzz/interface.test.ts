@@ -7,7 +7,7 @@ const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 
 /** Each with a service of its own. */
 const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? (IS_LONG ? 20 : 1));
-const CASES = { sqlite: IS_LONG ? 3_000 : 300, postgres: IS_LONG ? 3_000 : 120 };
+const CASES = { sqlite: IS_LONG ? 3_000 : 300, postgres: IS_LONG ? 3_000 : 80 };
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_122);
 
 /** Of memory that a round may leave behind, once the first has shown what one takes. */

@@ -1,6 +1,6 @@
 /** What is there before the first request: made through the interface, as an operator does. */
 import { bearer } from "./draft.ts";
-import type { ServiceUnderTest } from "./service-under-test.ts";
+import type { ServiceUnderTest } from "./under-test.ts";
 import type { Caller } from "./world.ts";
 
 export interface Made {

@@ -11,7 +11,7 @@ export interface Pieces {
 type Sent = string | readonly string[];
 
 /** Nothing, and a closed connection. */
-export const CLOSED = undefined;
+const CLOSED = undefined;
 
 /** By name: what is sent, and every answer that is right. */
 export type OddRequests = Readonly<Record<string, readonly [Sent, ...(number | undefined)[]]>>;

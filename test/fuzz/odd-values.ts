@@ -12,7 +12,7 @@ export function toText(value: unknown): string {
   );
 }
 
-export function raw(text: string): string {
+function raw(text: string): string {
   return RAW + text;
 }
 

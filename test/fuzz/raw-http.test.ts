@@ -5,7 +5,7 @@ import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { storedRows } from "../stored-rows.ts";
 import { type Chance, createChance } from "./chance.ts";
 import { oddRequests, type Pieces, requestsWithMore, smsRequest } from "./odd-requests.ts";
-import { exchange, statusOf } from "./wire.ts";
+import { type Ending, exchange, isGivenUp, statusOf } from "./wire.ts";
 
 const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const GARBLED = IS_LONG ? 5_000 : 200;
@@ -36,17 +36,20 @@ onBothStores(() => {
   /** Sends all of them, and gives what came back for each, in order. What was stored is what was said to be. */
   async function exchangeAll(
     all: readonly (string | readonly string[])[],
-    ends = false,
+    ending: Ending = {},
   ): Promise<readonly string[]> {
     const before = await messages();
     const heard: string[] = [];
     for (let at = 0; at < all.length; at += AT_ONCE) {
       const some = all.slice(at, at + AT_ONCE);
-      heard.push(...(await Promise.all(some.map((each) => exchange(pieces.port, each, { ends })))));
+      heard.push(...(await Promise.all(some.map((each) => exchange(pieces.port, each, ending)))));
     }
     const accepted = heard.filter((each) => statusOf(each) === 202).length;
     expect(statusOf(await exchange(pieces.port, whole))).toBe(202);
-    expect(await messages()).toBe(before + accepted + 1);
+    const unheard = heard.filter((each) => isGivenUp(each) && statusOf(each) === undefined).length;
+    const more = (await messages()) - before - accepted - 1;
+    expect(more).toBeGreaterThanOrEqual(0);
+    expect(more).toBeLessThanOrEqual(unheard);
     expect(service.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
     return heard;
   }
@@ -73,7 +76,7 @@ onBothStores(() => {
 
   test("a request cut off at any byte is not taken", async () => {
     const cuts = Array.from({ length: whole.length }, (_, length) => whole.slice(0, length));
-    const heard = await exchangeAll(cuts, true);
+    const heard = await exchangeAll(cuts, { ends: true });
     expect(heard.map(statusOf).filter((status) => ![undefined, 400, 505].includes(status))).toEqual([]);
   }, 60_000);
 
@@ -84,7 +87,10 @@ onBothStores(() => {
 
   test(`a request with bytes changed, lost or doubled is answered or closed (seed ${SEED})`, async () => {
     const chance = createChance(SEED);
-    const heard = await exchangeAll(Array.from({ length: GARBLED }, () => garbled(whole, chance)));
+    const heard = await exchangeAll(
+      Array.from({ length: GARBLED }, () => garbled(whole, chance)),
+      { silenceMs: 500 },
+    );
     const faults = heard
       .map(statusOf)
       .filter((status) => status !== undefined && status >= 500 && status !== 505);

@@ -60,7 +60,7 @@ function bodyFor(operation: Operation, making: Parameters<typeof valueFor>[2]): 
 }
 
 /** Such as do no harm to the requests that follow; they are set back all the same. */
-export const SETTINGS: readonly (readonly [string, unknown])[] = [
+const SETTINGS: readonly (readonly [string, unknown])[] = [
   ["batch_duplicates", "once"],
   ["recipient_daily_limit", 100_000],
   ["push_rate_limit", 1_000_000],

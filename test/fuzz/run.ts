@@ -5,7 +5,7 @@ import { type Operation, readDescribed } from "./described.ts";
 import type { FuzzRequest } from "./draft.ts";
 import { type FuzzAnswer, problemsOf } from "./judge.ts";
 import { createRequest } from "./requests.ts";
-import { type ServiceUnderTest, startServiceUnderTest } from "./service-under-test.ts";
+import { type ServiceUnderTest, startServiceUnderTest } from "./under-test.ts";
 import { createWorld, type World } from "./world.ts";
 
 export interface Report {

@@ -63,7 +63,7 @@ function arrayFor({ items = {}, minItems = 0, maxItems = 5 }: Schema, name: stri
   return Array.from({ length }, () => valueFor(items, `${name}[]`, making));
 }
 
-export function numberFor({ minimum = -1_000, maximum = 1_000 }: Schema, chance: Chance): number {
+function numberFor({ minimum = -1_000, maximum = 1_000 }: Schema, chance: Chance): number {
   if (chance.is(20)) return chance.pick([minimum, maximum]);
   return minimum + chance.below(Math.min(maximum - minimum + 1, 10_000));
 }
@@ -78,7 +78,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Letters of every width, and no more of them than are asked for. */
 const LETTERS = ["a", "B", "7", "_", "é", "अ", "字", "😀"];
 
-export function stringFor({ format, minLength = 0, maxLength = 20 }: Schema, chance: Chance): string {
+function stringFor({ format, minLength = 0, maxLength = 20 }: Schema, chance: Chance): string {
   if (format !== undefined && FORMATS[format] !== undefined) return FORMATS[format];
   const length = chance.is(10) ? maxLength : Math.max(minLength, Math.min(maxLength, 1 + chance.below(12)));
   const width = chance.is(70) ? 4 : LETTERS.length;

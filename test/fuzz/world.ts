@@ -2,7 +2,7 @@
 import type { Chance } from "./chance.ts";
 import { createHints } from "./hints.ts";
 import { type Callback, type Made, makeGateways, makeLive, unsubscribeToken } from "./made-beforehand.ts";
-import type { ServiceUnderTest } from "./service-under-test.ts";
+import type { ServiceUnderTest } from "./under-test.ts";
 import type { Hint } from "./values.ts";
 
 export interface Caller {
