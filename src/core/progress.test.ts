@@ -75,6 +75,15 @@ describe("an SMS", () => {
     expect(events(late)).toEqual([]);
   });
 
+  test("that fails for one segment says why, also where the last word was good news of another", () => {
+    const lost = attempt(sms(), [unconfirmed, unconfirmed], { kind: "held", dueAt: AT + 5_000 }).progress;
+    const error = { code: "receipt.rejectd", message: "rejected" };
+    const inPart = applyReceipt(lost, 0, receipt("failed", error)).progress;
+    const step = applyReceipt(inPart, 1, receipt("delivered"));
+    expect(step.progress).toMatchObject({ status: "failed", error });
+    expect(step.entries.at(-1)).toMatchObject({ eventType: "sms.failed", error });
+  });
+
   test("says in its history that it may have left, also where another segment was put off", () => {
     const step = attempt(sms(), [deferred, unconfirmed], { kind: "again", dueAt: AT + 5_000 });
     expect(step.entries[0]?.error?.code).toBe("unconfirmed");

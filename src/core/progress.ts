@@ -94,18 +94,16 @@ export function applyReceipt(
   };
   const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
   const proven = proveSent(before, parts, receipt.receivedAt);
-  const step = record(proven.progress, withReceipt(proven.progress, parts, receipt), {
-    at: receipt.receivedAt,
-    kind: "receipt",
-    detail: receiptDetail(receipt),
-    error: receipt.error,
-  });
+  const after = withReceipt(proven.progress, parts, receipt);
+  const { receivedAt: at, error = after.error } = receipt;
+  const step = record(proven.progress, after, { at, kind: "receipt", detail: receiptDetail(receipt), error });
   return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
 }
 
 function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt): Progress {
   const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
-  const error = isFailure(status) ? (receipt.error ?? before.error) : undefined;
+  const ofPart = parts.find((part) => part.status === status)?.error;
+  const error = isFailure(status) ? (receipt.error ?? ofPart ?? before.error) : undefined;
   return { ...withoutError(before), parts, status, ...(error && { error }) };
 }
 
