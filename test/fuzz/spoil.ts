@@ -53,6 +53,7 @@ const text: Way = (draft, { chance }) => {
     `${whole} // and more`,
     `{,${whole.slice(1)}`,
   ]);
+  if (draft.refusal === "a name twice") delete draft.refusal;
   if (draft.text === twice && whole.length > 2) draft.refusal ??= "a name twice";
 };
 
