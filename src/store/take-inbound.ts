@@ -69,7 +69,10 @@ function heed(
   const { id, from, to, text, receivedAt } = message;
   const who = { accountId: entry.account.id, recipient: from };
   // What a STOP ended when it was written is lifted, though another would end something else now.
-  if (keyword === "start") return optOuts.remove({ ...who, sender: senderKey(to) });
+  if (keyword === "start") {
+    optOuts.remove({ ...who, sender: senderKey(to) });
+    return;
+  }
   const sender = optOutSender(to, entry.settings);
   optOuts.add({ ...who, sender, id, reason: `wrote ${text.trim().toUpperCase()}`, at: receivedAt });
 }

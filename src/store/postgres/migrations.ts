@@ -1,6 +1,7 @@
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import leases from "./migrations/0002_leases.sql" with { type: "text" };
 import holders from "./migrations/0003_holders.sql" with { type: "text" };
+import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "text" };
 
 /** While one runs no transaction does: it is to look at no history, and to build no index over it. */
 export interface Migration {
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 2, name: "0002_leases", sql: leases, worksWith: 2 },
   // A program that does not know holders would leave a job of its own under the name of one that had it before.
   { number: 3, name: "0003_holders", sql: holders, worksWith: 3 },
+  { number: 4, name: "0004_tokens_by_hash", sql: tokensByHash, worksWith: 3 },
 ];

@@ -351,7 +351,7 @@ TABLE registrations
   registrations_app_id_fkey FOREIGN KEY (app_id) REFERENCES push_apps(id)
   registrations_contact_id_fkey FOREIGN KEY (contact_id) REFERENCES contacts(id)
   registrations_pkey PRIMARY KEY (id)
-  CREATE INDEX registrations_by_token ON public.registrations USING btree (app_id, hashtextextended(token, (0)::bigint)) WHERE (token IS NOT NULL)
+  CREATE INDEX registrations_by_token_hash ON public.registrations USING btree (app_id, hashtextextended(token, (0)::bigint)) WHERE (token IS NOT NULL)
   CREATE INDEX registrations_of_contact ON public.registrations USING btree (contact_id)
   CREATE INDEX registrations_of_device ON public.registrations USING btree (account_id, device_id) WHERE (device_id IS NOT NULL)
   CREATE UNIQUE INDEX registrations_by_device ON public.registrations USING btree (app_id, device_id) WHERE (device_id IS NOT NULL)

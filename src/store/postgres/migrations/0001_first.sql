@@ -225,8 +225,7 @@ CREATE TABLE registrations (
 
 CREATE UNIQUE INDEX registrations_by_device ON registrations (app_id, device_id) WHERE device_id IS NOT NULL;
 
--- Of the hash: a token may be longer than an entry of an index. That a token is there once, the lock of its app sees to.
-CREATE INDEX registrations_by_token ON registrations (app_id, hashtextextended(token, 0)) WHERE token IS NOT NULL;
+CREATE UNIQUE INDEX registrations_by_token ON registrations (app_id, token) WHERE token IS NOT NULL;
 
 CREATE INDEX registrations_of_contact ON registrations (contact_id);
 
