@@ -10,8 +10,8 @@ const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const ROUNDS = Number(process.env.POSTRIDER_CHAOS_ROUNDS ?? (IS_LONG ? 30 : 1));
 const STEPS = Number(process.env.POSTRIDER_CHAOS_STEPS ?? (IS_LONG ? 150 : 80));
 
-/** Of the first round; a failed one says its own. */
-const SEED = process.env.POSTRIDER_CHAOS_SEED ?? String(Date.now());
+/** Of the first round; a failed one says its own. The short run has one that is known to be sound: it is to find what was broken since. */
+const SEED = process.env.POSTRIDER_CHAOS_SEED ?? (IS_LONG ? String(Date.now()) : "k");
 
 onBothStores((store) => {
   for (let round = 0; round < ROUNDS; round++) {
