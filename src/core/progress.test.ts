@@ -84,9 +84,12 @@ describe("an SMS", () => {
     expect(step.entries.at(-1)).toMatchObject({ eventType: "sms.failed", error });
   });
 
-  test("says in its history that it may have left, also where another segment was put off", () => {
-    const step = attempt(sms(), [deferred, unconfirmed], { kind: "again", dueAt: AT + 5_000 });
-    expect(step.entries[0]?.error?.code).toBe("unconfirmed");
+  test("says in its history that it may have left, also where another segment was put off or refused", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const { entries, progress } = attempt(sms(), [deferred, rejected, unconfirmed], again);
+    expect(entries[0]?.error?.code).toBe("unconfirmed");
+    const last = attempt({ ...progress, status: "sending" }, [sent("a"), undefined, sent("b")]);
+    expect(last.entries[0]).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
   });
 
   test("keeps its final state; a late receipt becomes an entry", () => {

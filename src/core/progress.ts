@@ -190,10 +190,11 @@ function errorOf(before: Progress, parts: readonly Part[], next: NextStep): { er
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
-/** What was put off says less than what was refused, or may have left. */
+/** What may have left says most: it is why a part may be sent twice. What was put off says least. */
 function firstError({ outcomes }: Attempt): MessageError | undefined {
   const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
-  return (failed.find(({ kind }) => kind !== "deferred") ?? failed[0])?.error;
+  const ofKind = (wanted: PartOutcome["kind"]) => failed.find(({ kind }) => kind === wanted)?.error;
+  return ofKind("unconfirmed") ?? ofKind("rejected") ?? ofKind("deferred");
 }
 
 function lateReceipt(before: Progress, receipt: Receipt): Step {
