@@ -66,7 +66,7 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
     ...withoutError(before),
     parts,
     status: statusAfter(before, parts, attempt.next),
-    ...errorOf(before, parts, attempt.next),
+    ...errorOf(before, { tried, parts }, attempt.next),
   };
   if (attempt.next.kind === "again" && attempt.next.isRepeat) return { progress: after, entries: [] };
   return record(before, after, {
@@ -180,12 +180,16 @@ function isFailure(status: MessageStatus): boolean {
   return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
 }
 
-/** The message's error: that of the part that made it fail. */
-function errorOf(before: Progress, parts: readonly Part[], next: NextStep): { error?: MessageError } {
+/** The message's error: that of the part that made it fail, and of those that were not tried any more only where there is none. */
+function errorOf(
+  before: Progress,
+  { tried, parts }: { readonly tried: readonly Part[]; readonly parts: readonly Part[] },
+  next: NextStep,
+): { error?: MessageError } {
   if (isSettled(before)) return before.error ? { error: before.error } : {};
   const status = statusAfter(before, parts, next);
   if (!isFailure(status)) return {};
-  const error = parts.find((part) => part.status === status)?.error;
+  const error = [...tried, ...parts].find((part) => part.status === status)?.error;
   const end = next.kind === "done" ? next.end : undefined;
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AT, deferred, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import { AT, deferred, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import { applyExpiry } from "../core/expiry.ts";
 import type { Progress } from "../core/message.ts";
@@ -60,4 +60,16 @@ test("without an interruption what was put off has not left", () => {
 test("what is held before its segments were counted waits for word of each of them", () => {
   const { outcomes } = judgeHeld(job(), AT, 2);
   expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);
+});
+
+test("an SMS of which a segment is refused has failed at once, for that, and its other segments are not tried again", () => {
+  const calm = job({ wasInterrupted: false });
+  for (const other of [deferred, unconfirmed, undefined]) {
+    const parts = [other, rejected, sent("a")];
+    const settlement = judge(calm, { parts, countsAsAttempt: true }, verdict);
+    expect(settlement.next.kind).toBe("done");
+    const { progress, entries } = applyAttempt(calm.progress, settlement);
+    expect(progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
+    expect(entries.at(-1)?.eventType).toBe("sms.failed");
+  }
 });

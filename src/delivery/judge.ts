@@ -167,6 +167,8 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): Next
   const unsettled = stillOpen(job, outcome);
   const isHeld = (kind: string) => kind === "unconfirmed" && holdsUnconfirmed(job);
   if (unsettled.length === 0) return { kind: "done" };
+  // What lacks a segment is no message: the others would be sent, and paid for, in vain.
+  if (isRefusedInPart(job, outcome)) return { kind: "done", end: "attempts_spent" };
   if (unsettled.every((part) => isHeld(part.kind))) return { kind: "held", dueAt: job.expiresAt };
   const retryAfterMs = longestWait(unsettled);
   const dueAt = nextAttemptAt(RETRY_POLICIES[job.progress.channel], {
@@ -181,6 +183,13 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, verdict: Verdict): Next
   return { kind: "again", dueAt, ...(waitsForOwnPace(outcome) && repeatOf(job)) };
 }
 
+function isRefusedInPart({ progress: { channel, parts } }: ClaimedJob, outcome: SendOutcome): boolean {
+  if (channel !== "sms") return false;
+  return (
+    outcome.parts.some((part) => part?.kind === "rejected") || parts.some(({ status }) => status === "failed")
+  );
+}
+
 type Unsettled = Exclude<PartOutcome, { kind: "sent" | "rejected" }> | { readonly kind: "untried" };
 
 /** The parts of the job that this attempt did not settle, by what it said of them. */
@@ -191,11 +200,13 @@ function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] 
     if (!covers(job, index)) continue;
     const said = outcome.parts[index];
     if (said?.kind === "deferred" || said?.kind === "unconfirmed") unsettled.push(said);
-    const before = job.progress.parts[index];
-    if (!said && before && isOpen(before)) unsettled.push(leftAlone(before.status));
+    const { status } = job.progress.parts[index] ?? UNTRIED;
+    if (!said && isOpen({ status })) unsettled.push(leftAlone(status));
   }
   return unsettled;
 }
+
+const UNTRIED = { status: "pending" } as const;
 
 function leftAlone(status: string): Unsettled {
   return status === "unconfirmed"

@@ -30,8 +30,13 @@ export async function findProblems(world: World): Promise<readonly string[]> {
     );
   }
   for (const submit of world.smscs.flatMap(({ submits }) => submits))
-    if (!ours.has(submit)) problems.push(`a submit to ${submit.to} (${submit.fate}) is of no message`);
+    if (!ours.has(submit)) problems.push(ofNoMessage(submit));
   return problems;
+}
+
+function ofNoMessage({ to, fate, reference, smsc, atMs, messageId }: Submitted): string {
+  const when = new Date(atMs).toISOString();
+  return `a submit to ${to} (${fate} ${messageId}, reference ${reference}) at the ${smsc}, ${when}, is of no message`;
 }
 
 async function wholeFeed({ fleet }: World, account: Account): Promise<readonly FeedEvent[]> {
