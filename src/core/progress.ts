@@ -62,12 +62,9 @@ export function isSettled(progress: Progress): boolean {
 export function applyAttempt(before: Progress, attempt: Attempt): Step {
   const tried = mergeOutcomes(before, attempt);
   const parts = attempt.next.kind === "done" ? endOpenParts(before, tried, attempt) : tried;
-  const after: Progress = {
-    ...withoutError(before),
-    parts,
-    status: statusAfter(before, parts, attempt.next),
-    ...errorOf(before, { tried, parts }, attempt.next),
-  };
+  const status = statusAfter(before, parts, attempt.next);
+  const error = errorOf(before, { status, parts: [...tried, ...parts] }, attempt.next);
+  const after: Progress = { ...withoutError(before), parts, status, ...error };
   if (attempt.next.kind === "again" && attempt.next.isRepeat) return { progress: after, entries: [] };
   return record(before, after, {
     at: attempt.at,
@@ -180,16 +177,15 @@ function isFailure(status: MessageStatus): boolean {
   return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
 }
 
-/** The message's error: that of the part that made it fail, and of those that were not tried any more only where there is none. */
+/** The message's error: that of the first part that made it fail. `after.parts`: those first of which an attempt said it. */
 function errorOf(
   before: Progress,
-  { tried, parts }: { readonly tried: readonly Part[]; readonly parts: readonly Part[] },
+  after: Pick<Progress, "status" | "parts">,
   next: NextStep,
 ): { error?: MessageError } {
   if (isSettled(before)) return before.error ? { error: before.error } : {};
-  const status = statusAfter(before, parts, next);
-  if (!isFailure(status)) return {};
-  const error = [...tried, ...parts].find((part) => part.status === status)?.error;
+  if (!isFailure(after.status)) return {};
+  const error = after.parts.find((part) => part.status === after.status)?.error;
   const end = next.kind === "done" ? next.end : undefined;
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }

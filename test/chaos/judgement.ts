@@ -14,9 +14,11 @@ const MOST_PARTS = 4;
 
 export async function findProblems(world: World): Promise<readonly string[]> {
   const problems: string[] = [];
+  // What comes from now on is in no list that is read below.
+  const submits = world.smscs.flatMap((smsc) => smsc.submits);
   const ours = new Set<Submitted>();
   for (const account of world.accounts) {
-    const { fates, problems: found } = await readFates(world, account);
+    const { fates, problems: found } = await readFates(world, account, submits);
     problems.push(...found);
     for (const fate of fates) {
       for (const submit of [...fate.parts.values()].flat()) ours.add(submit);
@@ -29,7 +31,7 @@ export async function findProblems(world: World): Promise<readonly string[]> {
       ...problemsOfWebhooks({ fates, events, deliveries: world.receivers.get(account)!.deliveries }),
     );
   }
-  for (const submit of world.smscs.flatMap(({ submits }) => submits))
+  for (const submit of submits)
     if (!ours.has(submit)) problems.push(ofNoMessage(submit));
   return problems;
 }
@@ -45,7 +47,7 @@ async function wholeFeed({ fleet }: World, account: Account): Promise<readonly F
   return events;
 }
 
-async function readFates(world: World, account: Account) {
+async function readFates(world: World, account: Account, all: readonly Submitted[]) {
   const service = world.fleet.some(() => 0)!;
   const shown = await listAll(service, account);
   const byRequest = Map.groupBy(shown, ({ metadata }) => metadata?.request ?? -1);
@@ -54,10 +56,7 @@ async function readFates(world: World, account: Account) {
   for (const index of byRequest.keys())
     if (!asked.some((each) => each.index === index))
       problems.push(`a message is of request ${index}: there is none`);
-  const submits = Map.groupBy(
-    world.smscs.flatMap((smsc) => smsc.submits),
-    ({ to }) => to,
-  );
+  const submits = Map.groupBy(all, ({ to }) => to);
   const fates: Fate[] = [];
   for (const message of shown) {
     const request = world.model.asked[message.metadata?.request ?? -1];
