@@ -31,8 +31,7 @@ export async function findProblems(world: World): Promise<readonly string[]> {
       ...problemsOfWebhooks({ fates, events, deliveries: world.receivers.get(account)!.deliveries }),
     );
   }
-  for (const submit of submits)
-    if (!ours.has(submit)) problems.push(ofNoMessage(submit));
+  for (const submit of submits) if (!ours.has(submit)) problems.push(ofNoMessage(submit));
   return problems;
 }
 
