@@ -73,8 +73,10 @@ function judgeEntries(
   { whitelisted_urls: urls = [], callback_numbers: numbers = [] }: Entries,
   errors: ErrorCollector,
 ): void {
-  const fits = (pattern: string) => (entry: string | undefined) =>
-    entry === undefined || new RegExp(pattern).test(entry);
+  const fits = (pattern: string) => {
+    const whole = new RegExp(pattern);
+    return (entry: string | undefined) => entry === undefined || whole.test(entry);
+  };
   if (!urls.every(fits(NO_BLANKS))) errors.add("whitelisted_urls", "must be links without blanks");
   if (!numbers.every(fits(CALLABLE))) errors.add("callback_numbers", "must be numbers: digits, blanks and -");
 }

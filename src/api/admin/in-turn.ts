@@ -5,7 +5,7 @@ export type InTurn = <T>(name: string, work: () => Promise<T>) => Promise<T>;
  * Changes of one record that arrive together each begin with what the one before has left: otherwise two that change
  * different fields of one configuration would both begin with the old one, and the first would be undone.
  */
-export function createTurns(): InTurn {
+export function createInTurn(): InTurn {
   const last = new Map<string, Promise<unknown>>();
   return async (name, work) => {
     const before = last.get(name);

@@ -7,7 +7,7 @@ import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
-import { createTurns } from "./in-turn.ts";
+import { createInTurn } from "./in-turn.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import {
   ADMIN_MAX_BYTES,
@@ -146,7 +146,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   plan: RecordPlan<K>,
   change: Change<K, S>,
 ): Endpoint {
-  const inTurn = createTurns();
+  const inTurn = createInTurn();
   const update = async (call: Call) => {
     const current = await recordOf(deps, plan.kind, call);
     const { draft, cleared } = readChange(change, bodyOf(call));
