@@ -1,6 +1,6 @@
 /** A database of the test's own, with the schema in it. */
 import { Client } from "pg";
-import { openDriver } from "../src/store/postgres/driver.ts";
+import { openDriver } from "../src/store/postgres/database/driver.ts";
 import { migrate } from "../src/store/postgres/migrate.ts";
 import { postgresServer, type TestDatabase } from "./postgres-server.ts";
 

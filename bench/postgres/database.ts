@@ -1,6 +1,6 @@
 /** A PostgreSQL of the measurement's own, on this machine's disk: it waits for the disk, as servers do. */
 import { readdirSync, readFileSync } from "node:fs";
-import { type Driver, openDriver } from "../../src/store/postgres/driver.ts";
+import { type Driver, openDriver } from "../../src/store/postgres/database/driver.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
 import { postgresServer } from "../../test/postgres-server.ts";
 import { spentUs } from "../spent.ts";

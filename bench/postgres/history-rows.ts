@@ -1,7 +1,7 @@
 /** Fills days with copies of one message that the store has made, by SQL: with all that hangs on it. */
 import { uuidTime } from "../../src/core/uuid.ts";
-import { attach, type DailyTable, dayOf, tableOf } from "../../src/store/postgres/days.ts";
-import type { Driver, Session, SqlValue } from "../../src/store/postgres/driver.ts";
+import type { Driver, Session, SqlValue } from "../../src/store/postgres/database/driver.ts";
+import { attach, type DailyTable, dayOf, tableOf } from "../../src/store/postgres/retention/days.ts";
 import { accept, claim, clock, type Ground, receive, settlementOf } from "./store-ground.ts";
 
 const DAY_MS = 86_400_000;

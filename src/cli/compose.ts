@@ -11,7 +11,7 @@ import { parkedBoundChore } from "../delivery/parked-bound.ts";
 import { createShares } from "../delivery/shares.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
-import { createLockMemory } from "../store/sqlite/write-lock.ts";
+import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
 import { createAside } from "./aside/create-aside.ts";

@@ -1,4 +1,4 @@
-import { isOutage } from "../store/sqlite/driver.ts";
+import { isOutage } from "../store/sqlite/database/driver.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import { toCell } from "./admin/table.ts";
 import { AdminFailure } from "./admin-client.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RandomBytes } from "../core/uuid.ts";
-import { readHosts } from "../store/postgres/hosts.ts";
+import { readHosts } from "../store/postgres/connections/hosts.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import type { DataTarget } from "./config.ts";
 import { orRefusal } from "./or-refusal.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { syncFolder, writePrivateFile } from "../store/private-file.ts";
 import { readKeyCheckValue } from "../store/sqlite/backup.ts";
-import { rotateMasterKey } from "../store/sqlite/rotate-master-key.ts";
+import { rotateMasterKey } from "../store/sqlite/records/rotate-master-key.ts";
 import { createVault } from "../store/vault.ts";
 import { AdminFailure } from "./admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "./data-folder.ts";

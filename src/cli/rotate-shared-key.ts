@@ -1,4 +1,4 @@
-import { readKeyCheckValue, rotateMasterKey } from "../store/postgres/rotate-master-key.ts";
+import { readKeyCheckValue, rotateMasterKey } from "../store/postgres/records/rotate-master-key.ts";
 import { createVault } from "../store/vault.ts";
 import { AdminFailure } from "./admin-client.ts";
 import { findMasterKey, isKeyOf } from "./find-master-key.ts";

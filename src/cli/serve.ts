@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { wordsOf } from "../store/open-store.ts";
-import { readHosts } from "../store/postgres/hosts.ts";
+import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./first-start.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { createLeases } from "../store/sqlite/leases.ts";
+import { createLeases } from "../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../store/store.ts";
 import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, TURN_MS } from "./shares.ts";
 import { createThrottle } from "./throttle.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createSystemClock } from "../cli/system-clock.ts";
 import { lockFolder } from "./lock.ts";
 import { openStore } from "./open-store.ts";
-import { openDriver } from "./sqlite/driver.ts";
+import { openDriver } from "./sqlite/database/driver.ts";
 import { inFolder, MASTER_KEY, THREAD_PROGRAM } from "./sqlite/sqlite-world.contract.ts";
 
 test("a folder is one process's, until it lets go", () =>

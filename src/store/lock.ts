@@ -1,4 +1,4 @@
-import { type Driver, isBusy, openDriver } from "./sqlite/driver.ts";
+import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
 
 export interface Lock {
   release(): void;

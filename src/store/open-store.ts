@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { RandomBytes } from "../core/uuid.ts";
 import { lockFolder } from "./lock.ts";
-import { hearOthers } from "./postgres/hear-others.ts";
-import { openWhenThere, type Waiting } from "./postgres/open-when-there.ts";
-import { isOutage } from "./sqlite/driver.ts";
+import { hearOthers } from "./postgres/connections/hear-others.ts";
+import { openWhenThere, type Waiting } from "./postgres/connections/open-when-there.ts";
+import { isOutage } from "./sqlite/database/driver.ts";
+import { slowCommits } from "./sqlite/database/slow-commits.ts";
 import { openBeside, type SharedWriting, type StoreBeside } from "./sqlite/open-beside.ts";
 import { openSqlite } from "./sqlite/open-sqlite.ts";
-import { slowCommits } from "./sqlite/slow-commits.ts";
 import { openThreaded, type ThreadedOptions } from "./sqlite/thread/open-threaded.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 import { createVault } from "./vault.ts";

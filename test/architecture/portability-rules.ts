@@ -3,7 +3,7 @@ import { isBuild, type Rule, type Source } from "./source.ts";
 import { type Import, importsOf, inspect, violation } from "./syntax.ts";
 
 const LISTENER = "src/cli/listen.ts";
-const SQLITE_DRIVER = "src/store/sqlite/driver.ts";
+const SQLITE_DRIVER = "src/store/sqlite/database/driver.ts";
 
 const TIMERS = ["setTimeout", "setInterval"];
 const TIMER_MODULES = ["node:timers", "node:timers/promises", "timers", "timers/promises", "node:perf_hooks"];

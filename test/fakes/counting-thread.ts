@@ -1,6 +1,6 @@
 /** A thread that adds to a shared counter in two steps, each time under the write lock, which alone makes them one. */
 import { parentPort, workerData } from "node:worker_threads";
-import { createWriteLock } from "../../src/store/sqlite/write-lock.ts";
+import { createWriteLock } from "../../src/store/sqlite/database/write-lock.ts";
 
 const lock = createWriteLock(workerData.memory);
 const cell = new Int32Array(workerData.counter);

@@ -1,9 +1,9 @@
 import { uuidTime } from "../../core/uuid.ts";
-import type { Days } from "../postgres/days.ts";
-import type { Session, SqlValue } from "../postgres/driver.ts";
-import { type Column, columnsOf } from "../postgres/table-columns.ts";
-import type { Database } from "../postgres/transactions.ts";
-import type { Driver as Source, SqlValue as SourceValue } from "../sqlite/driver.ts";
+import type { Session, SqlValue } from "../postgres/database/driver.ts";
+import { type Column, columnsOf } from "../postgres/database/table-columns.ts";
+import type { Database } from "../postgres/database/transactions.ts";
+import type { Days } from "../postgres/retention/days.ts";
+import type { Driver as Source, SqlValue as SourceValue } from "../sqlite/database/driver.ts";
 import type { MovedTable } from "./moved-tables.ts";
 
 export interface Moving {

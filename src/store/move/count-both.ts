@@ -1,5 +1,5 @@
-import type { Session } from "../postgres/driver.ts";
-import type { Driver as Source } from "../sqlite/driver.ts";
+import type { Session } from "../postgres/database/driver.ts";
+import type { Driver as Source } from "../sqlite/database/driver.ts";
 import { ONE_SIDED } from "./move-marks.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 

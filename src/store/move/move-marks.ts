@@ -1,7 +1,7 @@
-import { openDriver, type Driver as Source } from "../sqlite/driver.ts";
-import { ROOM_ROWS } from "../sqlite/erase-room.ts";
-import { NAMES_TO } from "../sqlite/key-merge.ts";
-import { OPENINGS } from "../sqlite/meta.ts";
+import { openDriver, type Driver as Source } from "../sqlite/database/driver.ts";
+import { OPENINGS } from "../sqlite/database/meta.ts";
+import { ROOM_ROWS } from "../sqlite/erasures/erase-room.ts";
+import { NAMES_TO } from "../sqlite/intake/key-merge.ts";
 
 /** In `meta` of PostgreSQL while it is being filled: whose copy it is. With a point and a number: how far a walk has come. */
 export const MOVING = "moving_from";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { columnsOf } from "../postgres/database/table-columns.ts";
 import { withDriver } from "../postgres/postgres-world.contract.ts";
-import { columnsOf } from "../postgres/table-columns.ts";
-import { openDriver } from "../sqlite/driver.ts";
+import { openDriver } from "../sqlite/database/driver.ts";
 import { migrate } from "../sqlite/migrate.ts";
 import { LEFT_BEHIND, movedTables } from "./moved-tables.ts";
 

@@ -1,6 +1,6 @@
-import { type SavedBody, toSavedText } from "../sqlite/idempotency-keys.ts";
-import { statusOf } from "../sqlite/message-status.ts";
-import { OWN } from "../sqlite/own-content.ts";
+import { type SavedBody, toSavedText } from "../sqlite/intake/idempotency-keys.ts";
+import { statusOf } from "../sqlite/messages/message-status.ts";
+import { OWN } from "../sqlite/messages/own-content.ts";
 import { ONE_SIDED } from "./move-marks.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */

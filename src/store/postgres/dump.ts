@@ -1,8 +1,8 @@
-import { type Connection, openDriver } from "./driver.ts";
-import { refuseHalfMoved } from "./meta.ts";
+import { type Connection, openDriver } from "./database/driver.ts";
+import { refuseHalfMoved } from "./database/meta.ts";
+import { type Column, columnsOf } from "./database/table-columns.ts";
 import { migrationsOf, type SchemaStep } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { type Column, columnsOf } from "./table-columns.ts";
 
 /** A copy of a database as it was at one moment. */
 export interface Dump {

@@ -1,12 +1,12 @@
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
-import { createDays, type Days, isThere } from "./days.ts";
-import { openDriver, type Session } from "./driver.ts";
+import { openDriver, type Session } from "./database/driver.ts";
+import { type Column, columnsOf, setCounters } from "./database/table-columns.ts";
+import { type Database, openDoors } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
 import { knownMigrations, migrate, migrationsOf, type SchemaStep } from "./migrate.ts";
-import { type Column, columnsOf, setCounters } from "./table-columns.ts";
-import { type Database, openDoors } from "./transactions.ts";
+import { createDays, type Days, isThere } from "./retention/days.ts";
 
 export interface LoadSource {
   readonly dump: Dump;

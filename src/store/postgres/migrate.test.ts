@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
-import { openDriver } from "./driver.ts";
+import { openDriver } from "./database/driver.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 import { withDriver } from "./postgres-world.contract.ts";
 

@@ -7,8 +7,8 @@ import {
   isLockTimeout,
   openDriver,
   type Session,
-} from "./driver.ts";
-import { LOCKS } from "./lock-numbers.ts";
+} from "./database/driver.ts";
+import { LOCKS } from "./database/lock-numbers.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const OLDEST_SERVER = 150_000;

@@ -7,7 +7,7 @@ import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
-import { type Driver, openDriver, type Session } from "./driver.ts";
+import { type Driver, openDriver, type Session } from "./database/driver.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgres, type PostgresOptions } from "./open-postgres.ts";
 

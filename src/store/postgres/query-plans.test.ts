@@ -3,9 +3,9 @@ import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import type { ClaimedJob } from "../../core/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
-import { openDriver } from "./driver.ts";
+import { openDriver } from "./database/driver.ts";
+import { scansOf } from "./database/table-scans.contract.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
-import { scansOf } from "./table-scans.contract.ts";
 
 const DAYS = 3;
 const PER_DAY = 160;

@@ -7,7 +7,7 @@ import {
   toSandboxRow,
 } from "../sandbox-rows.ts";
 import type { SandboxLedger } from "../store.ts";
-import type { Session } from "./driver.ts";
+import type { Session } from "./database/driver.ts";
 
 /** The simulator's memory. */
 export function createSandboxLedger(session: Session): SandboxLedger {

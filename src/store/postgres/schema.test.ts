@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Session } from "./driver.ts";
+import type { Session } from "./database/driver.ts";
 import { withDriver } from "./postgres-world.contract.ts";
 
 const SCHEMA = join(import.meta.dir, "schema.sql");

@@ -3,8 +3,8 @@ import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createWorld, DAY, QUEUE, type World } from "../contract/world.contract.ts";
 import { type Store, StoreUnavailable } from "../store.ts";
-import { openDriver } from "./driver.ts";
-import { takeKeys } from "./idempotency-keys.ts";
+import { openDriver } from "./database/driver.ts";
+import { takeKeys } from "./intake/idempotency-keys.ts";
 import { openFresh, openOther } from "./postgres-world.contract.ts";
 
 /** Between two tries of a key that is held elsewhere. */

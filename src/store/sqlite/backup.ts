@@ -1,4 +1,4 @@
-import { openDriver } from "./driver.ts";
+import { openDriver } from "./database/driver.ts";
 
 /** What a database holds, in numbers. */
 export interface Holdings {

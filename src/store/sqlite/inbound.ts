@@ -7,13 +7,13 @@ import { createInboundParts, type InboundParts, type WholeMessage } from "../inb
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage, toInboundRow } from "../inbound-rows.ts";
 import type { InboundStore, UpkeepStore } from "../store.ts";
 import { type InboundBooks, keepInbound, takeInbound } from "../take-inbound.ts";
-import type { AccountBook } from "./account-book.ts";
-import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
-import type { EventBook } from "./event-book.ts";
-import type { OptOutBook } from "./opt-outs.ts";
-import { createPartShelf } from "./part-shelf.ts";
-import type { WebhookLog } from "./webhook-log.ts";
+import type { Database } from "./database/database.ts";
+import type { SqlValue } from "./database/driver.ts";
+import type { EventBook } from "./events/event-book.ts";
+import { createPartShelf } from "./queue/part-shelf.ts";
+import type { AccountBook } from "./records/account-book.ts";
+import type { OptOutBook } from "./suppressions/opt-outs.ts";
+import type { WebhookLog } from "./webhooks/webhook-log.ts";
 
 export interface InboundStoreParts {
   readonly accounts: AccountBook;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDriver } from "./driver.ts";
+import { openDriver } from "./database/driver.ts";
 import { dumpSchema, migrate } from "./migrate.ts";
 
 const SCHEMA = join(import.meta.dir, "schema.sql");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Driver } from "./driver.ts";
+import type { Driver } from "./database/driver.ts";
 import first from "./migrations/0001_first.sql" with { type: "text" };
 import webhooks from "./migrations/0002_webhooks.sql" with { type: "text" };
 import events from "./migrations/0003_events.sql" with { type: "text" };

@@ -1,13 +1,13 @@
 import { turns } from "../../core/turns.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { createAccountBook } from "./account-book.ts";
 import { createStore } from "./create-store.ts";
-import { createDatabase } from "./database.ts";
-import { openDriver } from "./driver.ts";
+import { createDatabase } from "./database/database.ts";
+import { openDriver } from "./database/driver.ts";
+import type { NumberShare } from "./database/row-numbers.ts";
+import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
-import type { NumberShare } from "./row-numbers.ts";
-import { createWriteLock } from "./write-lock.ts";
+import { createAccountBook } from "./records/account-book.ts";
 
 /** What threads of one process that write to the same database agree on. */
 export interface SharedWriting {

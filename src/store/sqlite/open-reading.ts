@@ -1,9 +1,9 @@
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { createAccountBook } from "./account-book.ts";
 import { createStore } from "./create-store.ts";
-import { createDatabase } from "./database.ts";
-import { openDriver } from "./driver.ts";
+import { createDatabase } from "./database/database.ts";
+import { openDriver } from "./database/driver.ts";
+import { createAccountBook } from "./records/account-book.ts";
 
 export interface ReadingStore {
   /** Its reads see every commit that had ended at the last `renew`, or at the start of this turn of the event loop; its writes all fail. */

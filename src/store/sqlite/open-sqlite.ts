@@ -1,18 +1,18 @@
 import { turns } from "../../core/turns.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
-import { createAccountBook } from "./account-book.ts";
-import { removeLoosePieces } from "./content-pieces.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
-import { createDatabase } from "./database.ts";
-import { type Driver, openDriver } from "./driver.ts";
-import { BUSY_TIMEOUT_MS } from "./empty-log.ts";
-import { checkMasterKey, noteOpening } from "./meta.ts";
+import { createDatabase } from "./database/database.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
+import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
+import { checkMasterKey, noteOpening } from "./database/meta.ts";
+import { createWriteLock } from "./database/write-lock.ts";
+import { removeLoosePieces } from "./messages/content-pieces.ts";
 import { migrate } from "./migrate.ts";
 import type { SharedWriting } from "./open-beside.ts";
-import { endDeadLeases } from "./stage.ts";
-import { endDeadWebhookLeases } from "./webhook-stage.ts";
-import { createWriteLock } from "./write-lock.ts";
+import { endDeadLeases } from "./queue/stage.ts";
+import { createAccountBook } from "./records/account-book.ts";
+import { endDeadWebhookLeases } from "./webhooks/webhook-stage.ts";
 
 export interface SqliteOptions {
   /** The database file, or `:memory:`. */

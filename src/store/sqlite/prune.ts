@@ -2,10 +2,10 @@ import type { MessageStatus } from "../../core/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../final-statuses.ts";
 import type { UpkeepStore } from "../store.ts";
-import type { ContentShelf } from "./content-shelf.ts";
-import type { Database } from "./database.ts";
-import type { IdempotencyKeys } from "./idempotency-keys.ts";
-import { createMessageRemoval } from "./message-removal.ts";
+import type { Database } from "./database/database.ts";
+import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";
+import type { ContentShelf } from "./messages/content-shelf.ts";
+import { createMessageRemoval } from "./messages/message-removal.ts";
 
 export interface PruneParts {
   readonly contents: ContentShelf;

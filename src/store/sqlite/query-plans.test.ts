@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createWorld } from "../contract/world.contract.ts";
-import { type Driver, openDriver } from "./driver.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
 import { openOn } from "./open-sqlite.ts";
 import { VAULT } from "./sqlite-world.contract.ts";
 

@@ -7,7 +7,7 @@ import {
   toSandboxRow,
 } from "../sandbox-rows.ts";
 import type { SandboxLedger } from "../store.ts";
-import type { Database } from "./database.ts";
+import type { Database } from "./database/database.ts";
 
 /** The simulator's memory. */
 export function createSandboxLedger(db: Database): SandboxLedger {

@@ -7,7 +7,7 @@ import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { createVault } from "../vault.ts";
-import { type Driver, openDriver } from "./driver.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
 import { openOn, type SqliteOptions } from "./open-sqlite.ts";
 import { openThreaded } from "./thread/open-threaded.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Lane } from "../../../core/webhook-outbox.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { isOutage } from "../driver.ts";
+import { isOutage } from "../database/driver.ts";
 
 /** How a store's thread is to work: its `workerData`. */
 export interface ThreadSetup {

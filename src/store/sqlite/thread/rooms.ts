@@ -1,7 +1,7 @@
 import type { AcceptResult } from "../../../core/accept-request.ts";
 import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
+import { packAccept } from "../intake/packed-accept.ts";
 import type { ReadingStore } from "../open-reading.ts";
-import { packAccept } from "../packed-accept.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 
 /** What the other thread's commits are told to this one by. */

@@ -4,9 +4,9 @@ import type { Settlement } from "../../../core/claimed-job.ts";
 import type { Lane } from "../../../core/webhook-outbox.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
+import { slowCommits } from "../database/slow-commits.ts";
+import type { PackedAccept } from "../intake/packed-accept.ts";
 import { openSqlite } from "../open-sqlite.ts";
-import type { PackedAccept } from "../packed-accept.ts";
-import { slowCommits } from "../slow-commits.ts";
 import {
   type Answers,
   type Call,

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { createWorld, QUEUE } from "../../contract/world.contract.ts";
+import { openOther } from "../postgres-world.contract.ts";
+import { hearOthers } from "./hear-others.ts";
+import { openMessenger } from "./messenger.ts";
+
+const clock = createSystemClock();
+
+async function listener(url: string): Promise<{ heard: string[]; client: Client }> {
+  const client = new Client({ connectionString: url });
+  const heard: string[] = [];
+  client.on("notification", ({ payload }) => heard.push(payload ?? ""));
+  await client.connect();
+  await client.query("LISTEN postrider");
+  return { heard, client };
+}
+
+/** Resolves once so many messengers listen, besides the one whose process `gone` was. */
+async function untilListening(client: Client, count: number, gone = 0): Promise<number> {
+  const sql = `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+    AND application_name = 'postrider messenger' AND query LIKE 'LISTEN%' AND state = 'idle' AND pid <> $1`;
+  for (;;) {
+    const { rows } = await client.query<{ pid: number }>(sql, [gone]);
+    if (rows.length === count) return rows[0]?.pid ?? 0;
+  }
+}
+
+test("a message accepted by one process wakes who waits for its queue in another, and nobody twice in this one", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client, heard } = await listener(url);
+  const open = async () => hearOthers(await openOther(url), { url, clock });
+  const [one, other] = [await open(), await open()];
+  await untilListening(client, 2);
+  const rung: string[] = [];
+  one.queue.onReady((queue) => rung.push(queue));
+  const woken = new Promise<string>((resolve) => void other.queue.onReady(resolve));
+  const world = await createWorld(one);
+  await world.sms();
+  expect(await woken).toBe(QUEUE);
+  while (heard.length === 0) await client.query("SELECT 1");
+  expect(heard).toEqual([JSON.stringify([`queue ${QUEUE}`])]);
+  expect(rung).toEqual([QUEUE]);
+  await one.close();
+  await other.close();
+  await client.end();
+  await drop();
+});
+
+test("of many signals one notice is made in 50 ms", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client, heard } = await listener(url);
+  const held = createHeldClock();
+  const messenger = openMessenger({ url, clock: held, hear: () => {} });
+  await untilListening(client, 1);
+  messenger.tell("queue first");
+  while (heard.length < 1) {
+    await held.advance(0);
+    await client.query("SELECT 1");
+  }
+  for (let count = 0; count < 100; count++) messenger.tell(`queue ${count % 10}`);
+  await held.advance(49);
+  await client.query("SELECT 1");
+  expect(heard).toHaveLength(1);
+  await held.advance(1);
+  while (heard.length < 2) await client.query("SELECT 1");
+  expect(JSON.parse(heard[1] ?? "")).toHaveLength(10);
+  await messenger.close();
+  await client.end();
+  await drop();
+});
+
+test("more than a notice holds goes out with the next ones", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client, heard } = await listener(url);
+  const messenger = openMessenger({ url, clock, hear: () => {} });
+  const words = Array.from({ length: 500 }, (_, index) => `lane ${"a".repeat(36)} host-${index}.test`);
+  for (const word of words) messenger.tell(word);
+  const all = () => heard.flatMap((each) => JSON.parse(each) as string[]);
+  while (all().length < words.length) await client.query("SELECT 1");
+  expect(all()).toEqual(words);
+  await messenger.close();
+  await client.end();
+  await drop();
+});
+
+test("a messenger whose connection is cut, and one that hears nonsense, hears on", async () => {
+  const { url, drop } = await freshDatabase();
+  const { client } = await listener(url);
+  const heard: string[] = [];
+  const messenger = openMessenger({ url, clock, hear: (word) => void heard.push(word) });
+  const first = await untilListening(client, 1);
+  await client.query("SELECT pg_terminate_backend($1)", [first]);
+  await untilListening(client, 1, first);
+  for (const payload of ["{", "7", '[1,"queue a"]']) {
+    await client.query("SELECT pg_notify('postrider', $1)", [payload]);
+  }
+  while (heard.length === 0) await client.query("SELECT 1");
+  expect(heard).toEqual(["queue a"]);
+  await messenger.close();
+  await client.end();
+  await drop();
+});

@@ -1,0 +1,48 @@
+import type { Clock } from "../../../core/clock.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Store } from "../../store.ts";
+import { createBell } from "../database/bell.ts";
+import { openMessenger } from "./messenger.ts";
+
+type Topic = "queue" | "lane" | "events";
+
+/** The store with its signals heard by all processes on its database: what one commits wakes who waits for it in another. */
+export function hearOthers(store: Store, options: { readonly url: string; readonly clock: Clock }): Store {
+  const others = { queue: createBell<string>(), lane: createBell<Lane>(), events: createBell<string>() };
+  const messenger = openMessenger({
+    ...options,
+    hear(word) {
+      const [topic, name, host] = word.split(" ", 3);
+      if (name === undefined) return;
+      if (topic === "queue") others.queue.ring([name]);
+      if (topic === "events") others.events.ring([name]);
+      if (topic === "lane" && host !== undefined) others.lane.ring([{ accountId: name, host }]);
+    },
+  });
+  // Neither ids nor hosts have spaces.
+  const tell = (topic: Topic, ...names: readonly string[]) => messenger.tell([topic, ...names].join(" "));
+  store.queue.onReady((queue) => tell("queue", queue));
+  store.outbox.onReady(({ accountId, host }) => tell("lane", accountId, host));
+  store.feed.onEvents((accountId) => tell("events", accountId));
+  return {
+    ...store,
+    queue: { ...store.queue, onReady: both(store.queue.onReady, others.queue.onRing) },
+    outbox: { ...store.outbox, onReady: both(store.outbox.onReady, others.lane.onRing) },
+    feed: { ...store.feed, onEvents: both(store.feed.onEvents, others.events.onRing) },
+    async close() {
+      await messenger.close();
+      await store.close();
+    },
+  };
+}
+
+type Subscribe<Name> = (listener: (name: Name) => void) => () => void;
+
+function both<Name>(one: Subscribe<Name>, other: Subscribe<Name>): Subscribe<Name> {
+  return (listener) => {
+    const unsubscribers = [one(listener), other(listener)];
+    return () => {
+      for (const unsubscribe of unsubscribers) unsubscribe();
+    };
+  };
+}

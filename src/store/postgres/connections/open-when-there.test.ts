@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { keptPort } from "../../../../test/fakes/kept-port.ts";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { VAULT } from "../postgres-world.contract.ts";
+import { openWhenThere } from "./open-when-there.ts";
+
+test("a server that is not there yet is waited for, and used when it comes", async () => {
+  const { url, drop } = await freshDatabase();
+  const port = await keptPort();
+  const clock = createHeldClock();
+  const away = Promise.withResolvers<string>();
+  const opening = openWhenThere(
+    { url: `postgres://postrider:hidden@127.0.0.1:${port}/${url.split("/").at(-1)}`, vault: VAULT },
+    { clock, onAway: away.resolve },
+  );
+  expect(await away.promise).toContain(`127.0.0.1:${port}/`);
+  const proxy = await openPostgresProxy(url, port);
+  await clock.advance(1_000);
+  const store = await opening;
+  await store.ping();
+  await store.close();
+  await proxy.close();
+  await drop();
+});
+
+test("a server that does not come within half a minute is said, without its password", async () => {
+  const port = await keptPort();
+  const clock = createHeldClock();
+  const reasons: string[] = [];
+  let failure: Error | undefined;
+  const opening = openWhenThere(
+    { url: `postgres://postrider:hidden@127.0.0.1:${port}/x`, vault: VAULT },
+    { clock, onAway: (reason) => void reasons.push(reason) },
+  ).catch((error) => {
+    failure = error;
+  });
+  while (!failure) await clock.advance(1_000);
+  await opening;
+  expect(failure.message).toContain(`the database at 127.0.0.1:${port}/x cannot be used: `);
+  expect(failure.message).toContain("ECONNREFUSED");
+  expect(failure.message).not.toContain("hidden");
+  expect(reasons.length).toBeGreaterThan(10);
+});

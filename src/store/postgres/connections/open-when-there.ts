@@ -1,0 +1,42 @@
+import { type Clock, sleep } from "../../../core/clock.ts";
+import { type Store, StoreUnavailable } from "../../store.ts";
+import { openPostgres, type PostgresOptions } from "../open-postgres.ts";
+import { readHosts } from "./hosts.ts";
+
+export interface Waiting {
+  readonly clock: Clock;
+  /** Called after each try that found no server, with the reason in words that hold no secret. */
+  readonly onAway: (reason: string) => void;
+}
+
+/** How long a server is waited for at the start: machines come up in any order. */
+const PATIENCE_MS = 30_000;
+
+const PAUSE_MS = 1_000;
+
+/** Opens the store; a server that is not there yet is waited for. Throws, in words for the operator, when it does not come. */
+export async function openWhenThere(
+  options: Omit<PostgresOptions, "clock">,
+  { clock, onAway }: Waiting,
+): Promise<Store> {
+  const endMs = clock.monotonicMs() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await openPostgres({ ...options, clock });
+    } catch (error) {
+      const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error)}`;
+      if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endMs) {
+        throw new Error(reason, { cause: error });
+      }
+      onAway(reason);
+    }
+    await sleep(clock, PAUSE_MS, new AbortController().signal);
+  }
+}
+
+/** Several addresses of one name fail together, and then only their errors have words. */
+function wordsOf(error: unknown): string {
+  if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { withDriver } from "../postgres-world.contract.ts";
+import { openDriver } from "./driver.ts";
+import { openDoors } from "./transactions.ts";
+
+const PREPARED = "SELECT count(*) AS count FROM pg_prepared_statements";
+
+for (const [setting, count] of [
+  ["prepare=true", 2],
+  ["prepare=false", 0],
+] as const) {
+  test(`with ${setting} a connection keeps ${count} of two statements prepared, and both work`, () =>
+    withDriver(async (_, base) => {
+      const driver = openDriver({ url: `${base}?${setting}`, connections: 1 });
+      for (const name of ["ann", "bob"]) {
+        const values = [name, [1, 2]];
+        const [row] = await driver.query("SELECT $1::text AS name, $2::int[] AS list", values);
+        expect(row).toEqual({ name, list: [1, 2] });
+        expect(await driver.query("SELECT $1::bigint AS time", [1])).toEqual([{ time: 1 }]);
+      }
+      const [found] = await driver.hold((connection) => connection.exec<{ count: number }>(PREPARED));
+      expect(found?.count).toBe(count);
+      await driver.close();
+    }));
+}
+
+test("what was prepared before another version added a column works after it, alone and in a transaction", () =>
+  withDriver(async (driver) => {
+    const { database } = openDoors(driver, createSystemClock());
+    await driver.query("CREATE TABLE words (word text)");
+    await driver.query("INSERT INTO words VALUES ('one')");
+    const read = () => driver.query("SELECT * FROM words");
+    const readWithin = () => database.transaction((session) => session.query("SELECT * FROM words"));
+    const both = () => Promise.all([read(), read(), readWithin(), readWithin()]);
+    await both();
+    for (const column of ["first", "second"]) {
+      await driver.query(`ALTER TABLE words ADD COLUMN ${column} integer NOT NULL DEFAULT 7`);
+      for (const rows of await both()) expect(rows).toEqual([expect.objectContaining({ [column]: 7 })]);
+    }
+    await driver.query("ALTER TABLE words ADD COLUMN third integer NOT NULL DEFAULT 7");
+    expect(await readWithin()).toEqual([{ word: "one", first: 7, second: 7, third: 7 }]);
+  }));

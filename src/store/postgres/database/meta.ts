@@ -1,0 +1,51 @@
+import type { PEPPER } from "../../erased-recipient.ts";
+import { MOVING } from "../../move/move-marks.ts";
+import type { Vault } from "../../vault.ts";
+import type { Session } from "./driver.ts";
+import type { Database } from "./transactions.ts";
+
+/** Single facts about the database as a whole. */
+export async function readMeta(session: Session, name: MetaName): Promise<string | undefined> {
+  const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
+  return row?.value;
+}
+
+type MetaName =
+  | "admin_token_digest"
+  | "records_version"
+  | "master_key_check"
+  | "earlier_keys"
+  | typeof PEPPER.name;
+
+export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
+  await session.query(
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    [name, value],
+  );
+}
+
+/** To be done last in a transaction: from then on others that change records wait for it to end. */
+export async function raiseRecordsVersion(session: Session): Promise<void> {
+  await session.query(
+    `INSERT INTO meta (name, value) VALUES ('records_version', '1')
+     ON CONFLICT (name) DO UPDATE SET value = (meta.value::bigint + 1)::text`,
+  );
+}
+
+/** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
+export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
+  await db.query("INSERT INTO meta (name, value) VALUES ('master_key_check', $1) ON CONFLICT DO NOTHING", [
+    vault.checkValue,
+  ]);
+  if ((await readMeta(db, "master_key_check")) === vault.checkValue) return;
+  throw new Error("this database was written under another master key (POSTRIDER_SECRET)");
+}
+
+/** Throws while a service is being copied or restored into the database: half of it is not there yet. */
+export async function refuseHalfMoved(session: Session): Promise<void> {
+  const rows = await session.query("SELECT 1 FROM meta WHERE name = $1", [MOVING]);
+  if (rows.length === 0) return;
+  throw new Error(
+    "a move or a restore into this database was cut off, and half of it is missing: run migrate-to or restore again",
+  );
+}

@@ -1,0 +1,38 @@
+/** For tests: which tables a use of the store has read, and how. */
+import type { Store } from "../../store.ts";
+import { openOther } from "../postgres-world.contract.ts";
+import type { Session } from "./driver.ts";
+
+interface Scans {
+  readonly name: string;
+  readonly whole: number;
+  readonly indexed: number;
+}
+
+/** Of each table that is read while `run` has the database to itself. */
+export async function scansOf(session: Session, url: string, run: (store: Store) => Promise<void>) {
+  await forgetEarlier(session);
+  const [start] = await session.query<{ now: string }>("SELECT now()::text AS now");
+  const store = (await openOther(url)) as unknown as Store;
+  await run(store);
+  // What a connection has read is counted when it is gone.
+  await store.close();
+  while ((await session.query(LATER, [start?.now ?? ""])).length > 0);
+  return session.query<Scans>(SCANS);
+}
+
+/** What others have read is counted when they are gone, or else in the middle of the run where that takes its time. */
+async function forgetEarlier(session: Session): Promise<void> {
+  await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
+  while ((await session.query(`SELECT 1 ${OTHERS}`)).length > 0);
+  await session.query("SELECT pg_stat_reset()");
+}
+
+const OTHERS = `FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
+
+const LATER = `SELECT 1 FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_start > $1::text::timestamptz`;
+
+const SCANS = `SELECT relname::text AS name, seq_scan AS whole, coalesce(idx_scan, 0) AS indexed
+  FROM pg_stat_user_tables WHERE seq_scan > 0 OR idx_scan > 0 ORDER BY relname`;

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { openDriver } from "./driver.ts";
+import { LOCKS } from "./lock-numbers.ts";
+import { openDoors } from "./transactions.ts";
+
+const INSERT = "INSERT INTO meta (name, value) VALUES ('a', 'b')";
+
+/** Somebody else holds the lock that every transaction asks for at its beginning. */
+async function whileLocked(
+  run: (url: string, unlock: () => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const database = await freshDatabase();
+  const other = new Client({ connectionString: database.url });
+  await other.connect();
+  await other.query(`SELECT pg_advisory_lock(${LOCKS.schema})`);
+  try {
+    await run(database.url, () => other.query(`SELECT pg_advisory_unlock(${LOCKS.schema})`));
+  } finally {
+    await other.end();
+    await database.drop();
+  }
+}
+
+test("where a transaction cannot begin its first statement, sent along with the beginning, does nothing", () =>
+  whileLocked(async (url, unlock) => {
+    const driver = openDriver({ url, connections: 1, statementMs: 200 });
+    const { database, close } = openDoors(driver, createSystemClock());
+    const insert = () => database.transaction((session) => session.query(INSERT));
+    await expect(insert()).rejects.toThrow();
+    await unlock();
+    expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
+    // On the same connection, which is of use again.
+    await insert();
+    expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toHaveLength(1);
+    await close();
+  }));
+
+test("a transaction that asks nothing begins nothing", () =>
+  whileLocked(async (url) => {
+    const { database, close } = openDoors(openDriver({ url, connections: 1 }), createSystemClock());
+    expect(await database.transaction(async () => 1)).toBe(1);
+    await close();
+  }));

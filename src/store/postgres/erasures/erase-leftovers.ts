@@ -1,0 +1,90 @@
+import { firstUuidAt } from "../../../core/uuid.ts";
+import { findOwners } from "../inbound/inbound-books.ts";
+import { removeInbound } from "../inbound/prune-inbound.ts";
+import type { Walk } from "./erasures.ts";
+
+/** A table whose rows go where they name the recipient; its keys are ids that carry their time. */
+interface Sweep {
+  readonly table: string;
+  /** As SQL names the key's type. */
+  readonly type: "uuid" | "text";
+  /** Which rows are meant: $3 the recipient, $4 the account's id, or NULL for all. */
+  readonly test: string;
+  /** What is done to the rows that `where` tells; absent: they are deleted. */
+  readonly work?: (where: string) => string;
+  /** Rows are large: this part of the usual looks. */
+  readonly share?: number;
+}
+
+const IN_ACCOUNT = "($4::text IS NULL OR account_id = $4)";
+
+/** What came after the erasure was asked for stays. */
+export const SWEEPS: readonly Walk[] = [
+  sweep({
+    table: "sandbox_messages",
+    type: "text",
+    test: `(recipient = $3 OR strpos(lower(rendered COLLATE "C"), $3) > 0) AND ${IN_ACCOUNT}`,
+    share: 0.1,
+  }),
+  sweep({
+    table: "inbound_messages",
+    type: "uuid",
+    test: `sender = $3 AND ${IN_ACCOUNT}`,
+    work: (where) => removeInbound(`SELECT id FROM inbound_messages WHERE ${where}`),
+  }),
+  // Callers name contacts as they like.
+  sweep({
+    table: "contacts",
+    type: "text",
+    test: `lower(external_id) IN ($3, ltrim($3, '+')) AND ${IN_ACCOUNT}`,
+    work: (where) => `UPDATE contacts SET external_id = NULL WHERE ${where}`,
+  }),
+];
+
+const LOWEST = "00000000-0000-0000-0000-000000000000";
+
+function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
+  const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
+  const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
+  const statement = work?.(where) ?? `DELETE FROM ${table} WHERE ${where}`;
+  return async (session, { recipient, accountId, createdAt }, { position, looks }) => {
+    const latest = firstUuidAt(createdAt + 1);
+    const from = position === "" ? LOWEST : position;
+    const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
+    const to = end !== undefined && end.id < latest ? end.id : latest;
+    await session.query(statement, [from, to, recipient, accountId ?? null]);
+    return to === latest ? {} : { next: to };
+  };
+}
+
+/** What is found by the recipient. */
+export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
+  const values = [recipient.toLowerCase(), accountId ?? null];
+  const ofAccount = "($2::text IS NULL OR a.id = $2)";
+  await session.query(
+    `DELETE FROM sms_usage u USING accounts a WHERE u.account = a.number AND u.recipient = $1 AND ${ofAccount}`,
+    values,
+  );
+  await session.query(
+    `DELETE FROM soft_bounces s USING accounts a WHERE s.account_id = a.id AND s.email = $1 AND ${ofAccount}`,
+    values,
+  );
+  return {};
+};
+
+/** Parts of long messages from handsets, which wait for one another: few. Whose they are, the number they went to tells. */
+export const eraseParts: Walk = async (session, { recipient, accountId }) => {
+  const rows = await session.query<{ connector_id: string; recipient: string }>(
+    "SELECT DISTINCT connector_id, recipient FROM inbound_parts WHERE sender = $1",
+    [recipient],
+  );
+  const places = rows.map((row) => ({ connectorId: row.connector_id, to: row.recipient }));
+  const ownerOf = await findOwners(session, places);
+  const meant = places.filter((place) => accountId === undefined || ownerOf(place) === accountId);
+  await session.query(
+    `DELETE FROM inbound_parts p USING unnest($1::text[], $2::text[]) AS t (connector_id, recipient)
+     WHERE p.connector_id = t.connector_id AND p.recipient = t.recipient AND p.sender = $3`,
+    [meant.map(({ connectorId }) => connectorId), meant.map(({ to }) => to), recipient],
+  );
+  return {};
+};

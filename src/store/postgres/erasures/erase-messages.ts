@@ -1,0 +1,140 @@
+import { closeParts, createScrubber, isRecipient } from "../../../core/erasure.ts";
+import { firstUuidAt } from "../../../core/uuid.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
+import { partOf } from "../../message-page.ts";
+import type { Session } from "../database/driver.ts";
+import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
+import { removeMessages } from "../messages/message-removal.ts";
+import { type LockedJob, redactRows } from "../messages/redact-messages.ts";
+import type { From, Walk } from "./erasures.ts";
+
+/** Goes through the messages of one account after another, by the index of lists. */
+export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
+  const [number, after = ""] =
+    position === "" ? [await nextAccount(session, task, undefined)] : fromPosition(position);
+  if (number === undefined) return {};
+  const { last, ...done } = await walkAccount(session, task, { account: number, after, looks, log });
+  if (last !== undefined) return { ...done, next: `${number} ${last}` };
+  const next = task.accountId === undefined ? await nextAccount(session, task, number) : undefined;
+  return { ...done, ...(next !== undefined && { next: `${next} ` }) };
+};
+
+function fromPosition(position: string): [number, string] {
+  const [account = "", id = ""] = position.split(" ");
+  return [Number(account), id];
+}
+
+async function nextAccount(
+  session: Session,
+  { accountId }: ErasureTask,
+  after: number | undefined,
+): Promise<number | undefined> {
+  const rows = await session.query<{ number: number }>(
+    "SELECT number FROM accounts WHERE number > $1 AND ($2::text IS NULL OR id = $2) ORDER BY number LIMIT 1",
+    [after ?? -1, accountId ?? null],
+  );
+  return rows[0]?.number;
+}
+
+interface Walked {
+  /** Absent: the account has no more. */
+  readonly last?: string;
+  readonly isBlocked?: boolean;
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+const LOWEST = "00000000-0000-0000-0000-000000000000";
+
+async function walkAccount(
+  session: Session,
+  task: ErasureTask,
+  {
+    account,
+    after,
+    looks,
+    log,
+  }: Omit<From, "position"> & { account: number; after: string; log: MessageLog },
+): Promise<Walked> {
+  const { recipient, createdAt } = task;
+  const channel = recipient.startsWith("+") ? "sms" : "email";
+  const from = after === "" ? LOWEST : after;
+  const [end] = await session.query<{ id: string }>(ENDS, [account, channel, from, looks]);
+  const latest = firstUuidAt(createdAt + 1);
+  const upTo = end !== undefined && end.id < latest ? end.id : latest;
+  const needle = channel === "sms" ? recipient : partOf(recipient);
+  const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
+  const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
+  const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
+  const found = rows.map(({ id }) => id);
+  const { forgotten, ...done } = await forgetAll(session, log, { ids: found, task });
+  // What is on its way comes home first: then its traces are all here.
+  if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
+  const last = found.length === most ? found.at(-1) : end?.id;
+  return { ...done, ...(last !== undefined && last <= upTo && { last }) };
+}
+
+const ENDS = `SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id > $3 ORDER BY id OFFSET $4 LIMIT 1`;
+
+const FIND = (test: string) => `SELECT id FROM messages
+  WHERE account = $1 AND channel = $2 AND id > $3 AND id <= $4 AND ${test} ORDER BY id LIMIT $6`;
+
+const FIND_SMS = FIND("recipient = $5");
+
+/** Only letters of ASCII have two cases. */
+const FIND_EMAIL = FIND(`strpos(lower(parts COLLATE "C"), $5) > 0`);
+
+interface Forgotten {
+  /** How many, from the first on: up to one that is on its way. */
+  readonly forgotten: number;
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+async function forgetAll(
+  session: Session,
+  log: MessageLog,
+  { ids, task }: { readonly ids: readonly string[]; readonly task: ErasureTask },
+): Promise<Forgotten> {
+  const jobs = await session.query<LockedJob>(LOCK_JOBS, [ids]);
+  const onTheirWay = new Set(jobs.flatMap((job) => (job.is_leased ? [job.message_id] : [])));
+  const first = ids.findIndex((id) => onTheirWay.has(id));
+  const free = first === -1 ? ids : ids.slice(0, first);
+  await log.lock(free);
+  const messages = free.flatMap((id) => log.find(id) ?? []);
+  const [alone, shared] = partition(messages, (message) => isTheirsAlone(message, task.recipient));
+  await redact(session, log, { messages: shared, jobs, task });
+  await session.query("DELETE FROM sandbox_messages WHERE message_id = ANY($1)", [alone.map(({ id }) => id)]);
+  await removeMessages(session, alone);
+  return { forgotten: free.length, erased: alone.length, redacted: shared.length };
+}
+
+const LOCK_JOBS = `SELECT id, message_id, parts, is_leased FROM jobs WHERE message_id = ANY($1)
+  ORDER BY id FOR UPDATE`;
+
+function isTheirsAlone({ progress }: LockedMessage, recipient: string): boolean {
+  return progress.channel === "sms" || progress.parts.every((part) => isRecipient(part, recipient));
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+}
+
+/** Of emails to several, what is theirs. */
+async function redact(
+  session: Session,
+  log: MessageLog,
+  given: { messages: readonly LockedMessage[]; jobs: readonly LockedJob[]; task: ErasureTask },
+): Promise<void> {
+  const { messages, jobs, task } = given;
+  const { recipient, writings } = task;
+  if (messages.length === 0) return;
+  const scrub = createScrubber(recipient, ...writings);
+  for (const message of messages) {
+    const closed = closeParts(message.progress, recipient);
+    // Scrubbed as it is stored.
+    log.save(message, { progress: JSON.parse(scrub(JSON.stringify(closed))), entries: [] });
+  }
+  const after = messages.flatMap(({ id }) => log.find(id) ?? []);
+  await redactRows(session, { messages: after, jobs, recipient, scrub });
+}

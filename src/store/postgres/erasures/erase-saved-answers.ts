@@ -1,0 +1,64 @@
+import { uuidTime } from "../../../core/uuid.ts";
+import { messageTo, scrubAnswer } from "../../erasure-work.ts";
+import type { Session } from "../database/driver.ts";
+import type { Walk } from "./erasures.ts";
+
+/**
+ * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
+ * not send again.
+ */
+export const eraseAnswers: Walk = async (session, task, { position, looks }) => {
+  const { recipient, accountId, createdAt } = task;
+  if (!recipient.startsWith("+")) return {};
+  const rows = await session.query<AnswerRow>(READ, [position === "" ? LOWEST : position, looks]);
+  const named = rows.flatMap((row) => {
+    const id = messageTo(row.body, recipient);
+    return id !== undefined && (uuidTime(id) ?? Number.POSITIVE_INFINITY) <= createdAt
+      ? [{ ...row, id }]
+      : [];
+  });
+  const isTheirs = await findTheirs(
+    session,
+    accountId,
+    named.map(({ id }) => id),
+  );
+  const meant = named.filter(({ id }) => isTheirs(id));
+  await session.query(UPDATE, [
+    meant.map(({ name }) => name),
+    meant.map(({ taken_at }) => taken_at),
+    meant.map(({ body }) => scrubAnswer(body, recipient)),
+  ]);
+  const last = rows.at(-1)?.name;
+  return rows.length < looks || last === undefined ? {} : { next: last };
+};
+
+const LOWEST = "00000000-0000-0000-0000-000000000000";
+
+interface AnswerRow {
+  readonly name: string;
+  readonly body: string;
+  readonly taken_at: number;
+}
+
+const READ = "SELECT name, body, taken_at FROM idempotency_keys WHERE name > $1 ORDER BY name LIMIT $2";
+
+/** Not where the key has been taken anew meanwhile. */
+const UPDATE = `UPDATE idempotency_keys k SET body = t.body
+  FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS t (name, taken_at, body)
+  WHERE k.name = t.name AND k.taken_at = t.taken_at`;
+
+/** Which of these messages are the account's; all where it is in every account. */
+async function findTheirs(
+  session: Session,
+  accountId: string | undefined,
+  ids: readonly string[],
+): Promise<(id: string) => boolean> {
+  if (accountId === undefined) return () => true;
+  const rows = await session.query<{ id: string }>(
+    `SELECT m.id FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id
+     WHERE m.account = (SELECT number FROM accounts WHERE accounts.id = $2)`,
+    [ids, accountId],
+  );
+  const theirs = new Set(rows.map(({ id }) => id));
+  return (id) => theirs.has(id);
+}

@@ -1,0 +1,80 @@
+import type { Suppression } from "../../../core/accounts.ts";
+import { addressKey } from "../../../core/address-key.ts";
+import { createWordScrubber } from "../../../core/erasure.ts";
+import { addSuppressions } from "../suppressions/suppression-rows.ts";
+import type { ErasedNames } from "./erased-names.ts";
+import type { Walk } from "./erasures.ts";
+
+/** Suppressions and opt-outs of the recipient: they go on to hold, and name nobody any more. */
+export function createWishErasure(erasedNames: ErasedNames): readonly Walk[] {
+  return [createSuppressionErasure(erasedNames), createOptOutErasure(erasedNames)];
+}
+
+interface SuppressionRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly reason: Suppression["reason"];
+  readonly source: string | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+}
+
+/** One in each account at the most. */
+function createSuppressionErasure(erasedNames: ErasedNames): Walk {
+  return async (session, { recipient, writings, accountId }) => {
+    const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, [
+      recipient.toLowerCase(),
+      accountId ?? null,
+    ]);
+    if (rows.length === 0) return {};
+    const toErased = await erasedNames.needForm(session);
+    const scrub = createWordScrubber(recipient, ...writings);
+    // An import may have brought the erased form already: then the longer one stays, as ever.
+    const erased = rows.map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      email: toErased(addressKey(recipient)),
+      reason: row.reason,
+      ...(row.source !== null && { source: scrub(row.source) }),
+      ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+      createdAt: row.created_at,
+    }));
+    await addSuppressions(session, erased, undefined);
+    return {};
+  };
+}
+
+const TAKE_SUPPRESSIONS = `DELETE FROM suppressions s USING accounts a
+  WHERE s.account_id = a.id AND s.email = $1 AND ($2::text IS NULL OR a.id = $2)
+  RETURNING s.id, s.account_id, s.reason, s.source, s.expires_at, s.created_at`;
+
+/** Of one account there may be many, and no index leads to those of a number. */
+function createOptOutErasure(erasedNames: ErasedNames): Walk {
+  return async (session, { recipient, accountId }, { position, looks }) => {
+    const [end] = await session.query<{ id: string }>(
+      "SELECT id FROM opt_outs WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1",
+      [position, looks],
+    );
+    const values = [position, end?.id ?? null, recipient, accountId ?? null];
+    const rows = await session.query<{ id: string; reason: string }>(FIND_OPT_OUTS, values);
+    if (rows.length > 0) {
+      const erased = (await erasedNames.needForm(session))(recipient);
+      const scrub = createWordScrubber(recipient);
+      const ids = rows.map(({ id }) => id);
+      await session.query(DROP_TWINS, [ids, erased]);
+      await session.query(RENAME, [ids, rows.map(({ reason }) => scrub(reason)), erased]);
+    }
+    return end === undefined ? {} : { next: end.id };
+  };
+}
+
+const FIND_OPT_OUTS = `SELECT id, reason FROM opt_outs
+  WHERE id > $1 AND ($2::text IS NULL OR id <= $2) AND recipient = $3 AND ($4::text IS NULL OR account_id = $4)
+  ORDER BY id FOR UPDATE`;
+
+/** The erased form is there already, and says the same. */
+const DROP_TWINS = `DELETE FROM opt_outs o USING opt_outs twin WHERE o.id = ANY($1) AND twin.account_id = o.account_id
+  AND twin.sender IS NOT DISTINCT FROM o.sender AND twin.recipient = $2`;
+
+const RENAME = `UPDATE opt_outs o SET recipient = $3, reason = t.reason
+  FROM unnest($1::text[], $2::text[]) AS t (id, reason) WHERE o.id = t.id`;

@@ -1,0 +1,42 @@
+import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import { namedRecipient, otherSearches, otherTwins } from "../../erased-recipient.ts";
+import type { Session } from "../database/driver.ts";
+import type { RecordRows } from "../records/record-rows.ts";
+import type { ErasedNames } from "./erased-names.ts";
+
+/** Senders of one account that one number has opted out of. */
+const MAX_TWINS = 1_000;
+
+/** Records of those who were erased: who knows their name, in any spelling, finds them, and cannot make them twice. */
+export function withErased(
+  rows: RecordRows,
+  erasedNames: ErasedNames,
+): Pick<RecordRows, "select" | "insert"> {
+  const formFor = async <K extends RecordKind>(session: Session, kind: K, fields: Partial<RecordTypes[K]>) =>
+    namedRecipient(kind, fields) === undefined ? undefined : erasedNames.form(session);
+  return {
+    async select(session, kind, page) {
+      const all = await rows.select(session, kind, page);
+      const { where } = page;
+      const others = otherSearches(kind, where, await formFor(session, kind, where));
+      if (others.length === 0) return all;
+      for (const other of others) all.push(...(await rows.select(session, kind, { ...page, where: other })));
+      return all.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, page.limit);
+    },
+    async insert(session, kind, record) {
+      const twins = otherTwins(kind, record, await formFor(session, kind, record));
+      for (const where of twins?.searches ?? []) {
+        const found = await rows.select(session, kind, { where, limit: MAX_TWINS });
+        if (twins && found.some((each) => senderOf(each) === senderOf(record))) {
+          return { conflict: twins.field };
+        }
+      }
+      return rows.insert(session, kind, record);
+    },
+  };
+}
+
+/** Opt-outs of several senders may stand beside one another. */
+function senderOf(record: object): unknown {
+  return "sender" in record ? record.sender : undefined;
+}

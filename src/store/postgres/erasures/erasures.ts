@@ -1,0 +1,95 @@
+import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../../erasure-work.ts";
+import type { Erasures, UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import { eraseCounts, eraseParts, SWEEPS } from "./erase-leftovers.ts";
+import { eraseMessages } from "./erase-messages.ts";
+import { eraseParked } from "./erase-parked.ts";
+import { eraseAnswers } from "./erase-saved-answers.ts";
+import { createWishErasure } from "./erase-wishes.ts";
+import type { ErasedNames } from "./erased-names.ts";
+
+/** Where a stretch begins, and about how many rows it is to look at. */
+export interface From {
+  /** "" at the start. */
+  readonly position: string;
+  readonly looks: number;
+}
+
+/** Goes through one table, or a few, a stretch at a time, each in a transaction. */
+export type Walk = (
+  session: Session,
+  task: ErasureTask,
+  from: From & { readonly log: MessageLog },
+) => Promise<Stretch>;
+
+export function createErasures(session: Session): Erasures {
+  const select = async (sql: string, values: readonly (string | number)[]) =>
+    (await session.query<ErasureRow>(sql, values)).map(toErasure);
+  return {
+    async create({ id, accountId, recipient, salt, digest, createdAt }) {
+      await session.query(INSERT, [id, accountId ?? null, recipient, salt, digest, createdAt]);
+      const nothing = { erased: 0, redacted: 0 };
+      return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...nothing };
+    },
+    find: async (id) => (await select("SELECT * FROM erasures WHERE id = $1", [id]))[0],
+    list: ({ after = "", limit }) =>
+      select("SELECT * FROM erasures WHERE id > $1 ORDER BY id LIMIT $2", [after, limit]),
+  };
+}
+
+const INSERT = `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6)`;
+
+export interface EraseParts {
+  readonly changes: MessageChanges;
+  readonly erasedNames: ErasedNames;
+}
+
+/** `UpkeepStore.erase`: one stretch of the oldest erasure under way that no other process is at work on. */
+export function createErase(session: Session, { changes, erasedNames }: EraseParts): UpkeepStore["erase"] {
+  // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
+  const walks: readonly Walk[] = [
+    eraseAnswers,
+    eraseMessages,
+    eraseParked,
+    ...SWEEPS,
+    eraseCounts,
+    eraseParts,
+    ...createWishErasure(erasedNames),
+  ];
+  // Asks first: there is hardly ever one.
+  return async (now, looks) => {
+    const isAny =
+      (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;
+    if (!isAny) return 0;
+    return changes((session, log) => eraseOn(session, walks, { now, looks, log }));
+  };
+}
+
+async function eraseOn(
+  session: Session,
+  walks: readonly Walk[],
+  { now, looks, log }: { readonly now: number; readonly looks: number; readonly log: MessageLog },
+): Promise<number> {
+  const [row] = await session.query<ErasureRow>(UNDER_WAY);
+  if (!row) return 0;
+  const turn = turnOf(row, walks);
+  if (!turn) {
+    await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
+      now,
+      row.id,
+    ]);
+    return 1;
+  }
+  const stretch = await turn.walk(session, turn.task, { position: row.position, looks, log });
+  const { next, isBlocked, erased = 0, redacted = 0 } = stretch;
+  const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
+  await session.query(ADVANCE, [number, position, erased, redacted, row.id]);
+  return isBlocked ? 0 : 1;
+}
+
+const UNDER_WAY = `SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+const ADVANCE = `UPDATE erasures SET walk = $1, position = $2, erased = erased + $3, redacted = redacted + $4
+  WHERE id = $5`;

@@ -1,0 +1,103 @@
+import type { FeedEvent } from "../../../core/feed-event.ts";
+import { isPublic } from "../../../core/webhook-event.ts";
+import { joinContent, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import type { EventFeed } from "../../store.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+
+/** Octets of content and data in one page: metadata may be long, and all events of a batch repeat it. */
+const MAX_PAGE_OCTETS = 1024 * 1024;
+
+/** `bell`: rung with the ids of accounts that have events to read. */
+export function createEventFeed(db: Database, bell: Bell<string>): EventFeed {
+  return {
+    async read({ accountId, after, limit }) {
+      const rows = await db.query<EventRow>(PAGE, [accountId, after, limit]);
+      const found = await findMessages(db, rows);
+      const events: FeedEvent[] = [];
+      let next = after;
+      let octets = 0;
+      for (const row of rows) {
+        const { event, size } =
+          row.position === 0 ? toOther(row) : toMessageEvent(found.get(row.number), accountId);
+        octets += size;
+        if (octets > MAX_PAGE_OCTETS && next > after) break;
+        next = row.number;
+        if (event) events.push(event);
+      }
+      return { events, next };
+    },
+    async lastNumber() {
+      const [row] = await db.query<{ last: number }>("SELECT last FROM event_numbers");
+      return row?.last ?? 0;
+    },
+    onEvents: bell.onRing,
+  };
+}
+
+interface EventRow {
+  readonly number: number;
+  readonly subject_id: string;
+  readonly position: number;
+  readonly event_id: string | null;
+  readonly at: number | null;
+  readonly type: string | null;
+  readonly data: string | null;
+}
+
+/** Apart from what they are about: of many days' tables a plan is made for one at a time. */
+const PAGE = `SELECT number, subject_id, position, event_id, at, type, data FROM events
+  WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) AND number > $2 ORDER BY number LIMIT $3`;
+
+interface FoundRow extends TimelineRow {
+  readonly event_number: number;
+  readonly id: string;
+  readonly message_recipient: string;
+  /** `null`: beyond what one page holds. */
+  readonly envelope: string | null;
+  readonly octets: number;
+}
+
+async function findMessages(
+  session: Session,
+  rows: readonly EventRow[],
+): Promise<ReadonlyMap<number, FoundRow>> {
+  const ofMessages = rows.filter(({ position }) => position > 0);
+  if (ofMessages.length === 0) return new Map();
+  const found = await session.query<FoundRow>(FIND, [
+    ofMessages.map(({ subject_id }) => subject_id),
+    ofMessages.map(({ position }) => position),
+    ofMessages.map(({ number }) => number),
+  ]);
+  return new Map(found.map((row) => [row.event_number, row]));
+}
+
+/** The contents of a page that is too long are measured, but not read. */
+const FIND = `SELECT event_number, id, message_recipient, octets,
+    CASE WHEN turn = 1 OR sum <= ${MAX_PAGE_OCTETS} THEN envelope END AS envelope,
+    position, at, kind, status, sequence, event_type, recipient, error, detail
+  FROM (SELECT p.number AS event_number, m.id, m.recipient AS message_recipient, c.envelope, t.*,
+      octet_length(c.envelope) AS octets, row_number() OVER w AS turn, sum(octet_length(c.envelope)) OVER w AS sum
+    FROM unnest($1::uuid[], $2::int[], $3::bigint[]) AS p (subject_id, position, number)
+    JOIN messages m ON m.id = p.subject_id JOIN contents c ON c.id = m.content
+    JOIN timeline t ON t.message_id = p.subject_id AND t.position = p.position
+    WINDOW w AS (ORDER BY p.number)) AS measured`;
+
+type Sized = { readonly event: FeedEvent | undefined; readonly size: number };
+
+const NOTHING: Sized = { event: undefined, size: 0 };
+
+function toMessageEvent(row: FoundRow | undefined, accountId: string): Sized {
+  if (!row) return NOTHING;
+  const entry = toTimelineEntry(row);
+  if (row.envelope === null || !isPublic(entry)) return { event: undefined, size: row.octets };
+  const { id, message_recipient: recipient } = row;
+  const message = { id, accountId, recipient, content: joinContent(row.envelope, null) };
+  return { event: { kind: "message", message, entry }, size: row.octets };
+}
+
+function toOther({ at, event_id: id, type, data }: EventRow): Sized {
+  if (at === null || id === null || type === null || data === null) return NOTHING;
+  return { event: { kind: "other", id, type, at, data: JSON.parse(data) }, size: data.length };
+}

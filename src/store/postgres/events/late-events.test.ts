@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import type { FeedEvent } from "../../../core/feed-event.ts";
+import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { type Connection, openDriver } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import { openFresh, openOther } from "../postgres-world.contract.ts";
+
+type Ground = Omit<World, "inside">;
+
+/** An event as a transaction writes it that moves the message; it is not committed. */
+async function tell(session: Connection, { account }: Ground, id: string) {
+  await session.exec(`BEGIN;
+    INSERT INTO timeline (message_id, position, at, kind, status, sequence, event_type)
+      VALUES ('${id}', 1, 0, 'status', 'sent', 1, 'sms.sent');
+    INSERT INTO new_events (subject_id, position, account)
+      SELECT '${id}', 1, number FROM accounts WHERE id = '${account.id}'`);
+}
+
+/** A reader that goes on from where it was. */
+function follow({ store, account, clock }: Ground) {
+  let after = 0;
+  return async () => {
+    while ((await store.upkeep.numberEvents(clock.now, 10)) > 0);
+    const { events, next } = await store.feed.read({ accountId: account.id, after, limit: 100 });
+    after = next;
+    return events.map(idOf);
+  };
+}
+
+function idOf(event: FeedEvent): string {
+  return event.kind === "message" ? event.message.id : event.id;
+}
+
+test("an event that was written first and is committed last is read last, and none twice", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const [slow = ""] = await world.sms({ queue: "elsewhere" });
+  const [fast = ""] = await world.sms();
+  const other = openDriver({ url, connections: 1 });
+  const readMore = follow(world);
+  await other.hold(async (connection) => {
+    await tell(connection, world, slow);
+    await world.settle(await world.claimOne());
+    expect(await readMore()).toEqual([fast]);
+    expect(await readMore()).toEqual([]);
+    await connection.exec("COMMIT");
+    expect(await readMore()).toEqual([slow]);
+    expect(await readMore()).toEqual([]);
+  });
+  await other.close();
+  await store.close();
+}, 60_000);
+
+test("what a numbering that is not committed has numbered is neither read nor counted, and nobody else numbers", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const [id = ""] = await world.sms();
+  await world.settle(await world.claimOne());
+  const other = openDriver({ url, connections: 1 });
+  await other.hold(async (connection) => {
+    await connection.exec(`BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.numbering})`);
+    expect(await store.upkeep.numberEvents(world.clock.now, 10)).toBe(0);
+    expect(await store.feed.lastNumber()).toBe(0);
+    await connection.exec("ROLLBACK");
+  });
+  expect(await follow(world)()).toEqual([id]);
+  expect(await store.feed.lastNumber()).toBe(1);
+  await other.close();
+  await store.close();
+}, 60_000);
+
+test("two that number at once give each event one number, and no number twice", async () => {
+  const { store, url } = await openFresh();
+  const other = (await openOther(url)) as unknown as Store;
+  const world = await createWorld(store);
+  const to = Array.from({ length: 60 }, (_, index) => `+91${index}`);
+  const ids = await world.sms({ to });
+  const jobs = await world.claim(to.length);
+  let isOver = false;
+  const number = async (by: Store) => {
+    let sum = 0;
+    for (let isLast = false; ; isLast = isOver) {
+      const moved = await by.upkeep.numberEvents(world.clock.now, 3);
+      sum += moved;
+      if (isLast && moved === 0) return sum;
+    }
+  };
+  const numbered = [number(store), number(other), number(store), number(other)];
+  for (const job of jobs) await world.settle(job);
+  isOver = true;
+  const sums = await Promise.all(numbered);
+  const rest = await number(store);
+  expect(sums.reduce((sum, one) => sum + one, rest)).toBe(ids.length);
+  expect(await store.feed.lastNumber()).toBe(ids.length);
+  const { events } = await other.feed.read({ accountId: world.account.id, after: 0, limit: 100 });
+  expect(events.map(idOf).toSorted()).toEqual(ids);
+  await other.close();
+  await store.close();
+}, 60_000);
+
+test("an event of a day that another process has dropped is numbered all the same, and holds up none behind it", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const [dropped = ""] = await world.sms({ queue: "elsewhere" });
+  world.clock.now += DAY;
+  const [id = ""] = await world.sms();
+  const other = openDriver({ url, connections: 1 });
+  await other.hold(async (connection) => {
+    await tell(connection, world, dropped);
+    await connection.exec("COMMIT");
+    for (const table of ["messages", "contents", "timeline", "events"])
+      await connection.exec(`DROP TABLE ${table}_20260115`);
+  });
+  await world.settle(await world.claimOne());
+  expect(await follow(world)()).toEqual([id]);
+  expect(await store.feed.lastNumber()).toBe(2);
+  await other.close();
+  await store.close();
+}, 60_000);

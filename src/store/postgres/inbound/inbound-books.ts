@@ -1,0 +1,177 @@
+import type { InboundMessage, InboundPiece } from "../../../core/inbound.ts";
+import { senderIdsOf } from "../../../core/inbound-address.ts";
+import { toReceivedEntry, toReceivedEvent } from "../../../core/received-event.ts";
+import { hostOf, type Lane } from "../../../core/webhook-outbox.ts";
+import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound-parts.ts";
+import { INBOUND_COLUMNS, toInboundRow } from "../../inbound-rows.ts";
+import type { InboundAccount, InboundBooks } from "../../take-inbound.ts";
+import type { Session } from "../database/driver.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";
+import { loadParts } from "../queue/part-shelf.ts";
+import { readSettings } from "../records/account-settings.ts";
+import { collectWishes } from "../suppressions/wishes.ts";
+import { addWebhooks, type NewWebhook } from "../webhooks/webhook-log.ts";
+
+/** What a transaction is to know: all that the rules may ask about. */
+export interface InboundQuestions {
+  /** Whole ones that may be repeats. */
+  readonly pieces: readonly InboundPiece[];
+  readonly groups: readonly PartGroup[];
+  /** Where messages come from that may be kept. */
+  readonly places: readonly Place[];
+}
+
+type Place = Pick<InboundPiece, "connectorId" | "to" | "accountId">;
+
+export interface LoadedBooks {
+  readonly books: InboundBooks;
+  /** Writes what the rules have come to; the lanes that have webhooks ready with it. */
+  write(): Promise<readonly Lane[]>;
+}
+
+/** Reads by a handful of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
+export async function loadBooks(
+  session: Session,
+  questions: InboundQuestions,
+  erasedNames: ErasedNames,
+): Promise<LoadedBooks> {
+  const { shelf, write: writeParts } = await loadParts(session, questions.groups);
+  const isKnown = await findRepeats(session, questions.pieces);
+  const ownerOf = await findOwners(session, questions.places);
+  const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
+  const accounts = await findAccounts(session, ids);
+  const { wishes, write: writeWishes } = collectWishes(erasedNames);
+  const messages: NewMessage[] = [];
+  const events: NewOtherEvent[] = [];
+  const webhooks: NewWebhook[] = [];
+
+  const books: InboundBooks = {
+    parts: createInboundParts(shelf),
+    optOuts: wishes,
+    isRepeat: (piece) => isKnown(piece) || messages.some((each) => isSame(each, piece)),
+    ownerOf,
+    accountOf: (id) => accounts.get(id),
+    insert: (message, more) => void messages.push({ message, ...more }),
+    tell(message, { number: account, account: { id: accountId } }, url) {
+      events.push({ account, subjectId: message.id, event: toReceivedEvent(message) });
+      const callbackHost = url === undefined ? null : hostOf(url);
+      const callback = { id: message.id, account, accountId, callbackHost };
+      webhooks.push({ message: callback, entry: toReceivedEntry(message) });
+    },
+  };
+  return {
+    books,
+    async write() {
+      await writeParts();
+      await insertMessages(session, messages);
+      await writeWishes(session);
+      await addOtherEvents(session, events);
+      return addWebhooks(session, webhooks);
+    },
+  };
+}
+
+async function findAccounts(
+  session: Session,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, InboundAccount>> {
+  if (ids.length === 0) return new Map();
+  const rows = await session.query<{ id: string; number: number }>(
+    "SELECT id, number FROM accounts WHERE id = ANY($1)",
+    [[...new Set(ids)]],
+  );
+  const settingsOf = await readSettings(session, ids);
+  return new Map(rows.map(({ id, number }) => [id, { number, account: { id }, settings: settingsOf(id) }]));
+}
+
+interface NewMessage {
+  readonly message: InboundMessage;
+  readonly key: string;
+  readonly webhookUrl: string | undefined;
+}
+
+function isSame({ message, key }: NewMessage, piece: InboundPiece): boolean {
+  return (
+    key === piece.key && message.connectorId === piece.connectorId && message.receivedAt >= piece.sameSince
+  );
+}
+
+async function insertMessages(session: Session, messages: readonly NewMessage[]): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map(({ message, key, webhookUrl }) => toInboundRow(message, { key, webhookUrl }));
+  const columns = Array.from({ length: COLUMN_TYPES.length }, (_, at) => rows.map((row) => row[at] ?? null));
+  await session.query(INSERT, columns);
+}
+
+const COLUMN_TYPES = [
+  ...[
+    "uuid",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text",
+    "int",
+    "text",
+    "text",
+    "boolean",
+    "bigint",
+    "text",
+    "text",
+  ],
+];
+
+const INSERT = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
+  SELECT * FROM unnest(${COLUMN_TYPES.map((type, at) => `$${at + 1}::${type}[]`).join(", ")})`;
+
+/** Which of the pieces are there already. */
+async function findRepeats(
+  session: Session,
+  pieces: readonly InboundPiece[],
+): Promise<(piece: InboundPiece) => boolean> {
+  if (pieces.length === 0) return () => false;
+  const rows = await session.query<{ place: number }>(REPEATS, [
+    pieces.map(({ connectorId }) => connectorId),
+    pieces.map(({ key }) => key),
+    pieces.map(({ sameSince }) => sameSince),
+  ]);
+  const known = new Set(rows.map(({ place }) => pieces[place - 1]));
+  return (piece) => known.has(piece);
+}
+
+const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY
+    AS t (connector_id, provider_key, since, place)
+  WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
+    AND m.provider_key = t.provider_key AND m.received_at >= t.since)`;
+
+/** Whose a message from a handset is, by the connector it came through and the number it went to. */
+export async function findOwners(
+  session: Session,
+  places: readonly Pick<Place, "connectorId" | "to">[],
+): Promise<(place: Pick<WholeMessage, "connectorId" | "to">) => string | undefined> {
+  const nameOf = ({ connectorId, to }: Pick<Place, "connectorId" | "to">) => `${connectorId} ${to}`;
+  const wanted = [...new Map(places.map((place) => [nameOf(place), place])).values()];
+  if (wanted.length === 0) return () => undefined;
+  const rows = await session.query<OwnerRow>(OWNERS, [
+    wanted.map(({ connectorId }) => connectorId),
+    wanted.map(({ to }) => to),
+    wanted.map(({ to }) => JSON.stringify(senderIdsOf(to))),
+  ]);
+  const owners = new Map(rows.map(({ place, owner }) => [nameOf(wanted[place - 1] as Place), owner]));
+  return (place) => owners.get(nameOf(place)) ?? undefined;
+}
+
+interface OwnerRow {
+  readonly place: number;
+  readonly owner: string | null;
+}
+
+/** A sender that several accounts have says nothing of whom an answer is for. */
+const OWNERS = `SELECT place, coalesce(
+    (SELECT account_id FROM inbound_numbers n WHERE n.connector_id = t.connector_id AND n.number = t.recipient),
+    (SELECT account_id FROM inbound_numbers n WHERE n.connector_id IS NULL AND n.number = t.recipient),
+    (SELECT min(account_id) FROM senders s
+      WHERE s.sender_id = ANY(ARRAY(SELECT jsonb_array_elements_text(t.sender_ids::jsonb)))
+      HAVING min(account_id) = max(account_id))) AS owner
+  FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS t (connector_id, recipient, sender_ids, place)`;

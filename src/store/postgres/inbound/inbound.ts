@@ -1,0 +1,134 @@
+import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound.ts";
+import { firstUuidAt } from "../../../core/uuid.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import { groupOf, type InboundPartRow, type PartGroup } from "../../inbound-parts.ts";
+import { type InboundRow, toInboundMessage } from "../../inbound-rows.ts";
+import type { InboundStore, UpkeepStore } from "../../store.ts";
+import { keepInbound, takeInbound } from "../../take-inbound.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session, SqlValue } from "../database/driver.ts";
+import { createGroupCommit } from "../database/group-commit.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import { lockNames } from "../database/name-locks.ts";
+import type { Database, Doors } from "../database/transactions.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { nameOfGroup } from "../queue/part-shelf.ts";
+import { findOptedOut } from "../suppressions/opt-outs.ts";
+import { type InboundQuestions, type LoadedBooks, loadBooks } from "./inbound-books.ts";
+
+export interface InboundStoreParts {
+  /** Lanes that have webhooks ready. */
+  readonly bell: Bell<Lane>;
+  readonly erasedNames: ErasedNames;
+  readonly schedule: (run: () => void) => void;
+}
+
+interface Inbound {
+  readonly inbound: InboundStore;
+  readonly completeInbound: UpkeepStore["completeInbound"];
+}
+
+const MAX_COUNTED = 100_000;
+
+export function createInbound(doors: Doors, { bell, erasedNames, schedule }: InboundStoreParts): Inbound {
+  const { database: db, within } = doors;
+  const change: Change = async (questions, work) => {
+    const { value, lanes } = await within.transaction(async (session) => {
+      await lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
+      const loaded = await loadBooks(session, questions, erasedNames);
+      const value = work(loaded.books);
+      return { value, lanes: await loaded.write() };
+    });
+    bell.ring(lanes);
+    return value;
+  };
+  const receive = createReceive(change, schedule);
+  const complete = createComplete(within, change);
+  return {
+    inbound: {
+      receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : doors.admit(() => receive(pieces))),
+      list: async (query) => (await select(db, query)).map(toInboundMessage),
+      unassigned: async () => (await db.query<{ count: number }>(NOBODYS))[0]?.count ?? 0,
+      async optedOut({ accountId, sender, to }) {
+        const targets = to.map((recipient) => ({ accountId, sender, recipient }));
+        const indexes = await findOptedOut(db, erasedNames, targets);
+        return to.filter((_, index) => indexes.has(index));
+      },
+    },
+    completeInbound: (before, limit) => doors.admit(() => complete(before, limit)),
+  };
+}
+
+const NOBODYS = `SELECT count(*) AS count FROM
+  (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;
+
+/** A transaction in which the rules are asked about pieces and groups that are locked. */
+type Change = <T>(questions: InboundQuestions, work: (books: LoadedBooks["books"]) => T) => Promise<T>;
+
+function namesOf({ pieces, groups }: InboundQuestions): ReadonlySet<string> {
+  const keys = pieces.map(({ connectorId, key }) => JSON.stringify([connectorId, key]));
+  return new Set([...keys, ...groups.map(nameOfGroup)]);
+}
+
+function createReceive(
+  change: Change,
+  schedule: InboundStoreParts["schedule"],
+): (pieces: readonly InboundPiece[]) => Promise<readonly InboundResult[]> {
+  return createGroupCommit<readonly InboundPiece[], readonly InboundResult[]>({
+    schedule,
+    nameOf: () => undefined,
+    weightOf: (pieces) => pieces.length * WEIGHT,
+    run: (calls) => {
+      const pieces = calls.flat();
+      const whole = pieces.filter(({ part }) => part === undefined);
+      const groups = pieces.flatMap(partGroups);
+      return change({ pieces: whole, groups, places: pieces }, (books) =>
+        calls.map((each) => each.map((piece) => takeInbound(books, piece))),
+      );
+    },
+  });
+}
+
+/** So that not very many share a transaction, and its locks. */
+const WEIGHT = 8;
+
+function partGroups({ connectorId, from, to, part }: InboundPiece): PartGroup[] {
+  return part ? [[connectorId, from, to, part.reference, part.total]] : [];
+}
+
+function createComplete(session: Session, change: Change): UpkeepStore["completeInbound"] {
+  return async (before, limit) => {
+    const old = await session.query<InboundPartRow>(OLD, [before, limit]);
+    const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];
+    if (groups.length === 0) return 0;
+    const places = groups.map(([connectorId, , to]) => ({ connectorId, to }));
+    return change({ pieces: [], groups, places }, (books) => {
+      let rows = 0;
+      for (let over = books.parts.expire(before); over; over = books.parts.expire(before)) {
+        if (over.message) keepInbound(books, over.message);
+        rows += over.rows;
+      }
+      return rows;
+    });
+  };
+}
+
+const OLD = "SELECT * FROM inbound_parts WHERE received_at < $1 ORDER BY received_at LIMIT $2";
+
+/** Ids carry the time. */
+function select(db: Database, query: InboundQuery): Promise<readonly InboundRow[]> {
+  const { accountId, from, to, after, before, olderThan, limit } = query;
+  const tests: (readonly [test: string, value: SqlValue | undefined])[] = [
+    ["account_id =", accountId ?? undefined],
+    ["sender =", from],
+    ["recipient =", to],
+    ["id >=", after === undefined ? undefined : firstUuidAt(after)],
+    ["id <", before === undefined ? undefined : firstUuidAt(before)],
+    ["id <", olderThan],
+  ];
+  const given = tests.flatMap(([test, value]) => (value === undefined ? [] : [{ test, value }]));
+  const where = given.map(({ test }, at) => `${test} $${at + 2}`);
+  if (accountId === null) where.unshift("account_id IS NULL");
+  const sql = `SELECT * FROM inbound_messages WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT $1`;
+  return db.query<InboundRow>(sql, [limit, ...given.map(({ value }) => value)]);
+}

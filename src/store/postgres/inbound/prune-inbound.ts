@@ -1,0 +1,28 @@
+import { firstUuidAt } from "../../../core/uuid.ts";
+import type { Session } from "../database/driver.ts";
+
+/** Deletes at most `limit` messages from handsets that came before `before`, with their events and webhooks; how many. */
+export async function pruneInbound(session: Session, before: number, limit: number): Promise<number> {
+  const [row] = await session.query<{ count: number }>(PRUNE, [firstUuidAt(before), limit]);
+  return row?.count ?? 0;
+}
+
+/** Deletes messages from handsets, by the query that gives their ids, with their events and webhooks; gives their count. */
+export function removeInbound(ids: string): string {
+  return `WITH old AS (
+    DELETE FROM inbound_messages WHERE id IN (${ids}) RETURNING id
+  ), new_told AS (
+    DELETE FROM new_events e USING old WHERE e.subject_id = old.id
+  ), told AS (
+    DELETE FROM events e USING old WHERE e.subject_id = old.id
+  ), hooks AS (
+    DELETE FROM webhooks w USING old WHERE w.message_id = old.id RETURNING w.id
+  ), attempts AS (
+    DELETE FROM webhook_attempts a USING hooks WHERE a.webhook = hooks.id
+  )
+  SELECT count(*) AS count FROM old`;
+}
+
+const PRUNE = removeInbound(
+  "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED",
+);

@@ -1,0 +1,218 @@
+import type { AcceptRequest, AcceptResult, Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { uuidTime } from "../../../core/uuid.ts";
+import { type Intake, StoreUnavailable } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { createGroupCommit } from "../database/group-commit.ts";
+import type { Database } from "../database/transactions.ts";
+import type { QueueBook } from "../queue/queue-book.ts";
+import { createUsedAccounts } from "../records/used-accounts.ts";
+import type { Days } from "../retention/days.ts";
+import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
+import { findAnswers, KeyHeld, keyName, type NewKey, takeKeys } from "./idempotency-keys.ts";
+import { type Ask, brokenLimit, countUsage, lockUsage } from "./sms-usage.ts";
+
+export interface AcceptParts {
+  readonly clock: Clock;
+  readonly days: Days;
+  readonly queues: QueueBook;
+  readonly schedule: (run: () => void) => void;
+}
+
+/** `Intake.accept`: content, messages, jobs, key and answer, all or nothing; and `Intake.savedAnswer`. */
+export function createAccept(
+  db: Database,
+  { clock, days, queues, schedule }: AcceptParts,
+): Pick<Intake, "accept" | "savedAnswer"> & { readonly acceptAlone: Intake["accept"] } {
+  const accounts = createUsedAccounts();
+
+  const run = async (
+    requests: readonly AcceptRequest[],
+    patienceMs?: number,
+  ): Promise<readonly (AcceptResult | undefined)[]> => {
+    await days.ensure(requests.flatMap(timesOf));
+    const queueNumber = await queues.numbersOf(
+      requests.flatMap((request) => request.messages.flatMap(queuesOf)),
+    );
+    const { results, numbers } = await db.transaction(
+      async (session) => {
+        const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
+        const group = createGroup(requests, numbers);
+        await refuseOverLimit(session, group);
+        await replayTaken(session, group, patienceMs);
+        await store(session, group, queueNumber);
+        return { results: group.results, numbers };
+      },
+      (session, { results }) => isAnyStored(session, requests, results),
+    );
+    accounts.keep(numbers);
+    queues.ring(
+      requests.flatMap((request, index) => (results[index] === ACCEPTED ? readyQueues(request) : [])),
+    );
+    return results;
+  };
+  const enter = createGroupCommit<Call, Outcome>({
+    clock,
+    schedule,
+    atOnce: 3,
+    run: withQuestions(db, (requests) => run(requests).catch((error) => inProgress(requests, error))),
+    isSlow: (error) => error instanceof KeyHeld,
+    nameOf: (call) => ("asks" in call ? keyName(call.asks) : call.idempotency && keyName(call.idempotency)),
+    weightOf: (call) => ("asks" in call ? 1 : call.messages.length),
+  });
+  return {
+    accept: (request) => enter(request) as Promise<AcceptResult>,
+    acceptAlone: alone((requests) => run(requests, NO_PATIENCE_MS)),
+    savedAnswer: async (asks) => ((await enter({ asks })) as Saved).answer,
+  };
+}
+
+/** For a lock that is free, or is not; 0 would be for ever. */
+const NO_PATIENCE_MS = 50;
+
+/** Nobody else is kept waiting by the key that it needs. */
+function alone(run: RunRequests): Intake["accept"] {
+  return async (request) => {
+    const [result] = await run([request]).catch((error) => inProgress([request], error));
+    if (!result) throw new StoreUnavailable("others stood in the way");
+    return result;
+  };
+}
+
+/** In one line with the requests, so that what has the same key is through before. */
+interface Question {
+  readonly asks: Pick<Idempotency, "scope" | "key" | "now">;
+}
+
+interface Saved {
+  readonly answer: SavedAnswer | undefined;
+}
+
+type Call = AcceptRequest | Question;
+type Outcome = AcceptResult | Saved;
+
+function isRequest(call: Call): call is AcceptRequest {
+  return !("asks" in call);
+}
+
+type RunRequests = (requests: readonly AcceptRequest[]) => Promise<readonly (AcceptResult | undefined)[]>;
+
+/** Questions come first: were they to fail, the requests beside them would not have been taken. */
+function withQuestions(db: Session, run: RunRequests) {
+  return async (calls: readonly Call[]): Promise<readonly (Outcome | undefined)[]> => {
+    if (calls.every(isRequest)) return run(calls);
+    const requests = calls.filter(isRequest);
+    const asked = calls.flatMap((call) => ("asks" in call ? [call.asks] : []));
+    const answers = await findAnswers(db, asked);
+    const results = requests.length > 0 ? await run(requests) : [];
+    let question = 0;
+    let request = 0;
+    return calls.map((call) => ("asks" in call ? { answer: answers.get(question++) } : results[request++]));
+  };
+}
+
+/** Where the key of one request is held; among several it has to be found first. */
+function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
+  if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
+  throw error;
+}
+
+const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+/** One that was accepted stands for all. Where none was there was nothing to store. */
+async function isAnyStored(
+  session: Session,
+  requests: readonly AcceptRequest[],
+  results: readonly (AcceptResult | undefined)[],
+): Promise<boolean> {
+  const accepted = requests.find((_, index) => results[index] === ACCEPTED);
+  if (!accepted) return true;
+  const { first } = endsOf(accepted.messages);
+  return (await session.query("SELECT 1 FROM messages WHERE id = $1", [first.id])).length > 0;
+}
+
+/** What a transaction makes of its requests, step by step: those without a result are still in it. */
+interface Group {
+  readonly requests: readonly Taken[];
+  readonly results: (AcceptResult | undefined)[];
+  /** Indexes of requests that are to be left alone from now on. */
+  readonly out: Set<number>;
+}
+
+function createGroup(requests: readonly AcceptRequest[], numbers: ReadonlyMap<string, number>): Group {
+  const taken = requests.map((request) => ({ request, account: numbers.get(request.accountId) ?? -1 }));
+  return { requests: taken, results: requests.map(() => undefined), out: new Set() };
+}
+
+function answer(group: Group, index: number, result: AcceptResult | undefined): void {
+  group.results[index] = result;
+  group.out.add(index);
+}
+
+/** What is refused leaves nothing behind, so it is judged before its key is taken; a repeat is not judged again. */
+async function refuseOverLimit(session: Session, group: Group): Promise<void> {
+  const asks = group.requests.flatMap((taken, index) => {
+    const ask = askOf(taken);
+    return ask ? [{ index, ask, key: taken.request.idempotency }] : [];
+  });
+  if (asks.length === 0) return;
+  await lockUsage(
+    session,
+    asks.map(({ ask }) => ask.account),
+  );
+  for (const { index, ask, key } of asks) {
+    const saved = key && (await findAnswers(session, [key])).get(0);
+    const refusal = saved ? undefined : await brokenLimit(session, ask);
+    if (saved) answer(group, index, { kind: "replay", answer: saved });
+    else if (refusal) answer(group, index, { kind: "over_limit", refusal });
+    else await countUsage(session, ask);
+  }
+}
+
+function askOf({ request: { limited, messages }, account }: Taken): Ask | undefined {
+  return limited && { account, limited, recipients: messages.map(({ recipient }) => recipient) };
+}
+
+/** A key that is taken leaves the group, and what was answered under it is read in a later statement. */
+async function replayTaken(session: Session, group: Group, patienceMs?: number): Promise<void> {
+  const keyed = group.requests.flatMap(({ request: { idempotency } }, index) =>
+    idempotency && !group.out.has(index) ? [{ index, key: idempotency as NewKey }] : [],
+  );
+  if (keyed.length === 0) return;
+  const keys = keyed.map(({ key }) => key);
+  const lost = await takeKeys(session, keys, patienceMs);
+  const others = keyed.filter((_, at) => lost.has(at));
+  const answers = await findAnswers(
+    session,
+    others.map(({ key }) => key),
+  );
+  others.forEach(({ index }, at) => {
+    const saved = answers.get(at);
+    answer(group, index, saved && { kind: "replay", answer: saved });
+  });
+}
+
+async function store(session: Session, group: Group, queueNumber: (name: string) => number): Promise<void> {
+  const left = group.requests.filter((_, index) => !group.out.has(index));
+  if (left.length > 0) await insertAccepted(session, left, queueNumber);
+  group.requests.forEach((_, index) => {
+    if (!group.out.has(index)) group.results[index] = ACCEPTED;
+  });
+}
+
+function timesOf({ messages }: AcceptRequest): number[] {
+  const { first, last } = endsOf(messages);
+  return (first === last ? [first] : [first, last]).map(({ id }) => {
+    const time = uuidTime(id);
+    if (time === undefined) throw new Error("a message's id says when it was made");
+    return time;
+  });
+}
+
+function queuesOf({ jobs }: AcceptRequest["messages"][number]): string[] {
+  return jobs.map(({ queue }) => queue);
+}
+
+function readyQueues({ messages }: AcceptRequest): string[] {
+  return messages.flatMap((message) => (message.dueAt === undefined ? queuesOf(message) : []));
+}

@@ -1,0 +1,97 @@
+import { hash } from "node:crypto";
+import type { Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
+import { isLockTimeout, type Session } from "../database/driver.ts";
+
+/** A key with the answer that is to be saved under it. */
+export interface NewKey extends Idempotency {
+  readonly answer: Omit<SavedAnswer, "bodyDigest">;
+}
+
+/** The key's name in its table: half of a SHA-256, as a UUID. */
+export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): string {
+  return hash("sha256", `${scope.length}:${scope}${key}`, "hex").slice(0, 32);
+}
+
+/** Another transaction has been taking one of the keys for too long; nothing can be said of it now. */
+export class KeyHeld extends Error {}
+
+/** How long a key that is being taken elsewhere is waited for, with a connection in hand. */
+const PATIENCE_MS = 1_000;
+
+/**
+ * Takes those of the keys that are new or have expired, and gives the indexes of the others. In the order of names, so
+ * that two transactions never wait for one another; one that is being taken elsewhere is waited for, but not for long.
+ */
+export async function takeKeys(
+  session: Session,
+  keys: readonly NewKey[],
+  patienceMs = PATIENCE_MS,
+): Promise<ReadonlySet<number>> {
+  const names = keys.map(keyName);
+  const taken = await session
+    .query<{ name: string }>(TAKE, [
+      names,
+      keys.map((key) => key.bodyDigest),
+      keys.map((key) => key.answer.status),
+      keys.map((key) => key.answer.body),
+      keys.map((key) => key.now),
+      keys.map((key) => key.expiresAt),
+      String(patienceMs),
+    ])
+    .catch(throwHeld);
+  const ours = new Set(taken.map(({ name }) => name.replaceAll("-", "")));
+  return new Set(names.flatMap((name, index) => (ours.has(name) ? [] : [index])));
+}
+
+function throwHeld(error: unknown): never {
+  throw isLockTimeout(error) ? new KeyHeld("a key is held", { cause: error }) : error;
+}
+
+/** An expired row is taken over in place. The limit of the wait is set before the first row is touched. */
+const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $7, true))
+  INSERT INTO idempotency_keys AS k (name, body_digest, status, body, taken_at, expires_at)
+  SELECT t.* FROM patience, unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::bigint[])
+    AS t (name) ORDER BY name
+  ON CONFLICT (name) DO UPDATE SET body_digest = excluded.body_digest, status = excluded.status,
+    body = excluded.body, taken_at = excluded.taken_at, expires_at = excluded.expires_at
+  WHERE k.expires_at <= excluded.taken_at
+  RETURNING name`;
+
+/** What was answered under the keys that have not expired; by index. */
+export async function findAnswers(
+  session: Session,
+  keys: readonly Pick<Idempotency, "scope" | "key" | "now">[],
+): Promise<ReadonlyMap<number, SavedAnswer>> {
+  if (keys.length === 0) return new Map();
+  const rows = await session.query<AnswerRow>(FIND, [keys.map(keyName), keys.map((key) => key.now)]);
+  return new Map(
+    rows.map(({ index, status, body, body_digest: bodyDigest }) => [index - 1, { status, body, bodyDigest }]),
+  );
+}
+
+const FIND = `SELECT t.index, k.status, k.body, k.body_digest
+  FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS t (name, now, index)
+  JOIN idempotency_keys k ON k.name = t.name AND k.expires_at > t.now`;
+
+interface AnswerRow {
+  readonly index: number;
+  readonly status: number;
+  readonly body: string;
+  readonly body_digest: string;
+}
+
+/** From here to its end the transaction is alone with the key, taken or not. */
+export async function lockKey(session: Session, key: Pick<Idempotency, "scope" | "key">): Promise<void> {
+  const half = BigInt.asIntN(64, BigInt(`0x${keyName(key).slice(0, 16)}`));
+  await session.query("SELECT pg_advisory_xact_lock($1::bigint)", [String(half)]);
+}
+
+/** Deletes at most `limit` expired keys; how many. What others are at work on is left to the next time. */
+export async function pruneKeys(session: Session, now: number, limit: number): Promise<number> {
+  const rows = await session.query(
+    `DELETE FROM idempotency_keys WHERE name IN (SELECT name FROM idempotency_keys WHERE expires_at <= $1
+       ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+    [now, limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,35 @@
+import { isSettled } from "../../../core/progress.ts";
+import { readSize, type SizeOf } from "../../receipt-books.ts";
+import type { Session } from "../database/driver.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+
+export interface WantedSizes {
+  readonly ids: readonly string[];
+  /** Those that are known already. */
+  readonly sizes: ReadonlyMap<string, ReturnType<SizeOf>>;
+}
+
+/** Of the locked messages that a receipt may be the first to say were sent: what was sent before is not asked for. */
+export async function readSizes(
+  session: Session,
+  log: MessageLog,
+  { ids, sizes }: WantedSizes,
+): Promise<SizeOf> {
+  const open = ids.filter((id) => {
+    const progress = log.find(id)?.progress;
+    return progress?.channel === "sms" && !isSettled(progress) && !sizes.has(id);
+  });
+  const rows = open.length === 0 ? [] : await session.query<SizeRow>(LAST, [open]);
+  const read = new Map(rows.map((row) => [row.id, readSize(JSON.parse(row.detail ?? "{}"))]));
+  return (id) => sizes.get(id) ?? read.get(id) ?? {};
+}
+
+interface SizeRow {
+  readonly id: string;
+  readonly detail: string | null;
+}
+
+const LAST = `SELECT m.id, last.detail FROM unnest($1::uuid[]) AS m (id), LATERAL (
+    SELECT t.detail FROM timeline t WHERE t.message_id = m.id AND t.kind IN ('attempt', 'lost_settle')
+    ORDER BY t.position DESC LIMIT 1
+  ) AS last`;

@@ -1,0 +1,101 @@
+import {
+  brokenDailyLimit,
+  brokenRecipientLimit,
+  hoursOf,
+  type LimitedRequest,
+  type LimitRefusal,
+} from "../../../core/sending-limits.ts";
+import type { Intake } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+
+/** What a request asks of an account with limits. */
+export interface Ask {
+  readonly account: number;
+  readonly recipients: readonly string[];
+  readonly limited: LimitedRequest;
+}
+
+/** From here to its end the transaction is alone with the counts of these accounts. */
+export async function lockUsage(session: Session, accounts: readonly number[]): Promise<void> {
+  const sorted = [...new Set(accounts)].sort((one, other) => one - other);
+  for (const account of sorted) {
+    await session.query("SELECT pg_advisory_xact_lock($1, $2)", [LOCKS.counting, account]);
+  }
+}
+
+/** The limit the request would break; counts nothing. */
+export async function brokenLimit(session: Session, ask: Ask): Promise<LimitRefusal | undefined> {
+  const { account, recipients, limited } = ask;
+  const { hour, first, last } = hoursOf(limited.now);
+  const counts = tally(ask);
+  const names = [...counts.keys()];
+  const rows = await session.query<UsageRow>(SUM, [account, names, first, last, hour]);
+  const used = new Map(rows.map((row) => [row.recipient, row]));
+  const all = used.get(ALL);
+  const today = { messages: all?.messages ?? 0, segments: all?.segments ?? 0 };
+  const more = { messages: recipients.length, segments: recipients.length * limited.segments };
+  const daily = brokenDailyLimit(limited, today, more);
+  if (daily) return daily;
+  const usage = names
+    .filter((recipient) => recipient !== ALL)
+    .map((recipient) => ({
+      recipient,
+      today: (used.get(recipient)?.messages ?? 0) + (counts.get(recipient) ?? 0),
+      thisHour: (used.get(recipient)?.this_hour ?? 0) + (counts.get(recipient) ?? 0),
+    }));
+  return brokenRecipientLimit(limited, usage);
+}
+
+/** `Intake.overLimit`. */
+export function createOverLimit(session: Session): Intake["overLimit"] {
+  return async ({ accountId, recipients, limited }) => {
+    const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [
+      accountId,
+    ]);
+    return brokenLimit(session, { account: row?.number ?? -1, recipients, limited });
+  };
+}
+
+interface UsageRow {
+  readonly recipient: string;
+  readonly messages: number;
+  readonly segments: number;
+  readonly this_hour: number;
+}
+
+const SUM = `SELECT recipient, sum(messages)::bigint AS messages, sum(segments)::bigint AS segments,
+    coalesce(sum(messages) FILTER (WHERE hour = $5), 0)::bigint AS this_hour
+  FROM sms_usage WHERE account = $1 AND recipient = ANY($2) AND hour BETWEEN $3 AND $4 GROUP BY recipient`;
+
+export async function countUsage(session: Session, ask: Ask): Promise<void> {
+  const counts = [...tally(ask)];
+  if (counts.length === 0) return;
+  await session.query(ADD, [
+    ask.account,
+    counts.map(([recipient]) => recipient),
+    hoursOf(ask.limited.now).hour,
+    counts.map(([, count]) => count),
+    ask.limited.segments,
+  ]);
+}
+
+const ADD = `INSERT INTO sms_usage AS u (account, recipient, hour, messages, segments)
+  SELECT $1, recipient, $3, count, count * $5 FROM unnest($2::text[], $4::int[]) AS t (recipient, count)
+  ON CONFLICT (account, recipient, hour) DO UPDATE
+  SET messages = u.messages + excluded.messages, segments = u.segments + excluded.segments`;
+
+/** The row of the account itself. */
+const ALL = "";
+
+/** How many messages each counted row gains: the account's, and each recipient's, where there is a limit of it. */
+function tally({ recipients, limited: { limits } }: Ask): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  if (limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined) {
+    counts.set(ALL, recipients.length);
+  }
+  if (limits.recipient_hourly_limit === undefined && limits.recipient_daily_limit === undefined)
+    return counts;
+  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
+  return counts;
+}

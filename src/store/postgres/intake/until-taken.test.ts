@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
+import { untilTaken } from "./until-taken.ts";
+
+const KEYED = { idempotency: {} } as AcceptRequest;
+const HELD: AcceptResult = { kind: "in_progress" };
+
+/** Accepts with a key that is held for the first `tries` times; and how often it was tried. */
+function holding(tries: number) {
+  const clock = createHeldClock();
+  let tried = 0;
+  const next = async (): Promise<AcceptResult> => (++tried > tries ? { kind: "accepted" } : HELD);
+  return { clock, accept: untilTaken({ clock, first: next, again: next }), tried: () => tried };
+}
+
+test("a key that another process lets go of is taken after all", async () => {
+  const { clock, accept, tried } = holding(10);
+  const accepting = accept(KEYED);
+  await clock.advance(0);
+  await clock.advance(5_000);
+  expect(await accepting).toEqual({ kind: "accepted" });
+  expect(tried()).toBe(11);
+});
+
+test("one that stays held is waited for 30 s, and no longer", async () => {
+  const { clock, accept, tried } = holding(Number.POSITIVE_INFINITY);
+  let result: AcceptResult | undefined;
+  const accepting = accept(KEYED).then((held) => {
+    result = held;
+  });
+  await clock.advance(0);
+  await clock.advance(29_900);
+  expect(result).toBeUndefined();
+  await clock.advance(100);
+  await accepting;
+  expect(result).toEqual(HELD);
+  expect(tried()).toBe(61);
+});

@@ -1,0 +1,35 @@
+import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
+import { type Clock, sleep } from "../../../core/clock.ts";
+import type { Intake } from "../../store.ts";
+
+/** So long a request waits for another process that is taking its key. */
+const WAIT_MS = 30_000;
+
+/** How often it is tried again, without keeping a connection in between. */
+const STEP_MS = 500;
+
+export interface Tries {
+  readonly clock: Clock;
+  readonly first: (request: AcceptRequest) => Promise<AcceptResult>;
+  /** Waits for nobody. */
+  readonly again: (request: AcceptRequest) => Promise<AcceptResult>;
+}
+
+/** `Intake.accept`: a key that is held elsewhere is tried again until it has been taken there, or let go of. */
+export function untilTaken({ clock, first, again }: Tries): Intake["accept"] {
+  const retry = async (request: AcceptRequest, held: AcceptResult): Promise<AcceptResult> => {
+    const endMs = clock.monotonicMs() + WAIT_MS;
+    let result = held;
+    while (result.kind === "in_progress" && clock.monotonicMs() < endMs) {
+      await sleep(clock, STEP_MS, NEVER);
+      result = await again(request);
+    }
+    return result;
+  };
+  return (request) =>
+    request.idempotency
+      ? first(request).then((result) => (result.kind === "in_progress" ? retry(request, result) : result))
+      : first(request);
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,40 @@
+import { applyCancel, canCancel } from "../../../core/cancel.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import type { MessageDesk } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { readSettings } from "../records/account-settings.ts";
+import { endMessage } from "./ending.ts";
+import type { MessageChanges } from "./message-log.ts";
+
+/** `MessageDesk.cancel`. Its jobs are locked first, so that a claim has them all before, or none. */
+export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
+  return async ({ accountId, channel, id, now }) => {
+    if (!isUuid(id)) return "not_found";
+    return changes(async (session, log) => {
+      const mayHaveLeft = await lockJobs(session, id);
+      await log.lock([id]);
+      const message = log.find(id);
+      if (message?.accountId !== accountId || message.progress.channel !== channel) return "not_found";
+      const verdict = canCancel(message.progress, mayHaveLeft);
+      if (verdict === "too late") return "too_late";
+      if (verdict === "yes") {
+        const settingsOf = await readSettings(session, [accountId]);
+        const step = applyCancel(message.progress, now);
+        endMessage(log, message, { step, settings: settingsOf(accountId) });
+        await session.query("DELETE FROM jobs WHERE message_id = $1", [id]);
+      }
+      return "canceled";
+    });
+  };
+}
+
+/** Whether an attempt is under way, or one has ended without a word. */
+async function lockJobs(session: Session, id: string): Promise<boolean> {
+  const jobs = await session.query<{ is_leased: boolean }>(LOCK_JOBS, [id]);
+  if (jobs.some((job) => job.is_leased)) return true;
+  return (await session.query(LOST, [id])).length > 0;
+}
+
+const LOCK_JOBS = "SELECT is_leased FROM jobs WHERE message_id = $1 ORDER BY id FOR UPDATE";
+
+const LOST = `SELECT 1 FROM timeline WHERE message_id = $1 AND kind IN ('interrupted', 'lost_settle') LIMIT 1`;

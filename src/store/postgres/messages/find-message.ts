@@ -1,0 +1,67 @@
+import type { KeyOwner } from "../../../core/accept-request.ts";
+import type { Account } from "../../../core/accounts.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import { toStoredMessage } from "../../message-page.ts";
+import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import type { Intake } from "../../store.ts";
+import type { Database } from "../database/transactions.ts";
+
+/** The reading half of `Intake`. A message's id says which day's tables to look in. */
+export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | "timeline"> {
+  return {
+    async findMessage({ id, accountId, channel }) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await db.query<FoundRow>(FIND_MESSAGE, [id, channel, accountId]);
+      return row && toStoredMessage(row, { id: row.id, accountId, envelope: row.envelope });
+    },
+    async timeline({ id, accountId, channel }) {
+      if (!isUuid(id)) return undefined;
+      const found = await db.query(IS_THERE, [id, channel, accountId]);
+      if (found.length === 0) return undefined;
+      const sql = `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = $1 ORDER BY position`;
+      return (await db.query<TimelineRow>(sql, [id])).map(toTimelineEntry);
+    },
+  };
+}
+
+type FoundRow = Omit<MessageRow, "content" | "account"> & { readonly envelope: string };
+
+const OF_ACCOUNT = `WHERE m.id = $1 AND m.channel = $2
+  AND m.account = (SELECT number FROM accounts WHERE accounts.id = $3)`;
+
+const FIND_MESSAGE = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error,
+    m.expires_at, m.callback_host, c.envelope
+  FROM messages m JOIN contents c ON c.id = m.content ${OF_ACCOUNT}`;
+
+const IS_THERE = `SELECT 1 FROM messages m ${OF_ACCOUNT}`;
+
+/** `Intake.findKeyOwner`. */
+export function createKeyLookup(db: Database): Intake["findKeyOwner"] {
+  return async (digest): Promise<KeyOwner | undefined> => {
+    const [row] = await db.query<OwnerRow>(FIND_OWNER, [digest]);
+    if (!row) return undefined;
+    const account: Account = { id: row.id, name: row.name, mode: row.mode, createdAt: row.created_at };
+    return { keyId: row.key_id, account, settings: await settingsFor(db, row.id) };
+  };
+}
+
+interface OwnerRow {
+  readonly key_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly mode: Account["mode"];
+  readonly created_at: number;
+}
+
+const FIND_OWNER = `SELECT k.id AS key_id, a.id, a.name, a.mode, a.created_at
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.digest = $1 AND k.revoked_at IS NULL`;
+
+/** The account's settings over the instance's. */
+async function settingsFor(db: Database, accountId: string): Promise<Readonly<Record<string, string>>> {
+  const rows = await db.query<{ name: string; value: string }>(
+    `SELECT name, value FROM settings WHERE account_id IS NULL OR account_id = $1
+     ORDER BY account_id NULLS FIRST`,
+    [accountId],
+  );
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}

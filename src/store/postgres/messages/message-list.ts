@@ -1,0 +1,96 @@
+import { isUuid } from "../../../core/uuid.ts";
+import { looksOf, MAX_CONTENT, partOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
+import type { MessageRow } from "../../message-rows.ts";
+import type { MessageDesk, MessageQuery } from "../../store.ts";
+import type { Session, SqlValue } from "../database/driver.ts";
+
+/** `MessageDesk.list`: steps down the account's index, never further than its looks. */
+export function createMessageList(session: Session): MessageDesk["list"] {
+  return async ({ before, ...rest }) => {
+    const query: MessageQuery = { ...rest, ...(before !== undefined && isUuid(before) && { before }) };
+    const { accountId, channel } = query;
+    const { from, below } = rangeOf(query, HIGHEST);
+    const values = [accountId, channel, below, from, looksOf(query) - 1];
+    const floor = (await session.query<{ id: string }>(FLOOR, values))[0]?.id;
+    const range = { below, from: floor ?? from };
+    const rows = await select(session, query, range);
+    return readPage(query, { rows, floor, ...(await readEnvelopes(session, rows)) });
+  };
+}
+
+/** Above every UUIDv7. */
+const HIGHEST = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+const IN_RANGE = `m.account = (SELECT number FROM accounts WHERE accounts.id = $1) AND m.channel = $2
+  AND m.id < $3 AND m.id >= $4`;
+
+const FLOOR = `SELECT m.id FROM messages m WHERE ${IN_RANGE} ORDER BY m.id DESC OFFSET $5 LIMIT 1`;
+
+interface ListedRow extends Omit<MessageRow, "content" | "account"> {
+  readonly content: string;
+}
+
+/** A recipient is looked for in the index, so that rows are read only of what it has not passed over. */
+function select(
+  session: Session,
+  query: MessageQuery,
+  { below, from }: { readonly below: string; readonly from: string },
+): Promise<readonly ListedRow[]> {
+  const values: SqlValue[] = [query.accountId, query.channel, below, from, rowsOf(query)];
+  const tests = testsOf(query).map(({ test, value }) => test(`$${values.push(value)}`));
+  const where = [IN_RANGE, ...tests].join(" AND ");
+  return session.query<ListedRow>(
+    `SELECT m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
+       m.callback_host FROM messages m WHERE ${where} ORDER BY m.id DESC LIMIT $5`,
+    values,
+  );
+}
+
+interface Test {
+  readonly test: (place: string) => string;
+  readonly value: string;
+}
+
+function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] {
+  const tests: Test[] = [];
+  if (recipient !== undefined && channel === "sms") {
+    tests.push({ test: (place) => `m.recipient = ${place}`, value: recipient });
+  }
+  if (recipient !== undefined && channel === "email") {
+    // Only letters of ASCII have two cases, as everywhere else.
+    const lower = (text: string) => `lower(${text} COLLATE "C")`;
+    const test = (place: string) => `strpos(${lower("m.parts")}, ${lower(`${place}::text`)}) > 0`;
+    tests.push({ test, value: partOf(recipient) });
+  }
+  if (status !== undefined) tests.push({ test: (place) => `m.status = ${place}`, value: status });
+  return tests;
+}
+
+interface EnvelopeRow {
+  readonly id: string;
+  /** `null`: beyond what one call reads. */
+  readonly envelope: string | null;
+  readonly octets: number;
+}
+
+/** Those of a batch once. */
+async function readEnvelopes(session: Session, rows: readonly ListedRow[]) {
+  const ids = [...new Set(rows.map(({ content }) => content))];
+  const found = ids.length === 0 ? [] : await session.query<EnvelopeRow>(ENVELOPES, [ids]);
+  const envelopes = new Map(found.map((row) => [row.id, row]));
+  let octets = 0;
+  return {
+    envelopeOf({ content }: ListedRow) {
+      const found = envelopes.get(content);
+      octets += found?.octets ?? 0;
+      return found?.envelope ?? undefined;
+    },
+    isEnough: () => octets >= MAX_CONTENT,
+  };
+}
+
+/** What lies beyond is measured, but not read. */
+const ENVELOPES = `SELECT id, octets, CASE WHEN sum - octets < ${MAX_CONTENT} THEN envelope END AS envelope
+  FROM (SELECT c.id, c.envelope, octet_length(c.envelope) AS octets,
+      sum(octet_length(c.envelope)) OVER (ORDER BY t.index) AS sum
+    FROM unnest($1::uuid[]) WITH ORDINALITY AS t (id, index) JOIN contents c ON c.id = t.id) AS measured`;

@@ -1,0 +1,159 @@
+import type { AccountMode } from "../../../core/accounts.ts";
+import type { Progress, TimelineEntry } from "../../../core/message.ts";
+import type { Step } from "../../../core/progress.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import { type MessageRow, toProgress } from "../../message-rows.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import type { IsStored } from "../database/lost-commit.ts";
+import type { Database } from "../database/transactions.ts";
+import { addWebhooks } from "../webhooks/webhook-log.ts";
+import { writeMessages } from "./message-writes.ts";
+
+/**
+ * Messages that a transaction moves, with their timeline, events and webhooks. It locks all it will need, then reads and
+ * saves in memory as if each save were a write, and all is written at the end by a fixed handful of statements:
+ *
+ *     const changes = createMessageChanges(db, bells);
+ *     const answer = await changes(async (session, log) => {
+ *       await log.lock(ids);                               // one statement; those that are not there are left out
+ *       const message = log.find(id);
+ *       if (message) log.save(message, applyReceipt(message.progress, part, receipt));
+ *       log.find(id)?.progress;                            // what was saved a moment ago
+ *       return …;
+ *     });                                                  // written, committed, and those who wait are told
+ */
+export interface MessageLog {
+  /** In the order of ids, so that two transactions that lock once do not wait for one another. Jobs are locked before. */
+  lock(ids: Iterable<string>): Promise<void>;
+  /** As of the last save. Only what was locked is found. */
+  find(id: string): LockedMessage | undefined;
+  /** What a step of `core/progress.ts` came to. */
+  save(message: LockedMessage, step: Step): void;
+  /** Moves `from` to `to`; another status stays. No entry. */
+  turn(id: string, from: Progress["status"], to: Progress["status"]): void;
+  /** No attempt can need the body of the message any more; that of a batch stays. */
+  wipeSingle(message: LockedMessage): void;
+  /** The account keeps its bodies: the batch's is not to be wiped. */
+  keepBatch(message: LockedMessage): void;
+}
+
+export interface LockedMessage {
+  readonly id: string;
+  readonly account: number;
+  readonly accountId: string;
+  readonly accountMode: AccountMode;
+  /** The id of its content: that of the request's first message. */
+  readonly content: string;
+  readonly recipient: string;
+  readonly expiresAt: number;
+  /** Where its webhooks go. */
+  readonly callbackHost: string | null;
+  readonly progress: Progress;
+}
+
+/** Rung after commits, with lanes that have webhooks ready. Of events it is told when they are numbered. */
+export interface MessageBells {
+  readonly webhooks: Bell<Lane>;
+}
+
+/** A transaction on messages, see `Database`. It may run again: `work` leaves no trace outside. */
+export type MessageChanges = <T>(
+  work: (session: Session, log: MessageLog) => Promise<T>,
+  isStored?: IsStored<T>,
+) => Promise<T>;
+
+export function createMessageChanges(db: Database, bells: MessageBells): MessageChanges {
+  return async (work, isStored) => {
+    const { value, lanes } = await db.transaction(
+      async (session) => {
+        const book = createBook(session);
+        const value = await work(session, book.log);
+        return { value, lanes: await write(session, book.changes) };
+      },
+      isStored && ((session, { value }) => isStored(session, value)),
+    );
+    bells.webhooks.ring(lanes);
+    return value;
+  };
+}
+
+/** What is to be written of one transaction. */
+export interface Changes {
+  readonly messages: ReadonlyMap<string, LockedMessage>;
+  /** Ids of those that have moved. */
+  readonly moved: ReadonlySet<string>;
+  readonly entries: readonly Entry[];
+  /** Ids of contents. */
+  readonly wiped: ReadonlySet<string>;
+  readonly kept: ReadonlySet<string>;
+}
+
+export interface Entry {
+  readonly message: LockedMessage;
+  readonly entry: TimelineEntry;
+}
+
+function createBook(session: Session): { log: MessageLog; changes: Changes } {
+  const messages = new Map<string, LockedMessage>();
+  const moved = new Set<string>();
+  const entries: Entry[] = [];
+  const wiped = new Set<string>();
+  const kept = new Set<string>();
+  const move = (message: LockedMessage, progress: Progress) => {
+    messages.set(message.id, { ...message, progress });
+    moved.add(message.id);
+  };
+  const log: MessageLog = {
+    async lock(ids) {
+      const unknown = [...new Set(ids)].filter((id) => !messages.has(id));
+      if (unknown.length === 0) return;
+      const rows = await session.query<LockedRow>(LOCK, [unknown]);
+      for (const row of rows) messages.set(row.id, toLocked(row));
+    },
+    find: (id) => messages.get(id),
+    save(message, step) {
+      if (step.progress !== message.progress || step.entries.length > 0) move(message, step.progress);
+      for (const entry of step.entries) entries.push({ message, entry });
+    },
+    turn(id, from, to) {
+      const message = messages.get(id);
+      if (message?.progress.status === from) move(message, { ...message.progress, status: to });
+    },
+    wipeSingle: ({ content }) => void wiped.add(content),
+    keepBatch: ({ content }) => void kept.add(content),
+  };
+  return { log, changes: { messages, moved, entries, wiped, kept } };
+}
+
+/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+const LOCK = `SELECT m.id, m.account, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position,
+    m.error, m.expires_at, m.callback_host, a.id AS account_id, a.mode
+  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN accounts a ON a.number = m.account
+  ORDER BY m.id FOR NO KEY UPDATE OF m`;
+
+interface LockedRow extends Omit<MessageRow, "content"> {
+  readonly content: string;
+  readonly account_id: string;
+  readonly mode: AccountMode;
+}
+
+function toLocked(row: LockedRow): LockedMessage {
+  return {
+    id: row.id,
+    account: row.account,
+    accountId: row.account_id,
+    accountMode: row.mode,
+    content: row.content,
+    recipient: row.recipient,
+    expiresAt: row.expires_at,
+    callbackHost: row.callback_host,
+    progress: toProgress(row),
+  };
+}
+
+/** The lanes to tell after the commit. */
+async function write(session: Session, changes: Changes): Promise<Lane[]> {
+  await writeMessages(session, changes);
+  return addWebhooks(session, changes.entries);
+}

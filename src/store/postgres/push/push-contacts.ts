@@ -1,0 +1,15 @@
+import type { Session } from "../database/driver.ts";
+
+/** Removes those of the contacts that are anonymous and have no registration left. */
+export async function removeEmptied(session: Session, contactIds: readonly string[]): Promise<void> {
+  // Who is moving a device to one of them holds it: what they did is seen by the statement after this one.
+  await session.query(
+    "SELECT 1 FROM contacts WHERE id = ANY($1) AND external_id IS NULL ORDER BY id FOR UPDATE",
+    [contactIds],
+  );
+  await session.query(
+    `DELETE FROM contacts c WHERE c.id = ANY($1) AND c.external_id IS NULL
+       AND NOT EXISTS (SELECT 1 FROM registrations r WHERE r.contact_id = c.id)`,
+    [contactIds],
+  );
+}

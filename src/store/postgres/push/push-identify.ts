@@ -1,0 +1,38 @@
+import type { IdentifyRequest } from "../../../core/push-registration.ts";
+import type { Session } from "../database/driver.ts";
+import { removeEmptied } from "./push-contacts.ts";
+
+/** Moves a device to a contact, inside a transaction. `undefined`: there is no such device, or no such contact. */
+export async function identify(session: Session, request: IdentifyRequest): Promise<string | undefined> {
+  const { accountId, deviceId, now } = request;
+  const contactId = await findTarget(session, request);
+  if (contactId === undefined) return undefined;
+  const before = await session.query<{ contact_id: string }>(FIND_DEVICE, [accountId, deviceId]);
+  if (before.length === 0) return undefined;
+  await session.query(MOVE, [contactId, now, accountId, deviceId]);
+  await removeEmptied(
+    session,
+    before.map((row) => row.contact_id),
+  );
+  return contactId;
+}
+
+/** By id, by external id, or by both, which must then agree; it stays until the transaction ends. */
+async function findTarget(
+  session: Session,
+  { accountId, contactId, externalId }: IdentifyRequest,
+): Promise<string | undefined> {
+  if (contactId === undefined && externalId === undefined) return undefined;
+  const [row] = await session.query<{ id: string }>(
+    `SELECT id FROM contacts WHERE account_id = $1 AND ($2::text IS NULL OR id = $2)
+       AND ($3::text IS NULL OR external_id = $3) FOR KEY SHARE`,
+    [accountId, contactId ?? null, externalId ?? null],
+  );
+  return row?.id;
+}
+
+const FIND_DEVICE = `SELECT contact_id FROM registrations WHERE account_id = $1 AND device_id = $2
+  ORDER BY id FOR NO KEY UPDATE`;
+
+const MOVE = `UPDATE registrations SET contact_id = $1, updated_at = $2
+  WHERE account_id = $3 AND device_id = $4 AND contact_id <> $1`;

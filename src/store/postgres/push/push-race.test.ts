@@ -1,0 +1,109 @@
+/** Devices that are registered and identified at once, the one held in the middle of its transaction. */
+import { expect, test } from "bun:test";
+import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push-registration.ts";
+import type { PushStore, Store } from "../../store.ts";
+import { openDriver } from "../database/driver.ts";
+import { type Race, race, waiting } from "../database/race.contract.ts";
+
+const APP = "app-1";
+
+test("a contact that a device leaves while another moves to it stays", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [left, , target] = await threeDevices(world);
+    const calls = await heldAt(world, "d2", (isWaiting) => [
+      identify(world, store, { deviceId: "d2", contactId: left }),
+      isWaiting().then(() => identify(world, other, { deviceId: "d1", contactId: target })),
+    ]);
+    expect(calls).toEqual([left, target]);
+    expect(await contactOf(world, "d2")).toBe(left);
+  }));
+
+test("a device that is registered again while it is identified is answered the contact it has then", () =>
+  race(async (world) => {
+    const { store, other } = world;
+    const [, , target] = await threeDevices(world);
+    const calls = await heldAt(world, "d1", (isWaiting) => [
+      identify(world, store, { deviceId: "d1", contactId: target }),
+      isWaiting().then(() => register(world, other, { deviceId: "d1", token: "new" })),
+    ]);
+    expect(calls).toEqual([target, target]);
+  }));
+
+/** The contacts of `d1`, `d2` and `d3`. */
+async function threeDevices(world: Race): Promise<[string, string, string]> {
+  const { store, account, clock } = world;
+  const app = {
+    id: APP,
+    accountId: account.id,
+    name: "app",
+    platforms: ["fcm" as const],
+    createdAt: clock.now,
+  };
+  await store.records.create("pushApps", app);
+  const contactIds: string[] = [];
+  for (const deviceId of ["d1", "d2", "d3"]) {
+    contactIds.push(await register(world, store, { deviceId, token: `token of ${deviceId}` }));
+  }
+  return contactIds as [string, string, string];
+}
+
+/**
+ * Starts two calls while nobody can change the device, the second when the first waits (`isWaiting`), lets them go on
+ * when both wait, and gives what they come to.
+ */
+async function heldAt(
+  { url }: Race,
+  deviceId: string,
+  start: (isWaiting: () => Promise<void>) => readonly [Promise<string>, Promise<string>],
+): Promise<readonly string[]> {
+  const driver = openDriver({ url });
+  try {
+    const calls: Promise<string>[] = [];
+    await driver.hold(async (stranger) => {
+      await stranger.exec("BEGIN");
+      await stranger.query("SELECT 1 FROM registrations WHERE device_id = $1 FOR UPDATE", [deviceId]);
+      calls.push(...start(() => waiting(driver, 1)));
+      await waiting(driver, 2);
+      await stranger.exec("COMMIT");
+    });
+    return await Promise.all(calls);
+  } finally {
+    await driver.close();
+  }
+}
+
+const answer = { status: 200, body: ID_MARKS.contactId };
+
+async function register(
+  { id, account, clock }: Race,
+  store: Pick<Store, "push">,
+  device: Pick<DeviceRegistration, "deviceId" | "token">,
+): Promise<string> {
+  const ids = { registrationId: id(), contactId: id(), accountId: account.id, appId: APP };
+  const done = await store.push.register({ ...ids, ...device, platform: "fcm", now: clock.now, answer });
+  return contactIn(done);
+}
+
+async function identify(
+  { account, clock }: Race,
+  store: Pick<Store, "push">,
+  who: { readonly deviceId: string; readonly contactId: string },
+): Promise<string> {
+  return contactIn(await store.push.identify({ ...who, accountId: account.id, now: clock.now, answer }));
+}
+
+function contactIn(done: Awaited<ReturnType<PushStore["identify"]>> | PushAnswer): string {
+  if (done.kind === "contact_not_found") throw new Error("there is no such contact, or device");
+  return done.answer.body;
+}
+
+async function contactOf({ url }: Race, deviceId: string): Promise<string | undefined> {
+  const driver = openDriver({ url });
+  try {
+    const sql = "SELECT contact_id FROM registrations WHERE device_id = $1";
+    return (await driver.query<{ contact_id: string }>(sql, [deviceId]))[0]?.contact_id;
+  } finally {
+    await driver.close();
+  }
+}

@@ -1,0 +1,80 @@
+import type { DeviceRegistration } from "../../../core/push-registration.ts";
+import type { Session, SqlValue } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import { removeEmptied } from "./push-contacts.ts";
+
+interface RegistrationRow {
+  readonly id: string;
+  readonly contact_id: string;
+  readonly device_id: string | null;
+  readonly token: string | null;
+}
+
+export interface RegistrationIds {
+  readonly registrationId: string;
+  readonly contactId: string;
+}
+
+/**
+ * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
+ * registration that was made without a device id takes it on.
+ */
+export async function register(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
+  const { appId, deviceId, token } = device;
+  // Of one app one after the other: two that exchange tokens would each hold what the other needs.
+  await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
+  const rows = await session.query<RegistrationRow>(FIND, [appId, deviceId ?? null, token]);
+  const holder = rows.find((row) => row.token === token);
+  const known = deviceId === undefined ? holder : rows.find((row) => row.device_id === deviceId);
+  const adopted = known ?? (holder?.device_id === null ? holder : undefined);
+  if (holder && holder.id !== adopted?.id) await freeToken(session, holder);
+  if (!adopted) return create(session, device);
+  // It may have been identified since it was found.
+  const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), adopted.id]);
+  return { registrationId: adopted.id, contactId: row?.contact_id ?? adopted.contact_id };
+}
+
+const FIND = `SELECT id, contact_id, device_id, token FROM registrations WHERE app_id = $1 AND device_id = $2
+  UNION SELECT id, contact_id, device_id, token FROM registrations
+    WHERE app_id = $1 AND hashtextextended(token, 0) = hashtextextended($3, 0) AND token = $3`;
+
+const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = coalesce($3, device_id),
+  os_version = $4, app_version = $5, locale = $6, timezone = $7, updated_at = $8
+  WHERE id = $9 RETURNING contact_id`;
+
+/**
+ * Takes the token from its holder. With a device id it stays, to be found again when the device comes back;
+ * without one nothing could ever find it, and it goes, with the anonymous contact that it leaves empty.
+ */
+async function freeToken(session: Session, holder: RegistrationRow): Promise<void> {
+  if (holder.device_id !== null) {
+    return void (await session.query("UPDATE registrations SET token = NULL WHERE id = $1", [holder.id]));
+  }
+  await session.query("DELETE FROM registrations WHERE id = $1", [holder.id]);
+  await removeEmptied(session, [holder.contact_id]);
+}
+
+async function create(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
+  const { registrationId, contactId, accountId, appId, now } = device;
+  await session.query("INSERT INTO contacts (id, account_id, created_at) VALUES ($1, $2, $3)", [
+    contactId,
+    accountId,
+    now,
+  ]);
+  await session.query(INSERT, [...attributes(device), registrationId, accountId, appId, contactId]);
+  return { registrationId, contactId };
+}
+
+const INSERT = `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
+    updated_at, created_at, id, account_id, app_id, contact_id)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12)`;
+
+function attributes(device: DeviceRegistration): SqlValue[] {
+  const { platform, token, deviceId, osVersion, appVersion, locale, timezone, now } = device;
+  return [
+    platform,
+    token,
+    ...[deviceId, osVersion, appVersion, locale, timezone].map((text) => text ?? null),
+    now,
+  ];
+}

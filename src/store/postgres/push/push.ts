@@ -1,0 +1,44 @@
+import { fillAnswer, type PushAnswer, type PushIdempotency } from "../../../core/push-registration.ts";
+import type { PushStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import { findAnswers, lockKey, takeKeys } from "../intake/idempotency-keys.ts";
+import { identify } from "./push-identify.ts";
+import { register } from "./push-register.ts";
+
+/** Registrations of devices and their contacts, each call with its idempotency key in one transaction. */
+export function createPush(db: Database): PushStore {
+  return {
+    register: (device, idempotency) =>
+      db.transaction(
+        async (session) =>
+          (await replayOf(session, idempotency)) ??
+          done(session, fillAnswer(device.answer, await register(session, device)), idempotency),
+      ),
+    identify: (request, idempotency) =>
+      db.transaction(async (session) => {
+        const replay = await replayOf(session, idempotency);
+        if (replay) return replay;
+        const contactId = await identify(session, request);
+        if (contactId === undefined) return { kind: "contact_not_found" };
+        return done(session, fillAnswer(request.answer, { contactId }), idempotency);
+      }),
+  };
+}
+
+/** The answer is known only at the end, so repeats of a key wait for one another from the beginning. */
+async function replayOf(session: Session, key: PushIdempotency | undefined): Promise<PushAnswer | undefined> {
+  if (!key) return undefined;
+  await lockKey(session, key);
+  const answer = (await findAnswers(session, [key])).get(0);
+  return answer && { kind: "replay", answer };
+}
+
+async function done(
+  session: Session,
+  answer: ReturnType<typeof fillAnswer>,
+  key: PushIdempotency | undefined,
+): Promise<PushAnswer> {
+  if (key) await takeKeys(session, [{ ...key, answer }]);
+  return { kind: "done", answer };
+}

@@ -1,0 +1,42 @@
+import type { QueueBacklog, UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+
+const MAX_COUNTED = 100_000;
+const MAX_FLOWS = 1_000;
+
+/** What waits, for metrics: counted as far as it is cheap. */
+export function createBacklog(session: Session): UpkeepStore["backlog"] {
+  return async () => (await session.query<BacklogRow>(BACKLOG)).map(toBacklog);
+}
+
+interface BacklogRow {
+  readonly name: string;
+  readonly ready: number;
+  readonly since: number | null;
+}
+
+function toBacklog({ name, ready, since }: BacklogRow): QueueBacklog {
+  return { queue: name, ready, ...(since !== null && { oldestReadySince: since }) };
+}
+
+/** What has never waited has been ready since its message was made, and the first 48 bits of the id say when. */
+const READY_SINCE = `coalesce(ready_since, ('x' || left(replace(message_id::text, '-', ''), 12))::bit(48)::bigint)`;
+
+/** Since when the oldest of those first in line (one of each flow) has been ready. */
+const BACKLOG = `SELECT q.name, counted.ready, oldest.since
+  FROM queues q, LATERAL (
+    SELECT count(*) AS ready FROM (
+      SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = q.number LIMIT ${MAX_COUNTED}) AS first
+  ) AS counted, LATERAL (
+    WITH RECURSIVE heads AS (
+      (SELECT flow, message_id, ready_since FROM jobs WHERE due_at IS NULL AND queue = q.number
+       ORDER BY flow, deadline, id LIMIT 1)
+      UNION ALL
+      SELECT next.* FROM heads, LATERAL (
+        SELECT j.flow, j.message_id, j.ready_since FROM jobs j
+        WHERE j.due_at IS NULL AND j.queue = q.number AND j.flow > heads.flow
+        ORDER BY j.flow, j.deadline, j.id LIMIT 1) AS next
+    )
+    SELECT min(${READY_SINCE}) AS since FROM (SELECT * FROM heads LIMIT ${MAX_FLOWS}) AS seen
+  ) AS oldest
+  ORDER BY q.name COLLATE "C"`;

@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import type { ClaimedJob } from "../../../core/claimed-job.ts";
+import { CONNECTOR, createWorld, deferred, QUEUE, SECOND, sent } from "../../contract/world.contract.ts";
+import type { LeaseTurn, Store } from "../../store.ts";
+import { openDriver } from "../database/driver.ts";
+import { scansOf } from "../database/table-scans.contract.ts";
+import { openFresh } from "../postgres-world.contract.ts";
+
+const IDLE: Omit<LeaseTurn, "process" | "now"> = { keep: [], take: [], dead: [] };
+
+/** Processes "a" and "b" that have turned, and ways to let them claim, and "b" bury "a". */
+async function openTwo() {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const { clock } = world;
+  for (const process of ["b", "a"]) await store.leases.turn({ ...IDLE, process, now: clock.now });
+  return {
+    ...world,
+    url,
+    claim: (process: string | undefined, limit: number) =>
+      store.queue.claim({
+        queue: QUEUE,
+        limit,
+        now: clock.now,
+        leaseMs: 60 * SECOND,
+        ...(process !== undefined && { process }),
+      }),
+    bury: () => buryA(store, clock.now),
+  };
+}
+
+async function buryA({ leases }: Store, now: number): Promise<void> {
+  const { processes } = await leases.turn({ ...IDLE, process: "b", now });
+  const dead = processes.filter(({ process }) => process === "a");
+  await leases.turn({ ...IDLE, process: "b", now, dead });
+}
+
+function settle(store: Store, { jobId, claim, messageId }: ClaimedJob, now: number) {
+  const about = { jobId, claim, messageId, at: now, connectorId: CONNECTOR, keepsContent: false };
+  return store.queue.settle([
+    { ...about, countsAsAttempt: true, outcomes: [sent(`p-${messageId}`)], next: { kind: "done" } },
+  ]);
+}
+
+test("what a buried process has claimed is found again at once, interrupted, and nothing of anybody else's", async () => {
+  const { store, clock, claim, bury, sms, status, history } = await openTwo();
+  const to = ["+1", "+2", "+3", "+4", "+5"];
+  await sms({ to });
+  const dead = await claim("a", 2);
+  const own = await claim("b", 2);
+  await claim(undefined, 1);
+  clock.now += 12 * SECOND;
+  await bury();
+  expect(await store.upkeep.nextDueAt()).toBe(clock.now);
+  expect(await store.upkeep.stage(clock.now, 10)).toBe(2);
+  const again = await claim("b", 10);
+  expect(again.map(({ messageId }) => messageId).toSorted()).toEqual(
+    dead.map(({ messageId }) => messageId).toSorted(),
+  );
+  for (const job of again) {
+    expect(job).toMatchObject({ wasInterrupted: true, claim: 2, attempt: 0 });
+    expect(await history(job.messageId)).toContain("interrupted:queued");
+  }
+  for (const job of own) expect(await status(job.messageId)).toBe("sending");
+
+  // The one that was buried has had its say.
+  expect(await settle(store, dead[0]!, clock.now)).toEqual([false]);
+  expect(await settle(store, again[0]!, clock.now)).toEqual([true]);
+  await store.close();
+});
+
+test("a job that the buried process had put back, and another took since, is the other's", async () => {
+  const { store, clock, claim, bury, sms } = await openTwo();
+  await sms({ to: ["+1", "+2"] });
+  const [put, late] = await claim("a", 2);
+  await store.queue.release([{ jobId: put!.jobId, claim: put!.claim }], clock.now);
+  const next = { kind: "again", dueAt: clock.now } as const;
+  const about = { at: clock.now, countsAsAttempt: true, outcomes: [deferred()], keepsContent: false };
+  const { jobId, messageId } = late!;
+  await store.queue.settle([{ ...about, jobId, claim: late!.claim, messageId, next }]);
+  await store.upkeep.stage(clock.now, 10);
+  expect(await claim("b", 10)).toHaveLength(2);
+  await bury();
+  expect(await store.upkeep.stage(clock.now, 10)).toBe(0);
+  await store.close();
+});
+
+test("a job that somebody is writing about when its process is buried keeps its lease, and holds up nobody", async () => {
+  const { store, url, clock, claim, bury, sms } = await openTwo();
+  await sms({ to: ["+1", "+2"] });
+  const [held] = await claim("a", 2);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.hold(async (stranger) => {
+    await stranger.exec("BEGIN");
+    await stranger.query("SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE", [held!.jobId]);
+    await bury();
+    await stranger.exec("ROLLBACK");
+  });
+  expect(await store.upkeep.stage(clock.now, 10)).toBe(1);
+  expect(await store.upkeep.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+  await driver.close();
+  await store.close();
+});
+
+test("webhooks that a buried process was delivering are in line again at once, and nobody else's", async () => {
+  const { store, account, clock, bury, ...world } = await openTwo();
+  await world.sms({ to: ["+1", "+2"], content: { callbackUrl: "https://a.test/" } });
+  for (const job of await world.claim("b", 2)) await settle(store, job, clock.now);
+  const take = async (process: string) => {
+    const lanes = [{ lane: { accountId: account.id, host: "a.test" }, limit: 1 }];
+    return (await store.outbox.claim({ lanes, now: clock.now, leaseMs: 60 * SECOND, process }))[0];
+  };
+  const [dead, own] = [await take("a"), await take("b")];
+  clock.now += 12 * SECOND;
+  await bury();
+  expect(await store.outbox.stage(clock.now, 10)).toBe(1);
+  expect(await take("b")).toMatchObject({ messageId: dead!.messageId, claim: 2 });
+  expect(own!.messageId).not.toBe(dead!.messageId);
+  expect(await take("b")).toBeUndefined();
+  await store.close();
+});
+
+test("a burial finds what was claimed by the index of what waits, however many stand in line", async () => {
+  const { store, url, clock, claim, sms } = await openTwo();
+  await sms({ to: Array.from({ length: 1_000 }, (_, at) => `+44${at}`) });
+  await claim("a", 3);
+  const driver = openDriver({ url, connections: 1 });
+  const scans = await scansOf(driver, url, (other) => buryA(other, clock.now));
+  expect(scans.filter(({ name }) => name === "jobs")).toEqual([
+    { name: "jobs", whole: 0, indexed: expect.any(Number) },
+  ]);
+  await driver.close();
+  expect(await store.upkeep.stage(clock.now, 10)).toBe(3);
+  await store.close();
+});

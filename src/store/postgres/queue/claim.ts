@@ -1,0 +1,145 @@
+import type { Account } from "../../../core/accounts.ts";
+import type { ClaimedJob, ClaimRequest } from "../../../core/claimed-job.ts";
+import { senderKey } from "../../../core/opt-out.ts";
+import { uuidTime } from "../../../core/uuid.ts";
+import { joinContent, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import type { Queue } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { readSettings, type Settings } from "../records/account-settings.ts";
+import { findOptedOut } from "../suppressions/opt-outs.ts";
+import { type LeasedRow, takeJobs } from "./take-jobs.ts";
+
+/** Queues of which it is remembered where the last claim ended. */
+const MAX_QUEUES = 10_000;
+
+/** `Queue.claim`. */
+export function createClaim(db: Database, erasedNames: ErasedNames): Queue["claim"] {
+  const lastFlow = new Map<string, number>();
+  return async (request: ClaimRequest) => {
+    const { queue } = request;
+    const { claimed, last } = await db.transaction(
+      (session) => claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 }),
+      isLeased,
+    );
+    if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
+    // A claim that was not committed has taken nothing from anybody: the next one begins where it did.
+    lastFlow.set(queue, last);
+    return claimed;
+  };
+}
+
+interface Claimed {
+  readonly claimed: readonly ClaimedJob[];
+  readonly last: number;
+}
+
+/** One job stands for all. Where there was none there was nothing to store. */
+async function isLeased(session: Session, { claimed: [job] }: Claimed): Promise<boolean> {
+  if (!job) return true;
+  const sql = "SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased";
+  return (await session.query(sql, [job.jobId, job.claim])).length > 0;
+}
+
+async function claimNow(
+  session: Session,
+  erasedNames: ErasedNames,
+  { request, after }: { readonly request: ClaimRequest; readonly after: number },
+): Promise<Claimed> {
+  const { jobs, last } = await takeJobs(session, request, after);
+  if (jobs.length === 0) return { claimed: [], last };
+  const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
+  await session.query(SENDING, [ids]);
+  const found = await session.query<FoundRow>(FIND, [ids]);
+  const messages = new Map(found.map((row) => [row.id, row]));
+  await removeOrphans(session, jobs, messages);
+  const optedOut = await optedOutOf(session, erasedNames, found);
+  const settingsOf = await readSettings(
+    session,
+    found.map((row) => row.account_id),
+  );
+  const claimed = jobs.flatMap((job) => {
+    const message = messages.get(job.message_id);
+    return message
+      ? [toClaimed(request.queue, job, { message, optedOut, settings: settingsOf(message.account_id) })]
+      : [];
+  });
+  return { claimed, last };
+}
+
+/**
+ * Joined rather than looked up by a list: then each id leads to the tables of its day alone. In the order of ids, as
+ * all that locks messages.
+ */
+const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]) AS t (id)
+  WHERE m.id = t.id AND m.status = 'queued'`;
+
+const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
+    m.callback_host, c.envelope, c.body, a.id AS account_id, a.mode
+  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content
+  JOIN accounts a ON a.number = m.account`;
+
+interface FoundRow extends Omit<MessageRow, "account" | "content"> {
+  readonly envelope: string;
+  readonly body: string | null;
+  readonly account_id: string;
+  readonly mode: Account["mode"];
+}
+
+/** Where the message has been pruned nothing is left to send. */
+async function removeOrphans(
+  session: Session,
+  jobs: readonly LeasedRow[],
+  messages: ReadonlyMap<string, FoundRow>,
+): Promise<void> {
+  const orphans = jobs.filter((job) => !messages.has(job.message_id)).map(({ id }) => id);
+  if (orphans.length > 0) await session.query("DELETE FROM jobs WHERE id = ANY($1)", [orphans]);
+}
+
+/** Ids of the messages whose recipient has opted out of their sender, or of their account. */
+async function optedOutOf(
+  session: Session,
+  erasedNames: ErasedNames,
+  found: readonly FoundRow[],
+): Promise<ReadonlySet<string>> {
+  const sms = found.filter(({ channel }) => channel === "sms");
+  const targets = sms.map((row) => ({
+    accountId: row.account_id,
+    sender: senderOf(row),
+    recipient: row.recipient,
+  }));
+  const indexes = await findOptedOut(session, erasedNames, targets);
+  return new Set(sms.flatMap(({ id }, index) => (indexes.has(index) ? [id] : [])));
+}
+
+function senderOf({ envelope }: FoundRow): string | undefined {
+  const content = joinContent(envelope, null);
+  const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
+  return from === undefined ? undefined : senderKey(from);
+}
+
+function toClaimed(
+  queue: string,
+  job: LeasedRow,
+  { message, optedOut, settings }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: Settings },
+): ClaimedJob {
+  return {
+    jobId: job.id,
+    queue,
+    claim: job.claim,
+    attempt: job.attempt,
+    wasInterrupted: job.was_interrupted,
+    accountId: message.account_id,
+    accountMode: message.mode,
+    settings,
+    ...toIndexes(job.parts),
+    messageId: message.id,
+    recipient: message.recipient,
+    createdAt: uuidTime(message.id) ?? 0,
+    expiresAt: message.expires_at,
+    progress: toProgress(message),
+    content: joinContent(message.envelope, message.body),
+    ...(optedOut.has(message.id) && { isOptedOut: true as const }),
+  };
+}

@@ -1,0 +1,132 @@
+import { applyExpiry } from "../../../core/expiry.ts";
+import type { Part } from "../../../core/message.ts";
+import { isSettled } from "../../../core/progress.ts";
+import { toIndexes } from "../../message-rows.ts";
+import type { UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { endMessage } from "../messages/ending.ts";
+import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
+import { readSettings } from "../records/account-settings.ts";
+
+/** Parts that ended because their window is over. */
+export interface Ended {
+  readonly message: LockedMessage;
+  readonly at: number;
+  readonly before: readonly Part[];
+  readonly after: readonly Part[];
+}
+
+export interface ExpireParts {
+  readonly changes: MessageChanges;
+  /** Within the transaction: what else is to be recorded of the ends. */
+  readonly recorders: readonly ((session: Session, ended: readonly Ended[]) => Promise<void>)[];
+}
+
+/** Flows looked at in one call; the next goes on from there. */
+const MAX_FLOWS = 2_000;
+
+/** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+export function createExpire({ changes, recorders }: ExpireParts): UpkeepStore["expire"] {
+  let last = START;
+  return async (now, limit) => {
+    const { moved, reached } = await changes(async (session, log) => {
+      const flows = await session.query<Flow>(FLOWS, [last.queue, last.flow, MAX_FLOWS]);
+      const jobs = await takeOverdue(session, flows, { now, limit });
+      const ended = await endAll(session, log, { jobs, now });
+      for (const recordMore of recorders) await recordMore(session, ended);
+      return {
+        moved: jobs.length,
+        reached: jobs.length < limit ? flowAfter(flows) : flowBefore(flows, jobs),
+      };
+    });
+    last = reached ?? last;
+    return moved;
+  };
+}
+
+interface Flow {
+  readonly queue: number;
+  readonly flow: number;
+}
+
+const START: Flow = { queue: -1, flow: -1 };
+
+/** All were looked at: from the last one on, or from the start where there were no more. */
+function flowAfter(flows: readonly Flow[]): Flow {
+  return flows.length < MAX_FLOWS ? START : (flows.at(-1) ?? START);
+}
+
+/** The flow that filled the limit is looked at again; `undefined`: it is the first. */
+function flowBefore(flows: readonly Flow[], jobs: readonly OverdueRow[]): Flow | undefined {
+  const reached = Math.max(...jobs.map(({ index }) => index - 1));
+  return flows[reached - 1];
+}
+
+/** A row value compares as the index is ordered, so each step is one look into it. */
+const FLOWS = `WITH RECURSIVE flows AS (
+    (SELECT queue, flow FROM jobs WHERE due_at IS NULL AND (queue, flow) > ($1::int, $2::int)
+     ORDER BY queue, flow LIMIT 1)
+    UNION ALL
+    SELECT next.queue, next.flow FROM flows, LATERAL (
+      SELECT j.queue, j.flow FROM jobs j WHERE j.due_at IS NULL AND (j.queue, j.flow) > (flows.queue, flows.flow)
+      ORDER BY j.queue, j.flow LIMIT 1) AS next
+  )
+  SELECT queue, flow FROM flows LIMIT $3`;
+
+interface OverdueRow {
+  readonly id: number;
+  readonly message_id: string;
+  readonly parts: string | null;
+  readonly was_interrupted: boolean;
+  /** Of its flow, from 1. */
+  readonly index: number;
+}
+
+async function takeOverdue(
+  session: Session,
+  flows: readonly Flow[],
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<readonly OverdueRow[]> {
+  if (flows.length === 0) return [];
+  const rows = await session.query<OverdueRow>(TAKE, [
+    flows.map(({ queue }) => queue),
+    flows.map(({ flow }) => flow),
+    now,
+    limit,
+  ]);
+  return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
+}
+
+/** What others are at work on is passed over. */
+const TAKE = `WITH overdue AS (
+    SELECT picked.id, f.index
+    FROM unnest($1::int[], $2::int[]) WITH ORDINALITY AS f (queue, flow, index), LATERAL (
+      SELECT j.id FROM jobs j
+      WHERE j.due_at IS NULL AND j.queue = f.queue AND j.flow = f.flow AND j.deadline <= $3
+      ORDER BY j.deadline LIMIT $4 FOR UPDATE SKIP LOCKED
+    ) AS picked
+    LIMIT $4
+  )
+  DELETE FROM jobs USING overdue WHERE jobs.id = ANY(ARRAY[overdue.id])
+  RETURNING jobs.id, jobs.message_id, jobs.parts, jobs.was_interrupted, overdue.index`;
+
+async function endAll(
+  session: Session,
+  log: MessageLog,
+  { jobs, now }: { readonly jobs: readonly OverdueRow[]; readonly now: number },
+): Promise<readonly Ended[]> {
+  await log.lock(jobs.map((job) => job.message_id));
+  const owners = jobs.flatMap((job) => log.find(job.message_id)?.accountId ?? []);
+  const settingsOf = await readSettings(session, owners);
+  return jobs.flatMap((job) => {
+    const message = log.find(job.message_id);
+    if (!message || isSettled(message.progress)) return [];
+    const step = applyExpiry(message.progress, {
+      at: now,
+      ...toIndexes(job.parts),
+      wasInterrupted: job.was_interrupted,
+    });
+    endMessage(log, message, { step, settings: settingsOf(message.accountId) });
+    return [{ message, at: now, before: message.progress.parts, after: step.progress.parts }];
+  });
+}

@@ -1,0 +1,70 @@
+import type { Lease, LeaseBoard, LeaseProcess, LeaseStore, LeaseTurn } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import type { Database } from "../database/transactions.ts";
+
+export function createLeases(db: Database): LeaseStore {
+  return {
+    turn: (turn) =>
+      db.transaction(async (session) => {
+        await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
+        await bury(session, turn);
+        await session.query(LIVE, [turn.process]);
+        await keepAndTake(session, turn);
+        return readBoard(session);
+      }),
+    leave: async (process) => void (await db.query("DELETE FROM lease_processes WHERE id = $1", [process])),
+  };
+}
+
+async function bury(session: Session, { dead, now }: LeaseTurn): Promise<void> {
+  if (dead.length === 0) return;
+  await session.query(BURY, [dead.map((one) => one.process), dead.map((one) => one.turn), now]);
+}
+
+/**
+ * The leases of its jobs and webhooks end now, and the next sweep finds them. Only leased rows are looked through. What is locked is
+ * being settled, or by a transaction that stands still with its process: all others would wait for that.
+ */
+const BURY = `WITH buried AS (
+    DELETE FROM lease_processes AS p USING unnest($1::text[], $2::bigint[]) AS dead (id, turn)
+    WHERE p.id = dead.id AND p.turn = dead.turn RETURNING p.id
+  ), held AS (
+    SELECT id FROM jobs WHERE is_leased = true AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    FOR UPDATE SKIP LOCKED
+  ), jobs_ended AS (
+    UPDATE jobs SET due_at = $3 FROM held WHERE jobs.id = ANY(ARRAY[held.id])
+  ), carried AS (
+    SELECT id FROM webhooks WHERE state = 'leased' AND due_at > $3 AND holder IN (SELECT id FROM buried)
+    FOR UPDATE SKIP LOCKED
+  )
+  UPDATE webhooks SET due_at = $3 FROM carried WHERE webhooks.id = ANY(ARRAY[carried.id])`;
+
+const LIVE = `INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
+  ON CONFLICT (id) DO UPDATE SET turn = excluded.turn`;
+
+async function keepAndTake(session: Session, { process, keep, take }: LeaseTurn): Promise<void> {
+  const slotsOf = (leases: LeaseTurn["take"]) =>
+    [leases.map(({ name }) => name), leases.map(({ slot }) => slot)] as const;
+  await session.query(GIVE_UP, [process, ...slotsOf(keep)]);
+  await session.query(MARK, [process, ...slotsOf(keep), keep.map(({ isUp }) => isUp)]);
+  if (take.length > 0) await session.query(TAKE, [process, ...slotsOf(take)]);
+}
+
+const GIVE_UP = `DELETE FROM leases WHERE process = $1
+  AND (name, slot) NOT IN (SELECT * FROM unnest($2::text[], $3::int[]))`;
+
+const MARK = `UPDATE leases AS l SET is_up = kept.is_up
+  FROM unnest($2::text[], $3::int[], $4::boolean[]) AS kept (name, slot, is_up)
+  WHERE l.name = kept.name AND l.slot = kept.slot AND l.process = $1 AND l.is_up <> kept.is_up`;
+
+const TAKE = `INSERT INTO leases (name, slot, process)
+  SELECT name, slot, $1 FROM unnest($2::text[], $3::int[]) AS t (name, slot) ON CONFLICT DO NOTHING`;
+
+async function readBoard(session: Session): Promise<LeaseBoard> {
+  const processes = await session.query<LeaseProcess>("SELECT id AS process, turn FROM lease_processes");
+  const leases = await session.query<Lease>(
+    'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',
+  );
+  return { processes, leases };
+}

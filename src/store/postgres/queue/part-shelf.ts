@@ -1,0 +1,139 @@
+import type { InboundPiece } from "../../../core/inbound.ts";
+import {
+  groupOf,
+  type InboundPartRow,
+  MAX_WAITING_PARTS,
+  type PartGroup,
+  type PartShelf,
+} from "../../inbound-parts.ts";
+import type { Session } from "../database/driver.ts";
+
+/** The parts of some messages: read at once, changed in memory, and written at once. */
+export interface LoadedParts {
+  readonly shelf: PartShelf;
+  write(): Promise<void>;
+}
+
+/** The groups' names are to be locked before. */
+export async function loadParts(session: Session, groups: readonly PartGroup[]): Promise<LoadedParts> {
+  const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
+  const waiting = groups.length === 0 ? 0 : await countWaiting(session);
+  const { shelf, changes } = createShelf(rows, waiting);
+  return {
+    shelf,
+    async write() {
+      if (changes.removed.size > 0) await session.query(REMOVE, columnsOf([...changes.removed.values()]));
+      const put = [...changes.groups.entries()].flatMap(([name, rows]) =>
+        changes.written.has(name) ? rows : [],
+      );
+      if (put.length > 0) await session.query(PUT, rowColumns(put));
+    },
+  };
+}
+
+export function nameOfGroup(group: PartGroup): string {
+  return JSON.stringify(group);
+}
+
+function createShelf(found: readonly InboundPartRow[], waiting: number) {
+  const groups = new Map<string, readonly InboundPartRow[]>(
+    Map.groupBy(found, (row) => nameOfGroup(groupOf(row))),
+  );
+  const removed = new Map<string, PartGroup>();
+  const written = new Set<string>();
+  let added = 0;
+
+  const ofGroup = (group: PartGroup) => groups.get(nameOfGroup(group)) ?? [];
+  const write = (group: PartGroup, rows: readonly InboundPartRow[]) => {
+    added += rows.length - ofGroup(group).length;
+    groups.set(nameOfGroup(group), rows);
+    written.add(nameOfGroup(group));
+  };
+  const shelf: PartShelf = {
+    ofGroup,
+    count: () => waiting + added,
+    put(group, number, piece) {
+      const rows = [...ofGroup(group), toRow(group, number, piece)];
+      write(
+        group,
+        rows.sort((one, other) => one.number - other.number),
+      );
+    },
+    complete(group, messageId) {
+      write(
+        group,
+        ofGroup(group).map((row) => ({ ...row, message_id: messageId })),
+      );
+    },
+    remove(group) {
+      write(group, []);
+      removed.set(nameOfGroup(group), group);
+    },
+    oldest(before) {
+      const old = [...groups.values()].flat().filter((row) => row.received_at < before);
+      return old.sort((one, other) => one.received_at - other.received_at)[0];
+    },
+  };
+  return { shelf, changes: { groups, removed, written } };
+}
+
+function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPartRow {
+  const [connector_id, sender, recipient, reference, total] = group;
+  return {
+    ...{ connector_id, sender, recipient, reference, total, number },
+    id: piece.id,
+    provider_key: piece.key,
+    // Half a surrogate pair is no character; as JSON it is.
+    text: JSON.stringify(piece.text),
+    encoding: piece.encoding,
+    received_at: piece.receivedAt,
+    message_id: null,
+  };
+}
+
+async function countWaiting(session: Session): Promise<number> {
+  const [row] = await session.query<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_parts LIMIT ${MAX_WAITING_PARTS}) AS counted`,
+  );
+  return row?.count ?? 0;
+}
+
+const GROUPS = `unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[])
+    AS g (connector_id, sender, recipient, reference, total)`;
+
+const FIND = `SELECT p.* FROM ${GROUPS}
+  JOIN inbound_parts p USING (connector_id, sender, recipient, reference, total) ORDER BY p.number`;
+
+const REMOVE = `DELETE FROM inbound_parts p USING ${GROUPS}
+  WHERE p.connector_id = g.connector_id AND p.sender = g.sender AND p.recipient = g.recipient
+    AND p.reference = g.reference AND p.total = g.total`;
+
+const PUT = `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
+    encoding, received_at, message_id)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[], $7::text[], $8::text[],
+    $9::text[], $10::text[], $11::bigint[], $12::uuid[])
+  ON CONFLICT (connector_id, sender, recipient, reference, total, number)
+    DO UPDATE SET message_id = excluded.message_id`;
+
+function columnsOf(groups: readonly PartGroup[]) {
+  return [
+    groups.map(([connector]) => connector),
+    groups.map(([, from]) => from),
+    groups.map(([, , to]) => to),
+    groups.map(([, , , reference]) => reference),
+    groups.map(([, , , , total]) => total),
+  ];
+}
+
+function rowColumns(rows: readonly InboundPartRow[]) {
+  return [
+    ...columnsOf(rows.map(groupOf)),
+    rows.map((row) => row.number),
+    rows.map((row) => row.id),
+    rows.map((row) => row.provider_key),
+    rows.map((row) => row.text),
+    rows.map((row) => row.encoding),
+    rows.map((row) => row.received_at),
+    rows.map((row) => row.message_id),
+  ];
+}

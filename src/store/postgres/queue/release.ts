@@ -1,0 +1,54 @@
+import type { Queue } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import type { QueueBook } from "./queue-book.ts";
+
+/** `Queue.release`. */
+export function createRelease(changes: MessageChanges, queues: QueueBook): Queue["release"] {
+  return async (jobs, now) => {
+    if (jobs.length === 0) return;
+    const rung = await changes(async (session, log) => {
+      const rows = await session.query<ReleasedRow>(RELEASE, [
+        jobs.map(({ jobId }) => jobId),
+        jobs.map(({ claim }) => claim),
+        now,
+      ]);
+      await putBack(
+        session,
+        log,
+        rows.map((row) => row.message_id),
+      );
+      return rows.map(({ name }) => name);
+    });
+    queues.ring(rung);
+  };
+}
+
+interface ReleasedRow {
+  readonly name: string;
+  readonly message_id: string;
+}
+
+/** In the order of ids, as all that locks jobs and does not pass over what is locked. */
+const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3
+  FROM (
+    SELECT j.id FROM (SELECT * FROM unnest($1::bigint[], $2::int[]) AS t (id, claim) ORDER BY id) AS t, LATERAL (
+      SELECT id FROM jobs WHERE id = t.id AND claim = t.claim AND is_leased FOR UPDATE
+    ) AS j
+  ) AS held, queues q
+  WHERE jobs.id = ANY(ARRAY[held.id]) AND q.number = jobs.queue
+  RETURNING q.name, jobs.message_id`;
+
+async function putBack(session: Session, log: MessageLog, ids: readonly string[]): Promise<void> {
+  await log.lock(ids);
+  const tried = await triedElsewhere(session, ids);
+  for (const id of ids) if (!tried.has(id)) log.turn(id, "sending", "queued");
+}
+
+/** Those of the messages, locked before, of which a job is under way. */
+export async function triedElsewhere(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const sql = "SELECT message_id FROM jobs WHERE message_id = ANY($1::uuid[]) AND is_leased";
+  const rows = await session.query<{ message_id: string }>(sql, [ids]);
+  return new Set(rows.map((row) => row.message_id));
+}

@@ -1,0 +1,70 @@
+import { applyInterruption } from "../../../core/progress.ts";
+import type { UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import type { QueueBook } from "./queue-book.ts";
+import { triedElsewhere } from "./release.ts";
+
+export interface StageParts {
+  readonly changes: MessageChanges;
+  readonly queues: QueueBook;
+}
+
+/** Moves the waiting whose time has come into line: schedules, retries and dead leases in one sweep. */
+export function createStage(
+  session: Session,
+  { changes, queues }: StageParts,
+): Pick<UpkeepStore, "stage" | "nextDueAt"> {
+  return {
+    async stage(now, limit) {
+      const staged = await changes(async (session, log) => {
+        const rows = await session.query<StagedRow>(STAGE, [now, limit]);
+        await log.lock(rows.map((row) => row.message_id));
+        for (const row of rows) if (!row.was_leased) log.turn(row.message_id, "scheduled", "queued");
+        const interrupted = rows.filter((row) => row.was_leased).map((row) => row.message_id);
+        await interrupt(session, log, { interrupted, now });
+        return rows;
+      });
+      queues.ring(staged.map(({ name }) => name));
+      return staged.length;
+    },
+    nextDueAt: async () => (await session.query<{ due_at: number | null }>(NEXT))[0]?.due_at ?? undefined,
+  };
+}
+
+interface StagedRow {
+  readonly name: string;
+  readonly message_id: string;
+  readonly was_leased: boolean;
+}
+
+/** Dead leases first. What others are at work on is passed over: they settle it, or stage it themselves. */
+const STAGE = `WITH leased AS (
+    SELECT id, is_leased FROM jobs WHERE is_leased = true AND due_at <= $1 ORDER BY due_at LIMIT $2
+    FOR UPDATE SKIP LOCKED
+  ), waiting AS (
+    SELECT id, is_leased FROM jobs WHERE is_leased = false AND due_at <= $1 ORDER BY due_at
+    LIMIT $2 - (SELECT count(*) FROM leased) FOR UPDATE SKIP LOCKED
+  ), due AS (SELECT * FROM leased UNION ALL SELECT * FROM waiting)
+  UPDATE jobs SET ready_since = due_at, due_at = NULL, is_leased = false,
+    was_interrupted = jobs.was_interrupted OR due.is_leased
+  FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
+  RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
+
+const NEXT = `SELECT least(
+    (SELECT min(due_at) FROM jobs WHERE is_leased = true AND due_at IS NOT NULL),
+    (SELECT min(due_at) FROM jobs WHERE is_leased = false AND due_at IS NOT NULL)) AS due_at`;
+
+async function interrupt(
+  session: Session,
+  log: MessageLog,
+  { interrupted, now }: { interrupted: readonly string[]; now: number },
+): Promise<void> {
+  const tried = await triedElsewhere(session, interrupted);
+  for (const id of interrupted) {
+    const message = log.find(id);
+    const step = message && applyInterruption(message.progress, now);
+    if (message && step && step.entries.length > 0) log.save(message, step);
+    if (tried.has(id)) log.turn(id, "queued", "sending");
+  }
+}

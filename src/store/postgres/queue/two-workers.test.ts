@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import type { ClaimedJob } from "../../../core/claimed-job.ts";
+import {
+  CONNECTOR,
+  createWorld,
+  deferred,
+  QUEUE,
+  SECOND,
+  sent,
+  type World,
+} from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { openFresh, openOther } from "../postgres-world.contract.ts";
+
+const MESSAGES = 300;
+
+type Ground = Omit<World, "inside">;
+
+/** What a worker does with the jobs of a claim, in turn: most are sent, some wait, some are given back. */
+async function workThrough(by: Store, { clock }: Ground, jobs: readonly ClaimedJob[]): Promise<string[]> {
+  const { now } = clock;
+  const settled = jobs.map(async (job) => {
+    const about = { jobId: job.jobId, claim: job.claim };
+    if (job.claim % 3 === 1 && job.jobId % 5 === 0) {
+      await by.queue.release([about], now);
+      return [];
+    }
+    const isSent = job.attempt > 0 || job.jobId % 4 !== 0;
+    const [isOurs] = await by.queue.settle([
+      {
+        ...about,
+        messageId: job.messageId,
+        at: now,
+        connectorId: CONNECTOR,
+        countsAsAttempt: true,
+        outcomes: [isSent ? sent(`p-${job.messageId}`) : deferred()],
+        next: isSent ? { kind: "done" } : { kind: "again", dueAt: now },
+        keepsContent: false,
+      },
+    ]);
+    return isOurs && isSent ? [job.messageId] : [];
+  });
+  return (await Promise.all(settled)).flat();
+}
+
+/** Until nothing is left to claim, with upkeep and receipts beside it. */
+async function work(by: Store, world: Ground): Promise<string[]> {
+  const { now } = world.clock;
+  const done: string[] = [];
+  for (;;) {
+    const jobs = await by.queue.claim({ queue: QUEUE, limit: 20, now, leaseMs: 60 * SECOND });
+    const sentNow = await workThrough(by, world, jobs);
+    done.push(...sentNow);
+    const receipts = sentNow.map((id) => ({
+      connectorId: CONNECTOR,
+      providerMessageId: `p-${id}`,
+      status: "delivered" as const,
+      receivedAt: now,
+    }));
+    const [, staged] = await Promise.all([
+      by.queue.recordReceipts(receipts),
+      by.upkeep.stage(now, 50),
+      by.upkeep.expire(now, 50),
+      by.upkeep.wipeContents(10),
+    ]);
+    if (jobs.length === 0 && staged === 0) return done;
+  }
+}
+
+test("two processes that claim, settle, release and stage at once send each message once, and lose none", async () => {
+  const { store, url } = await openFresh();
+  const other = await openOther(url);
+  const world = await createWorld(store);
+  const ids = await world.sms({ to: Array.from({ length: MESSAGES }, (_, at) => `+91${at}`) });
+  for (let at = 0; at < 20; at++) ids.push(...(await world.sms()));
+  const done = (await Promise.all([store, other, store, other].map((by) => work(by, world)))).flat();
+  done.push(...(await work(store, world)));
+  expect(done.toSorted()).toEqual(ids.toSorted());
+  for (const id of ids) expect(await world.status(id)).toBe("delivered");
+  expect(await store.upkeep.backlog()).toEqual([{ queue: QUEUE, ready: 0 }]);
+  expect(await store.upkeep.nextDueAt()).toBeUndefined();
+  await other.close();
+  await store.close();
+}, 30_000);

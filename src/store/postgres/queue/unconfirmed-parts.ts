@@ -1,0 +1,98 @@
+import type { PartRef } from "../../../core/outcome.ts";
+import { partReference } from "../../../core/short-reference.ts";
+import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipt-books.ts";
+import type { Session } from "../database/driver.ts";
+
+/** Parts that were not answered: read at once, added to in memory, and written at once. */
+export interface LoadedUnconfirmed {
+  readonly book: UnconfirmedParts;
+  readonly messageIds: readonly string[];
+  write(): Promise<void>;
+}
+
+export interface Reference {
+  readonly connectorId: string;
+  readonly reference: number;
+}
+
+/** The names of the references are to be locked before. Only these are found, and what is noted later. */
+export async function loadUnconfirmed(
+  session: Session,
+  references: readonly Reference[],
+): Promise<LoadedUnconfirmed> {
+  const rows =
+    references.length === 0
+      ? []
+      : await session.query<PartRow>(FIND, [
+          references.map(({ connectorId }) => connectorId),
+          references.map(({ reference }) => reference),
+        ]);
+  const noted: UnansweredPart[] = [];
+  const known = rows.map(toUnanswered);
+  return {
+    messageIds: rows.map((row) => row.message_id),
+    book: {
+      note({ messageId, part }, connectorId) {
+        const unanswered = { messageId, part, connectorId, reference: partReference(messageId, part) };
+        known.push(unanswered);
+        noted.push(unanswered);
+      },
+      find: (connectorId, reference) =>
+        known
+          .filter((each) => each.reference === reference && (each.connectorId ?? connectorId) === connectorId)
+          .sort(byMessageAndPart),
+    },
+    async write() {
+      const parts = withoutTwins(noted);
+      if (parts.length > 0) await session.query(NOTE, columnsOf(parts));
+    },
+  };
+}
+
+interface PartRow {
+  readonly reference: number;
+  readonly message_id: string;
+  readonly part: number;
+  readonly connector_id: string | null;
+}
+
+interface UnansweredPart extends PartRef {
+  readonly reference: number;
+  readonly connectorId: string | undefined;
+}
+
+const FIND = `SELECT DISTINCT p.reference, p.message_id, p.part, p.connector_id
+  FROM unnest($1::text[], $2::bigint[]) AS t (connector_id, reference), LATERAL (
+    SELECT * FROM unconfirmed_parts p
+    WHERE p.reference = t.reference AND coalesce(p.connector_id, t.connector_id) = t.connector_id
+    ORDER BY p.message_id DESC LIMIT ${MAX_PER_REFERENCE}
+  ) AS p`;
+
+function toUnanswered(row: PartRow): UnansweredPart {
+  const { reference, message_id: messageId, part, connector_id } = row;
+  return { reference, messageId, part, connectorId: connector_id ?? undefined };
+}
+
+/** One statement cannot write a row twice: of what was noted of one part the last counts, if it knows the connector. */
+function withoutTwins(noted: readonly UnansweredPart[]): readonly UnansweredPart[] {
+  const byPart = new Map<string, UnansweredPart>();
+  for (const each of noted) {
+    const name = `${each.messageId} ${each.part}`;
+    byPart.set(name, each.connectorId === undefined ? (byPart.get(name) ?? each) : each);
+  }
+  return [...byPart.values()];
+}
+
+function columnsOf(parts: readonly UnansweredPart[]) {
+  return [
+    parts.map(({ reference }) => reference),
+    parts.map(({ messageId }) => messageId),
+    parts.map(({ part }) => part),
+    parts.map(({ connectorId }) => connectorId ?? null),
+  ];
+}
+
+const NOTE = `INSERT INTO unconfirmed_parts AS u (reference, message_id, part, connector_id)
+  SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::int[], $4::text[])
+  ON CONFLICT (reference, message_id, part) DO UPDATE
+  SET connector_id = coalesce(excluded.connector_id, u.connector_id)`;

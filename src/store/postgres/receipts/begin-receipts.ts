@@ -1,0 +1,166 @@
+import { applyLateAnswer, type LateAnswer } from "../../../core/late-answer.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import { isSettled } from "../../../core/progress.ts";
+import { foldId, inOtherRadix } from "../../../core/provider-id.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import { createProviderIds, type ProviderIds } from "../../provider-ids.ts";
+import { keysOfIds, type SizeOf } from "../../receipt-books.ts";
+import type { Session } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import { lockNames } from "../database/name-locks.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { readSizes } from "../intake/sms-sizes.ts";
+import { endMessage } from "../messages/ending.ts";
+import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
+import { loadUnconfirmed, type Reference } from "../queue/unconfirmed-parts.ts";
+import { readSettings, type Settings } from "../records/account-settings.ts";
+import { createSuppressionBook, type SuppressionBook } from "../suppressions/suppression-book.ts";
+import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
+import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
+
+/** What a transaction brings: receipts, or ids and references that parked receipts may be about. */
+export interface ReceiptQuestions {
+  readonly receipts?: readonly Receipt[];
+  readonly ids?: readonly { readonly connectorId: string; readonly ids: readonly string[] }[];
+  /** Of parts that were not answered, with their messages. */
+  readonly references?: readonly (ParkedQuestions["references"][number] & { readonly messageId: string })[];
+  /** Ids of messages that a late answer is about. */
+  readonly answered?: readonly string[];
+}
+
+/** All that may be looked at is read, and the rules can run once its messages are locked. */
+export interface BegunReceipts {
+  /** To be locked before `open`, all at once with others. */
+  readonly messageIds: readonly string[];
+  /** `sizes`: those that this transaction itself has come to know. */
+  open(log: MessageLog, sizes?: ReadonlyMap<string, ReturnType<SizeOf>>): Promise<OpenReceipts>;
+}
+
+export interface OpenReceipts {
+  readonly providerIds: ProviderIds;
+  readonly suppressions: SuppressionBook;
+  /** Writes all but the messages. */
+  write(): Promise<void>;
+}
+
+/**
+ * The first thing in its transaction. A receipt and a settlement that concern one id come one after the other, since
+ * both lock its name, and the second sees what the first has written: a receipt locks its own key, a settlement every key
+ * under which a receipt about its ids may be parked. Settlements hold up no settlements. Names go before jobs, and jobs
+ * before messages.
+ */
+export async function beginReceipts(
+  session: Session,
+  questions: ReceiptQuestions,
+  erasedNames: ErasedNames,
+): Promise<BegunReceipts> {
+  const { receipts = [], references = [], answered = [] } = questions;
+  const keys = (questions.ids ?? []).flatMap(({ connectorId, ids }) =>
+    keysOfIds(ids).map((key) => ({ connectorId, key })),
+  );
+  const names = namesOf({ receipts, references, keys });
+  await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
+  const parked = await loadParked(session, { keys, references });
+  const all = [...receipts, ...parked.receipts];
+  const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
+  const unconfirmed = await loadUnconfirmed(session, all.flatMap(referenceOf));
+  const late = new Set([...unconfirmed.messageIds, ...answered]);
+  const unanswered = references.map(({ messageId }) => messageId);
+  await lockJobs(session, late);
+  const targets = all.flatMap(({ target }) => (target && isUuid(target.messageId) ? [target.messageId] : []));
+  const messageIds = [...new Set([...late, ...knownIds.messageIds, ...targets])];
+
+  return {
+    messageIds,
+    async open(log, sizes = new Map()) {
+      const suppressions = createSuppressionBook(session, erasedNames);
+      const own = all.length > 0 ? unanswered : [];
+      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...own]));
+      const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...own], sizes });
+      const providerIds = createProviderIds<LockedMessage>({
+        messages: log,
+        knownIds: knownIds.book,
+        parked: parked.book,
+        unconfirmed: unconfirmed.book,
+        suppressions,
+        sizeOf,
+        applyLateAnswer: lateAnswers.apply,
+      });
+      const write = async () => {
+        await knownIds.write();
+        await parked.write();
+        await unconfirmed.write();
+        await cancelRetries(session, lateAnswers.settled);
+        await suppressions.write();
+      };
+      return { providerIds, suppressions, write };
+    },
+  };
+}
+
+interface Named extends ParkedQuestions {
+  readonly receipts: readonly Receipt[];
+}
+
+function namesOf({ receipts, references, keys }: Named): ReadonlySet<string> {
+  const own = receipts.filter(({ target }) => !target).map(keyOfReceipt);
+  const told = [...receipts.flatMap(referenceOf), ...references];
+  return new Set([
+    ...[...own, ...keys].map(nameOfKey),
+    ...told.map(({ reference }) => `reference ${reference}`),
+  ]);
+}
+
+function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
+  return { connectorId, key: foldId(providerMessageId) };
+}
+
+/** The keys that the rules look under; where no number tells whom it is about, another form proves nothing. */
+function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
+  const { connectorId, providerMessageId, recipient, target } = receipt;
+  if (target) return [];
+  const others = recipient === undefined ? [] : inOtherRadix(providerMessageId);
+  return [keyOfReceipt(receipt), ...others.map((key) => ({ connectorId, key }))];
+}
+
+function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {
+  return reference === undefined || target ? [] : [{ connectorId, reference }];
+}
+
+function distinct(keys: readonly IdKey[]): readonly IdKey[] {
+  return [...new Map(keys.map((key) => [nameOfKey(key), key])).values()];
+}
+
+/** A retry that is to be cancelled is not claimed meanwhile. */
+async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
+  if (messageIds.size === 0) return;
+  const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id FOR UPDATE";
+  await session.query(sql, [[...messageIds]]);
+}
+
+async function settingsOf(
+  session: Session,
+  log: MessageLog,
+  messageIds: readonly string[],
+): Promise<(accountId: string) => Settings> {
+  const accountIds = messageIds.flatMap((id) => log.find(id)?.accountId ?? []);
+  return accountIds.length === 0 ? () => ({}) : readSettings(session, accountIds);
+}
+
+/** If nothing of the message is open any more the retry that waits is cancelled; one under way is left to its settlement. */
+function createLateAnswers(log: MessageLog, settings: (accountId: string) => Settings) {
+  const settled = new Set<string>();
+  const apply = (answer: LateAnswer, at: number): void => {
+    const message = log.find(answer.messageId);
+    if (!message) return;
+    const step = applyLateAnswer(message.progress, answer, at);
+    endMessage(log, message, { step, settings: settings(message.accountId) });
+    if (isSettled(step.progress)) settled.add(message.id);
+  };
+  return { apply, settled };
+}
+
+async function cancelRetries(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
+  if (messageIds.size === 0) return;
+  await session.query("DELETE FROM jobs WHERE message_id = ANY($1) AND NOT is_leased", [[...messageIds]]);
+}

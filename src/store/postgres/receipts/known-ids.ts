@@ -1,0 +1,129 @@
+import type { PartRef } from "../../../core/outcome.ts";
+import {
+  byMessageAndPart,
+  type KnownId,
+  type KnownIds,
+  MAX_SHARED_IDS,
+  toIdRows,
+} from "../../receipt-books.ts";
+import type { Session } from "../database/driver.ts";
+
+/** A provider's id, folded. */
+export interface IdKey {
+  readonly connectorId: string;
+  readonly key: string;
+}
+
+/** The ids that providers have given to parts: read at once, added to in memory, and written at once. */
+export interface LoadedIds {
+  readonly book: KnownIds;
+  /** Of the messages that one of the keys stands for. */
+  readonly messageIds: readonly string[];
+  write(): Promise<void>;
+}
+
+/** The names of the keys are to be locked before. Only these keys are found, and what is noted later. */
+export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Promise<LoadedIds> {
+  const rows =
+    keys.length === 0
+      ? []
+      : await session.query<IdRow>(FIND, [
+          keys.map(({ connectorId }) => connectorId),
+          keys.map(({ key }) => key),
+        ]);
+  const { book, noted, told } = createBook(rows);
+  return {
+    book,
+    messageIds: rows.map((row) => row.message_id),
+    async write() {
+      if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
+      if (told.length > 0) {
+        const parts = [told.map(({ messageId }) => messageId), told.map(({ part }) => part)];
+        await session.query(TOLD, parts);
+      }
+    },
+  };
+}
+
+interface IdRow {
+  readonly connector_id: string;
+  readonly id_key: string;
+  readonly message_id: string;
+  readonly part: number;
+  readonly provider_id: string | null;
+}
+
+const FIND = `SELECT t.connector_id, t.id_key, p.message_id, p.part, p.provider_id
+  FROM unnest($1::text[], $2::text[]) AS t (connector_id, id_key), LATERAL (
+    SELECT * FROM provider_ids p WHERE p.connector_id = t.connector_id AND p.id_key = t.id_key
+    ORDER BY p.message_id DESC, p.part DESC LIMIT ${MAX_SHARED_IDS}
+  ) AS p`;
+
+type NotedRow = ReturnType<typeof toIdRows>[number];
+
+function createBook(rows: readonly IdRow[]) {
+  const known = new Map<string, KnownId[]>();
+  const noted: NotedRow[] = [];
+  const told: PartRef[] = [];
+  const ofKey = (connectorId: string, key: string) => {
+    const name = nameOfKey({ connectorId, key });
+    const parts = known.get(name) ?? [];
+    known.set(name, parts);
+    return parts;
+  };
+  for (const row of rows) {
+    const { message_id: messageId, part, provider_id: providerId, id_key: key } = row;
+    ofKey(row.connector_id, key).push({ messageId, part, providerId: providerId ?? key });
+  }
+  const book: KnownIds = {
+    note(ids) {
+      for (const row of toIdRows(ids)) {
+        const parts = ofKey(row.connectorId, row.key);
+        if (parts.some((each) => isSamePart(each, row))) continue;
+        parts.push({ messageId: row.messageId, part: row.part, providerId: row.providerId ?? row.key });
+        noted.push(row);
+      }
+    },
+    find: (connectorId, key) => ofKey(connectorId, key).sort(byMessageAndPart),
+    received(part) {
+      for (const row of noted) if (isSamePart(row, part)) row.awaitedSince = null;
+      told.push(part);
+    },
+  };
+  return { book, noted, told };
+}
+
+function isSamePart(one: PartRef, other: PartRef): boolean {
+  return one.messageId === other.messageId && one.part === other.part;
+}
+
+/** Of the key, and of its lock. */
+export function nameOfKey({ connectorId, key }: IdKey): string {
+  return `${connectorId} ${key}`;
+}
+
+function columnsOf(rows: readonly NotedRow[]) {
+  return [
+    rows.map(({ connectorId }) => connectorId),
+    rows.map(({ key }) => key),
+    rows.map(({ messageId }) => messageId),
+    rows.map(({ part }) => part),
+    rows.map(({ providerId }) => providerId),
+    rows.map(({ awaitedSince }) => awaitedSince),
+  ];
+}
+
+const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part, provider_id, awaited_since)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::int[], $5::text[], $6::bigint[])
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * `coalesce` keeps the planner off the index of those that are awaited: when it last looked none may have been, and it
+ * would go through all of them for each. Arrays of one keep it from beginning a join with all that are there.
+ */
+const TOLD = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
+    UPDATE provider_ids p SET awaited_since = NULL FROM told
+    WHERE p.message_id = ANY(ARRAY[told.message_id]) AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
+  )
+  DELETE FROM overdue_receipts o USING told
+  WHERE o.message_id = ANY(ARRAY[told.message_id]) AND o.part = told.part`;

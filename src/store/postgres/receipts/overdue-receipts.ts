@@ -1,0 +1,155 @@
+import { noteOverdue } from "../../../core/overdue-receipt.ts";
+import { joinContent, type MessageRow, toProgress } from "../../message-rows.ts";
+import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+
+const MAX_COUNTED = 100_000;
+
+type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
+
+/** Parts whose receipt does not come: found by an index of those that wait for one, and from then on rows of their own. */
+export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
+  return {
+    flagOverdue: (bounds) => changes((session, log) => flag(session, log, bounds)),
+    takeQuestions: (request) => db.transaction((session) => take(session, request)),
+    async overdue() {
+      const rows = await db.query<{ connector_id: string; parts: number }>(COUNTS);
+      return rows.map(({ connector_id: connectorId, parts }) => ({ connectorId, parts }));
+    },
+  };
+}
+
+/** From connector to connector through the index. */
+const COUNTS = `WITH RECURSIVE connectors AS (
+    (SELECT connector_id FROM overdue_receipts ORDER BY connector_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT o.connector_id FROM overdue_receipts o WHERE o.connector_id > c.connector_id
+      ORDER BY o.connector_id LIMIT 1) FROM connectors c WHERE c.connector_id IS NOT NULL
+  )
+  SELECT c.connector_id, (SELECT count(*) FROM (
+    SELECT 1 FROM overdue_receipts o WHERE o.connector_id = c.connector_id LIMIT ${MAX_COUNTED}) AS counted) AS parts
+  FROM connectors c WHERE c.connector_id IS NOT NULL`;
+
+interface AwaitedRow {
+  readonly connector_id: string;
+  readonly message_id: string;
+  readonly part: number;
+  readonly awaited_since: number;
+}
+
+/** The messages are locked before what is awaited of them, as receipts do it; two that flag do it once. */
+async function flag(
+  session: Session,
+  log: MessageLog,
+  { now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0],
+): Promise<number> {
+  const rows = await session.query<AwaitedRow>(AWAITED, [sentBefore, limit]);
+  if (rows.length === 0) return 0;
+  const ids = [...new Set(rows.map((row) => row.message_id))];
+  await log.lock(ids);
+  const taken = await session.query<AwaitedRow>(TAKE, [sentBefore, ids]);
+  const flagged = await session.query<{ message_id: string }>(FLAGGED, [ids]);
+  const isFlagged = new Set(flagged.map((row) => row.message_id));
+  const open = taken.filter((row) => log.find(row.message_id)?.progress.parts[row.part]?.status === "sent");
+  for (const row of open) {
+    const message = log.find(row.message_id);
+    if (!message || isFlagged.has(message.id)) continue;
+    const overdue = { at: now, connectorId: row.connector_id, sentAt: row.awaited_since };
+    log.save(message, noteOverdue(message.progress, overdue));
+    isFlagged.add(message.id);
+  }
+  await insert(session, open, now);
+  return rows.length;
+}
+
+const AWAITED = `SELECT connector_id, message_id, part, awaited_since FROM provider_ids
+  WHERE awaited_since <= $1 ORDER BY awaited_since LIMIT $2`;
+
+/** Also other parts of the same messages, where they are as late. What it gives is as it was before. */
+const TAKE = `WITH late AS (
+    SELECT p.connector_id, p.id_key, p.message_id, p.part, p.awaited_since
+    FROM provider_ids p WHERE p.message_id = ANY($2) AND p.awaited_since <= $1 FOR UPDATE
+  ), taken AS (
+    UPDATE provider_ids p SET awaited_since = NULL FROM late
+    WHERE p.connector_id = late.connector_id AND p.id_key = late.id_key AND p.message_id = late.message_id
+      AND p.part = late.part
+  )
+  SELECT connector_id, message_id, part, awaited_since FROM late ORDER BY awaited_since, message_id, part`;
+
+const FLAGGED = "SELECT DISTINCT message_id FROM overdue_receipts WHERE message_id = ANY($1)";
+
+async function insert(session: Session, rows: readonly AwaitedRow[], now: number): Promise<void> {
+  if (rows.length === 0) return;
+  await session.query(INSERT, [
+    rows.map((row) => row.message_id),
+    rows.map((row) => row.part),
+    rows.map((row) => row.connector_id),
+    now,
+  ]);
+}
+
+const INSERT = `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at)
+  SELECT message_id, part, connector_id, 0, $4
+  FROM unnest($1::uuid[], $2::int[], $3::text[]) AS t (message_id, part, connector_id) ON CONFLICT DO NOTHING`;
+
+interface DueRow {
+  readonly message_id: string;
+  readonly part: number;
+  readonly asked: number;
+}
+
+/** Another process that asks at the same time gets others. */
+async function take(
+  session: Session,
+  { connectorId, now, limit, waitsMs }: QuestionRequest,
+): Promise<readonly Question[]> {
+  const due = await session.query<DueRow>(DUE, [connectorId, now, limit]);
+  if (due.length === 0) return [];
+  const ids = [...new Set(due.map((row) => row.message_id))];
+  const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));
+  const asked = due.map((row) => ({ row, question: toQuestion(found.get(row.message_id), row.part) }));
+  const open = asked.filter(({ question }) => question);
+  await session.query(PUT_OFF, [
+    open.map(({ row }) => row.message_id),
+    open.map(({ row }) => row.part),
+    open.map(({ row }) => now + (waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0)),
+  ]);
+  const over = asked.filter(({ question }) => !question);
+  await session.query(DROP, [over.map(({ row }) => row.message_id), over.map(({ row }) => row.part)]);
+  return asked.flatMap(({ question }) => question ?? []);
+}
+
+const DUE = `SELECT message_id, part, asked FROM overdue_receipts
+  WHERE connector_id = $1 AND ask_at <= $2 ORDER BY ask_at LIMIT $3 FOR UPDATE SKIP LOCKED`;
+
+const PUT_OFF = `UPDATE overdue_receipts o SET asked = o.asked + 1, ask_at = t.ask_at
+  FROM unnest($1::uuid[], $2::int[], $3::bigint[]) AS t (message_id, part, ask_at)
+  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
+
+const DROP = `DELETE FROM overdue_receipts o USING unnest($1::uuid[], $2::int[]) AS t (message_id, part)
+  WHERE o.message_id = ANY(ARRAY[t.message_id]) AND o.part = t.part`;
+
+interface FoundRow extends Omit<MessageRow, "account" | "content"> {
+  readonly envelope: string;
+}
+
+const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
+    m.callback_host, c.envelope
+  FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content`;
+
+/** `undefined` where there is nothing to ask: the part is settled, or has no id. */
+function toQuestion(row: FoundRow | undefined, index: number): Question | undefined {
+  if (!row) return undefined;
+  const part = toProgress(row).parts[index];
+  if (part?.status !== "sent" || part.providerMessageId === undefined) return undefined;
+  const content = joinContent(row.envelope, null);
+  const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
+  return {
+    messageId: row.id,
+    part: index,
+    providerMessageId: part.providerMessageId,
+    ...(from !== undefined && { from }),
+  };
+}

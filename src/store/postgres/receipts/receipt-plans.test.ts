@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { createWorld, sent, type World } from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { openDriver } from "../database/driver.ts";
+import { scansOf } from "../database/table-scans.contract.ts";
+import { openFresh } from "../postgres-world.contract.ts";
+
+const MESSAGES = 200;
+
+type Ground = Omit<World, "inside">;
+
+async function sendAll({ sms, claim, clock, store }: Ground): Promise<readonly string[]> {
+  await sms({ to: Array.from({ length: MESSAGES }, (_, index) => `+91${index}`) });
+  const jobs = await claim(MESSAGES);
+  await store.queue.settle(
+    jobs.map(({ jobId, claim, messageId }) => ({
+      ...{
+        jobId,
+        claim,
+        messageId,
+        at: clock.now,
+        connectorId: "c",
+        countsAsAttempt: true,
+        keepsContent: false,
+      },
+      outcomes: [sent(`p-${messageId}`)],
+      next: { kind: "done" },
+    })),
+  );
+  return jobs.map(({ messageId }) => `p-${messageId}`);
+}
+
+async function receiveAll(store: Store, { clock }: Ground, ids: readonly string[]): Promise<void> {
+  const about = { connectorId: "c", status: "delivered", receivedAt: clock.now } as const;
+  await store.queue.recordReceipts(ids.map((providerMessageId) => ({ ...about, providerMessageId })));
+}
+
+test("a receipt costs no more because others are awaited, also where none were when the planner last looked", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  await receiveAll(store, world, await sendAll(world));
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query("ANALYZE");
+  const ids = await sendAll(world);
+  await scansOf(driver, url, (other) => receiveAll(other, world, ids));
+  const [awaited] = await driver.query<{ read: number }>(
+    "SELECT idx_tup_read AS read FROM pg_stat_user_indexes WHERE indexrelname = 'provider_ids_awaited'",
+  );
+  expect(awaited?.read).toBeLessThanOrEqual(MESSAGES);
+  await driver.close();
+  await store.close();
+}, 60_000);
+
+const OVERDUE = `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at)
+  SELECT gen_random_uuid(), 0, 'c', 0, 0 FROM generate_series(1, 1000)`;
+
+test("a receipt costs no more because others are overdue, also where one was when the planner last looked", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const ids = await sendAll(world);
+  const driver = openDriver({ url, connections: 1 });
+  for (const sql of [OVERDUE, "DELETE FROM overdue_receipts", "ANALYZE", OVERDUE]) await driver.query(sql);
+  await scansOf(driver, url, (other) => receiveAll(other, world, ids));
+  const [overdue] = await driver.query<{ read: number }>(
+    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = 'overdue_receipts'",
+  );
+  expect(overdue?.read).toBeLessThanOrEqual(MESSAGES);
+  await driver.close();
+  await store.close();
+}, 60_000);

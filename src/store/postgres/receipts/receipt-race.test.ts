@@ -1,0 +1,168 @@
+/** Receipts and settlements at two processes at once, each held in the middle of its transaction. */
+import { expect, test } from "bun:test";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import type { ClaimedJob } from "../../../core/claimed-job.ts";
+import { partReference } from "../../../core/short-reference.ts";
+import { CONNECTOR, SECOND, sent, unconfirmed } from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { type Ground, race } from "../database/race.contract.ts";
+import { openOther } from "../postgres-world.contract.ts";
+
+function receipt({ clock }: Ground, providerMessageId: string, over = {}) {
+  const about = { connectorId: CONNECTOR, providerMessageId, receivedAt: clock.now };
+  return { ...about, status: "delivered" as const, ...over };
+}
+
+function settlement({ clock }: Ground, { jobId, claim, messageId }: ClaimedJob, ids: readonly string[]) {
+  return {
+    ...{ jobId, claim, messageId, at: clock.now, connectorId: CONNECTOR, countsAsAttempt: true },
+    outcomes: ids.map((id) => sent(id)),
+    next: { kind: "done" } as const,
+    keepsContent: false,
+  };
+}
+
+/** However the one writes the id that the other has. */
+const SPELLINGS = [
+  ["p-1", "p-1"],
+  ["A1B2C3D4", "2712847316"],
+] as const;
+
+for (const [answered, told] of SPELLINGS) {
+  const word = { recipient: "+919812345678" };
+
+  test(`a receipt that tells ${told} waits for the settlement that is writing ${answered} at another process`, () =>
+    race(async (world) => {
+      const { other, sms, claimOne, settle, status, store } = world;
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      const calls: Promise<unknown>[] = [];
+      await world.whileHeld("provider_ids", async (isWaiting) => {
+        calls.push(settle(job, { outcomes: [sent(answered)] }));
+        await isWaiting(1);
+        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        await isWaiting(2);
+      });
+      await Promise.all(calls);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }));
+
+  test(`a settlement that knows ${answered} waits for the receipt that is parking ${told} at another process`, () =>
+    race(async (world) => {
+      const { other, sms, claimOne, settle, status, store } = world;
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      const calls: Promise<unknown>[] = [];
+      await world.whileHeld("parked_receipts", async (isWaiting) => {
+        calls.push(other.queue.recordReceipts([receipt(world, told, word)]));
+        await isWaiting(1);
+        calls.push(settle(job, { outcomes: [sent(answered)] }));
+        await isWaiting(2);
+      });
+      await Promise.all(calls);
+      expect(await status(id)).toBe("delivered");
+      expect(await store.upkeep.parkedReceipts()).toBe(0);
+    }));
+}
+
+test("a receipt with a reference and the settlement that gives its part up do not miss each other", () =>
+  race(async (world) => {
+    const { other, sms, claimOne, settle, status, clock } = world;
+    const [id = ""] = await sms();
+    const job = await claimOne();
+    const calls: Promise<unknown>[] = [];
+    await world.whileHeld("unconfirmed_parts", async (isWaiting) => {
+      const next = { kind: "again", dueAt: clock.now + SECOND } as const;
+      calls.push(settle(job, { outcomes: [unconfirmed()], next }));
+      await isWaiting(1);
+      const proof = { reference: partReference(id, 0), recipient: "+919812345678" };
+      calls.push(other.queue.recordReceipts([receipt(world, "x-1", proof)]));
+      await isWaiting(2);
+    });
+    await Promise.all(calls);
+    expect(await status(id)).toBe("delivered");
+    await world.store.upkeep.stage(clock.now + SECOND, 10);
+    expect(await world.claim()).toEqual([]);
+  }));
+
+test("of one receipt that two processes record at the same time one moves the message", () =>
+  race(async (world) => {
+    const { other, store, sms, claimOne, settle, history } = world;
+    const [id = ""] = await sms();
+    await settle(await claimOne(), { outcomes: [sent("p-1")] });
+    const calls: ReturnType<Store["queue"]["recordReceipts"]>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      for (const each of [store, other]) calls.push(each.queue.recordReceipts([receipt(world, "p-1")]));
+      await isWaiting(2);
+    });
+    const results = (await Promise.all(calls)).flat();
+    expect(results.map(({ kind }) => kind).sort()).toEqual(["applied", "late"]);
+    expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered", "late_receipt:delivered"]);
+  }));
+
+test("of two settlements that bring home one id at the same time one takes the receipt that was parked under it", () =>
+  race(async (world) => {
+    const { other, claim, sms, status, store } = world;
+    const ids = await sms({ to: ["+919812345678", "+919812345679"] });
+    const jobs = await claim(2);
+    await store.queue.recordReceipts([receipt(world, "same")]);
+    const calls: Promise<readonly boolean[]>[] = [];
+    await world.whileHeld("provider_ids", async (isWaiting) => {
+      for (const [at, job] of jobs.entries()) {
+        calls.push((at === 0 ? store : other).queue.settle([settlement(world, job, ["same"])]));
+      }
+      await isWaiting(2);
+    });
+    expect((await Promise.all(calls)).flat()).toEqual([true, true]);
+    const statuses = await Promise.all(ids.map((id) => status(id)));
+    expect(statuses.sort()).toEqual(["delivered", "sent"]);
+  }));
+
+test("receipts and settlements of many messages, each at its own process, in opposite order, all find each other", () =>
+  race(async (world) => {
+    const { other, claim, sms, status, store } = world;
+    const ids = await sms({ to: Array.from({ length: 60 }, (_, at) => `+9198123456${10 + at}`) });
+    const jobs = await claim(60);
+    const settlements = jobs.map((job) =>
+      settlement(world, job, [`a-${job.messageId}`, `b-${job.messageId}`]),
+    );
+    const receipts = ids.toReversed().flatMap((id) => [receipt(world, `b-${id}`), receipt(world, `a-${id}`)]);
+    await Promise.all([
+      ...inThrees(settlements).map((some) => store.queue.settle(some)),
+      ...inThrees(receipts).map((some) => other.queue.recordReceipts(some)),
+    ]);
+    const statuses = await Promise.all(ids.map((id) => status(id)));
+    expect(new Set(statuses)).toEqual(new Set(["delivered"]));
+    expect(await store.upkeep.parkedReceipts()).toBe(0);
+  }));
+
+function inThrees<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / 3) }, (_, at) => all.slice(at * 3, at * 3 + 3));
+}
+
+test("recording a hundred receipts takes as many statements as recording one, of those that match and of those that do not", () =>
+  race(async (world) => {
+    const proxy = await openPostgresProxy(world.url);
+    const far = (await openOther(proxy.url)) as unknown as Store;
+    const costOf = async (ids: readonly string[]) => {
+      const before = proxy.answered();
+      await far.queue.recordReceipts(ids.map((id) => receipt(world, id)));
+      return proxy.answered() - before;
+    };
+    const named = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at}`);
+    const ids = named("p", 102);
+    await world.sms();
+    await world.settle(await world.claimOne(), { outcomes: ids.map((id) => sent(id)) });
+    const matched = [
+      await costOf(ids.slice(0, 1)),
+      await costOf(ids.slice(1, 2)),
+      await costOf(ids.slice(2)),
+    ];
+    const parked = [await costOf(["x"]), await costOf(named("y", 100))];
+    await far.close();
+    await proxy.close();
+    expect(matched[2]).toBe(matched[1]!);
+    expect(parked[1]).toBe(parked[0]!);
+    expect(Math.max(...matched.slice(1), ...parked)).toBeLessThanOrEqual(12);
+  }));

@@ -1,0 +1,58 @@
+import type { LateAnswer } from "../../../core/late-answer.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import type { ParkedReceipt, ReceiptStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { MessageChanges } from "../messages/message-log.ts";
+import { beginReceipts } from "./begin-receipts.ts";
+import { createOverdueReceipts } from "./overdue-receipts.ts";
+import { dropParked } from "./parked-receipts.ts";
+
+export interface ReceiptStoreParts {
+  readonly changes: MessageChanges;
+  readonly erasedNames: ErasedNames;
+}
+
+/** `Store.receipts`. */
+export function createReceiptStore(db: Database, { changes, erasedNames }: ReceiptStoreParts): ReceiptStore {
+  return {
+    recordLateAnswer: (answer, at) =>
+      changes(async (session, log) => {
+        const begun = await beginReceipts(session, questionsOf(answer), erasedNames);
+        await log.lock(begun.messageIds);
+        const { providerIds, write } = await begun.open(log);
+        providerIds.answerLate(answer, at);
+        await write();
+      }),
+    parked: (query) => listParked(db, query),
+    dropParked: (bounds) => dropParked(db, bounds),
+    ...createOverdueReceipts(db, changes),
+  };
+}
+
+function questionsOf({ connectorId, providerMessageIds: ids, messageId }: LateAnswer) {
+  return { ids: [{ connectorId, ids }], answered: [messageId] };
+}
+
+async function listParked(
+  session: Session,
+  { connectorId, after, limit }: Parameters<ReceiptStore["parked"]>[0],
+): Promise<readonly ParkedReceipt[]> {
+  const last = Number(after ?? 0) || 0;
+  const rows =
+    connectorId === undefined
+      ? await session.query<ParkedRow>(LIST, [last, limit])
+      : await session.query<ParkedRow>(LIST_OF_CONNECTOR, [last, limit, connectorId]);
+  return rows.map(({ id, receipt }) => ({ id: String(id), receipt: JSON.parse(receipt) as Receipt }));
+}
+
+interface ParkedRow {
+  readonly id: number;
+  readonly receipt: string;
+}
+
+const LIST = "SELECT id, receipt FROM parked_receipts WHERE id > $1 ORDER BY id LIMIT $2";
+
+const LIST_OF_CONNECTOR = `SELECT id, receipt FROM parked_receipts WHERE connector_id = $3 AND id > $1
+  ORDER BY id LIMIT $2`;

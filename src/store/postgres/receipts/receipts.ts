@@ -1,0 +1,53 @@
+import type { ReceiptResult } from "../../../core/claimed-job.ts";
+import type { Receipt } from "../../../core/outcome.ts";
+import type { Queue } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { createGroupCommit } from "../database/group-commit.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { MessageChanges } from "../messages/message-log.ts";
+import { beginReceipts } from "./begin-receipts.ts";
+
+export interface RecordReceiptParts {
+  readonly changes: MessageChanges;
+  readonly erasedNames: ErasedNames;
+  readonly schedule: (run: () => void) => void;
+}
+
+/** Of a group's receipts; each takes a lock or two, and has several rows. */
+const WEIGHT = 8;
+
+/** `Queue.recordReceipts`: those of a turn share a transaction of a fixed handful of statements. */
+export function createRecordReceipts({
+  changes,
+  erasedNames,
+  schedule,
+}: RecordReceiptParts): Queue["recordReceipts"] {
+  const record = (receipts: readonly Receipt[]) =>
+    changes(async (session, log) => {
+      const begun = await beginReceipts(session, { receipts }, erasedNames);
+      await log.lock(begun.messageIds);
+      const { providerIds, write } = await begun.open(log);
+      const results = receipts.map((receipt) => providerIds.receive(receipt));
+      await write();
+      await clearDebts(session, receipts);
+      return results;
+    });
+  const enter = createGroupCommit<readonly Receipt[], readonly ReceiptResult[]>({
+    schedule,
+    nameOf: () => undefined,
+    weightOf: ({ length }) => length * WEIGHT,
+    async run(calls) {
+      const results = (await record(calls.flat())).values();
+      return calls.map((call) => [...results.take(call.length)]);
+    },
+  });
+  return async (receipts) => (receipts.length === 0 ? [] : enter(receipts));
+}
+
+/** A receipt that the sandbox owed is paid with it. */
+async function clearDebts(session: Session, receipts: readonly Receipt[]): Promise<void> {
+  await session.query(CLEAR_DEBTS, [receipts.map(({ providerMessageId }) => providerMessageId)]);
+}
+
+const CLEAR_DEBTS = `UPDATE sandbox_messages SET receipt_at = NULL
+  WHERE id = ANY($1) AND receipt_at IS NOT NULL`;

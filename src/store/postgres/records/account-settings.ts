@@ -1,0 +1,32 @@
+import type { Session } from "../database/driver.ts";
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** The settings of these accounts (by id) over the instance's, in one statement. */
+export async function readSettings(
+  session: Session,
+  accountIds: Iterable<string>,
+): Promise<(accountId: string) => Settings> {
+  const ids = [...new Set(accountIds)];
+  const rows =
+    ids.length === 0
+      ? []
+      : await session.query<SettingRow>(
+          "SELECT account_id, name, value FROM settings WHERE account_id IS NULL OR account_id = ANY($1)",
+          [ids],
+        );
+  const ofInstance = toSettings(rows, null);
+  return (accountId) => ({ ...ofInstance, ...toSettings(rows, accountId) });
+}
+
+interface SettingRow {
+  readonly account_id: string | null;
+  readonly name: string;
+  readonly value: string;
+}
+
+function toSettings(rows: readonly SettingRow[], owner: string | null): Settings {
+  return Object.fromEntries(
+    rows.flatMap(({ account_id: of, name, value }) => (of === owner ? [[name, value]] : [])),
+  );
+}

@@ -1,0 +1,31 @@
+import { writePrivateFile } from "../../private-file.ts";
+import { createRecordValues } from "../../record-values.ts";
+import type { FirstStart, Store } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
+import type { Session } from "../database/driver.ts";
+import { writeMeta } from "../database/meta.ts";
+import type { Database } from "../database/transactions.ts";
+import { createRecordRows } from "./record-rows.ts";
+import { createWebhookSecrets } from "./webhook-secrets.ts";
+
+export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] {
+  const rows = createRecordRows(createRecordValues(vault));
+  const secrets = createWebhookSecrets(vault);
+  const make = async (session: Session, { account, apiKey, pushApp, ...first }: FirstStart) => {
+    await rows.insert(session, "accounts", account);
+    await rows.insert(session, "apiKeys", apiKey);
+    await rows.insert(session, "pushApps", pushApp);
+    const secret = { accountId: account.id, secret: first.webhookSecret, now: account.createdAt };
+    await secrets.add(session, secret);
+    await writeMeta(session, "admin_token_digest", first.adminTokenDigest);
+    if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
+  };
+  return (first) =>
+    db.transaction(async (session) => {
+      // Of processes that start together one is first, and the others see what it made.
+      await session.query("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE");
+      if ((await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0) return false;
+      await make(session, first);
+      return true;
+    });
+}

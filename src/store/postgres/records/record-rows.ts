@@ -1,0 +1,148 @@
+import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
+import type { Fields, RecordValues } from "../../record-values.ts";
+import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";
+import { applyAccountRules } from "./account-rules.ts";
+
+export interface Conflict {
+  readonly conflict: string;
+}
+
+/** The statements behind `Records`. Those that write belong in a transaction, which a throw is to end. */
+export interface RecordRows {
+  insert<K extends RecordKind>(
+    session: Session,
+    kind: K,
+    record: RecordTypes[K],
+  ): Promise<"created" | Conflict>;
+  select<K extends RecordKind>(
+    session: Session,
+    kind: K,
+    page: { where: Partial<RecordTypes[K]>; after?: string | undefined; limit: number },
+  ): Promise<RecordTypes[K][]>;
+  update(
+    session: Session,
+    kind: RecordKind,
+    change: { id: string; changes: Fields },
+  ): Promise<boolean | Conflict>;
+  remove(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use">;
+}
+
+export function createRecordRows(values: RecordValues): RecordRows {
+  const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
+    Object.entries(fields).map(([field, value]) =>
+      values.toSql({ table, column: columnOf(table, field), id }, value),
+    );
+
+  return {
+    async insert(session, kind, record) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(record);
+      const orphan = await orphanOf(session, table, fields);
+      if (orphan !== undefined) return { conflict: orphan };
+      const refused = await applyAccountRules(session, kind, fields);
+      if (refused) return refused;
+      await session.query(insertSql(table, fields), bind(table, record.id, fields));
+      return "created";
+    },
+    async select<K extends RecordKind>(
+      session: Session,
+      kind: K,
+      {
+        where,
+        after = "",
+        limit,
+      }: { where: Partial<RecordTypes[K]>; after?: string | undefined; limit: number },
+    ) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(where);
+      const bound = [...bind(table, "", fields), after, limit];
+      const rows = await session.query<Record<string, unknown>>(selectSql(table, fields), bound);
+      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
+    },
+    async update(session, kind, { id, changes }) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(changes);
+      if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
+      const orphan = await orphanOf(session, table, fields);
+      if (orphan !== undefined) return { conflict: orphan };
+      const refused = await applyAccountRules(session, kind, { ...fields, id });
+      if (refused) return refused;
+      return (await session.query(updateSql(table, fields), [...bind(table, id, fields), id])).length > 0;
+    },
+    remove: (session, kind, id) => removeNow(session, kind, id),
+  };
+}
+
+/** What a statement on the table was refused for, as an answer; anything else is thrown on. */
+export function toConflict(kind: RecordKind, error: unknown): Conflict {
+  const taken = takenColumns(error)?.at(-1);
+  const field = Object.entries<{ name: string }>(RECORD_TABLES[kind].columns).find(
+    ([, column]) => column.name === taken,
+  );
+  if (!field) throw error;
+  return { conflict: field[0] };
+}
+
+/** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+const USERS: { readonly [K in RecordKind]?: string } = {
+  accounts: "SELECT 1 FROM accounts WHERE id = $1 AND has_messages",
+  connectors: "SELECT 1 FROM routes WHERE connector_ids::jsonb @> to_jsonb($1::text) LIMIT 1",
+  // Its id names its queue: while jobs are in it, the route stays.
+  routes: `SELECT 1 FROM queues WHERE name = $1 AND (
+    EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NULL)
+    OR EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NOT NULL))`,
+};
+
+/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL";
+
+/** Locked first, so that nobody begins to use it after it was found free. */
+async function removeNow(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use"> {
+  const { table } = RECORD_TABLES[kind];
+  const found = await session.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
+  if (found.length === 0) return false;
+  const users = USERS[kind];
+  if (users !== undefined && (await session.query(users, [id])).length > 0) return "in_use";
+  await session.query("SAVEPOINT removal");
+  try {
+    if (kind === "accounts") await session.query(REVOKED_KEYS, [id]);
+    await session.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
+    return true;
+  } catch (error) {
+    if (!isForeignKey(error)) throw error;
+    await session.query("ROLLBACK TO removal");
+    return "in_use";
+  }
+}
+
+/** The first field that names a record that is not there; those that are there stay until the transaction ends. */
+async function orphanOf(session: Session, table: RecordTable, fields: Fields): Promise<string | undefined> {
+  for (const [field, value] of Object.entries(fields)) {
+    const { parent } = columnOf(table, field);
+    if (!parent || value === null) continue;
+    const ids = [...new Set([value].flat().map(String))].sort();
+    const sql = `SELECT id FROM ${RECORD_TABLES[parent].table} WHERE id = ANY($1) ORDER BY id FOR KEY SHARE`;
+    if ((await session.query(sql, [ids])).length < ids.length) return field;
+  }
+  return undefined;
+}
+
+function insertSql(table: RecordTable, fields: Fields): string {
+  const names = Object.keys(fields).map((field) => columnOf(table, field).name);
+  const marks = names.map((_, index) => `$${index + 1}`);
+  return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
+}
+
+function selectSql(table: RecordTable, fields: Fields): string {
+  const tests = Object.keys(fields).map((field, at) => `${comparable(table, field).name} = $${at + 1}`);
+  const where = [...tests, `id > $${tests.length + 1}`].join(" AND ");
+  return `SELECT * FROM ${table.table} WHERE ${where} ORDER BY id LIMIT $${tests.length + 2}`;
+}
+
+function updateSql(table: RecordTable, fields: Fields): string {
+  const sets = Object.keys(fields).map((field, at) => `${columnOf(table, field).name} = $${at + 1}`);
+  // Nothing to change is a change too: it finds out whether the record is there.
+  const all = sets.length > 0 ? sets : ["id = id"];
+  return `UPDATE ${table.table} SET ${all.join(", ")} WHERE id = $${sets.length + 1} RETURNING 1`;
+}

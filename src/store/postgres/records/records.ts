@@ -1,0 +1,54 @@
+import type { RecordKind } from "../../../core/accounts.ts";
+import { hasChanged } from "../../record-change.ts";
+import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
+import { createRecordValues } from "../../record-values.ts";
+import type { Records } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
+import type { Session } from "../database/driver.ts";
+import { raiseRecordsVersion, readMeta } from "../database/meta.ts";
+import type { Database } from "../database/transactions.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { withErased } from "../erasures/erased-records.ts";
+import { createRecordRows, toConflict } from "./record-rows.ts";
+import { createSettings } from "./settings.ts";
+import { createWebhookSecrets } from "./webhook-secrets.ts";
+
+export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNames): Records {
+  const rows = createRecordRows(createRecordValues(vault));
+  const all = withErased(rows, erasedNames);
+  const settings = createSettings(vault);
+  const secrets = createWebhookSecrets(vault);
+  const change = <T>(kind: RecordKind, work: (session: Session) => Promise<T>): Promise<T> =>
+    db.transaction(async (session) => {
+      const done = await work(session);
+      const table: RecordTable = RECORD_TABLES[kind];
+      if (table.isWatched && hasChanged(done)) await raiseRecordsVersion(session);
+      return done;
+    });
+  const orConflict = (kind: RecordKind) => (error: unknown) => toConflict(kind, error);
+
+  return {
+    create: (kind, record) =>
+      change(kind, (session) => all.insert(session, kind, record)).catch(orConflict(kind)),
+    find: async (kind, where) => (await all.select(db, kind, { where, limit: 1 }))[0],
+    list: async (kind, where, { after, limit }) => all.select(db, kind, { where, after, limit }),
+    update: (kind, id, changes) =>
+      change(kind, async (session) => {
+        const done = await rows.update(session, kind, { id, changes });
+        if (typeof done === "object") return done;
+        const [record] = done ? await rows.select(session, kind, { where: { id } as object, limit: 1 }) : [];
+        return record;
+      }).catch(orConflict(kind)),
+    remove: (kind, id) => change(kind, (session) => rows.remove(session, kind, id)),
+    settings: (accountId) => settings.of(db, accountId),
+    setSetting: (accountId, name, value) =>
+      db.transaction(async (session) => {
+        await settings.set(session, { accountId, name, value });
+        await raiseRecordsVersion(session);
+      }),
+    webhookSecrets: (accountId) => secrets.newest(db, accountId),
+    addWebhookSecret: (accountId, secret, now) =>
+      db.transaction((session) => secrets.add(session, { accountId, secret, now })),
+    version: async () => Number((await readMeta(db, "records_version")) ?? 0),
+  };
+}

@@ -1,0 +1,52 @@
+import { isSettingName, SETTINGS, type Setting } from "../../../core/settings.ts";
+import type { Vault } from "../../vault.ts";
+import type { Session } from "../database/driver.ts";
+
+/** Settings of the instance (`accountId` undefined) and of accounts. */
+export interface SettingRows {
+  of(session: Session, accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
+  set(session: Session, setting: NewSetting): Promise<void>;
+}
+
+export interface NewSetting {
+  readonly accountId: string | undefined;
+  readonly name: string;
+  /** Absent: it is to be unset. */
+  readonly value: string | undefined;
+}
+
+export function createSettings(vault: Vault): SettingRows {
+  return {
+    async of(session, accountId) {
+      const rows = await session.query<{ name: string; value: string }>(
+        "SELECT name, value FROM settings WHERE account_id IS NOT DISTINCT FROM $1 ORDER BY name",
+        [accountId ?? null],
+      );
+      const plain = rows.map(({ name, value }) => [
+        name,
+        isSecret(name) ? vault.open(value, placeOf(name)) : value,
+      ]);
+      return Object.fromEntries(plain);
+    },
+    async set(session, { accountId = null, name, value }) {
+      if (value === undefined) {
+        const sql = "DELETE FROM settings WHERE account_id IS NOT DISTINCT FROM $1 AND name = $2";
+        return void (await session.query(sql, [accountId, name]));
+      }
+      await session.query(
+        `INSERT INTO settings (account_id, name, value) VALUES ($1, $2, $3)
+         ON CONFLICT (account_id, name) DO UPDATE SET value = excluded.value`,
+        [accountId, name, isSecret(name) ? vault.seal(value, placeOf(name)) : value],
+      );
+    },
+  };
+}
+
+function isSecret(name: string): boolean {
+  const setting: Setting<unknown> | undefined = isSettingName(name) ? SETTINGS[name] : undefined;
+  return setting?.isSecret === true;
+}
+
+function placeOf(name: string): string {
+  return `settings/${name}`;
+}

@@ -1,0 +1,46 @@
+import type { Vault } from "../../vault.ts";
+import type { Session } from "../database/driver.ts";
+
+export interface WebhookSecrets {
+  newest(
+    session: Session,
+    accountId: string,
+  ): Promise<readonly { readonly secret: string; readonly createdAt: number }[]>;
+  /** Inside a transaction. */
+  add(session: Session, secret: { accountId: string; secret: string; now: number }): Promise<void>;
+}
+
+export function createWebhookSecrets(vault: Vault): WebhookSecrets {
+  return {
+    async newest(session, accountId) {
+      const rows = await session.query<{ secret: string; created_at: number }>(
+        `SELECT secret, created_at FROM webhook_secrets WHERE account_id = $1 ORDER BY number DESC LIMIT ${VALID_SECRETS}`,
+        [accountId],
+      );
+      return rows.map((row) => ({
+        secret: vault.open(row.secret, placeOf(accountId)),
+        createdAt: row.created_at,
+      }));
+    },
+    async add(session, { accountId, secret, now }) {
+      // One after the other, so that two that are added at the same time do not both stay beside the old ones.
+      await session.query("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
+      await session.query(
+        "INSERT INTO webhook_secrets (account_id, secret, created_at) VALUES ($1, $2, $3)",
+        [accountId, vault.seal(secret, placeOf(accountId)), now],
+      );
+      await session.query(
+        `DELETE FROM webhook_secrets WHERE account_id = $1 AND number NOT IN
+           (SELECT number FROM webhook_secrets WHERE account_id = $1 ORDER BY number DESC LIMIT ${VALID_SECRETS})`,
+        [accountId],
+      );
+    },
+  };
+}
+
+/** Two are valid during a rotation. */
+const VALID_SECRETS = 2;
+
+function placeOf(accountId: string): string {
+  return `webhook_secrets/secret/${accountId}`;
+}

@@ -1,0 +1,101 @@
+import type { UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+import { LOCKS } from "../database/lock-numbers.ts";
+import type { Database } from "../database/transactions.ts";
+
+/** The tables that are partitioned by the day of a message's id. */
+const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
+
+export type DailyTable = (typeof DAILY_TABLES)[number];
+
+export interface Days {
+  /** Resolves when the tables of these times (Unix milliseconds) are there. */
+  ensure(times: Iterable<number>): Promise<void>;
+  /** What is remembered of tables may have been dropped. */
+  forget(): void;
+}
+
+const DAY_MS = 86_400_000;
+
+export function createDays(db: Database): Days {
+  const known = new Set<number>();
+  return {
+    async ensure(times) {
+      for (const time of times) {
+        const day = dayOf(time);
+        if (known.has(day)) continue;
+        await db.transaction((session) => makeDay(session, day));
+        known.add(day);
+      }
+    },
+    forget: () => known.clear(),
+  };
+}
+
+/** `UpkeepStore.prepareDays`: this day and the next two. */
+export function createPrepareDays(days: Days): UpkeepStore["prepareDays"] {
+  return async (now) => {
+    await days.ensure([now, now + DAY_MS, now + 2 * DAY_MS]);
+    return 0;
+  };
+}
+
+/** Days since 1970, UTC. */
+export function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS);
+}
+
+/** Below every UUIDv7 of the day, and above every one of the day before. */
+export function lowestUuid(day: number): string {
+  const hex = (day * DAY_MS).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Days, in order, that have a table of this kind. */
+export async function daysWith(session: Session, table: DailyTable): Promise<readonly number[]> {
+  const rows = await session.query<{ day: string }>(DAYS, [table]);
+  return rows.map(({ day }) => dayOf(Date.parse(day)));
+}
+
+const DAYS = `SELECT to_char(to_date(right(c.relname, 8), 'YYYYMMDD'), 'YYYY-MM-DD') AS day
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+  WHERE i.inhparent = $1::text::regclass ORDER BY right(c.relname, 8)`;
+
+export function tableOf(table: DailyTable, day: number): string {
+  return `${table}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+async function makeDay(session: Session, day: number): Promise<void> {
+  if (await isThere(session, tableOf("events", day))) return;
+  await lockMaking(session);
+  for (const table of DAILY_TABLES) {
+    const name = tableOf(table, day);
+    if (await isThere(session, name)) continue;
+    await createTable(session, { table, name });
+    await attach(session, table, day);
+  }
+}
+
+/** @param name of a table */
+export async function isThere(session: Session, name: string): Promise<boolean> {
+  const [row] = await session.query<{ name: string | null }>("SELECT to_regclass($1)::text AS name", [name]);
+  return row?.name != null;
+}
+
+export async function lockMaking(session: Session): Promise<void> {
+  await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.days})`);
+}
+
+/** One that can become a day's table. Messages and contents are written again as they move on: room in the page keeps that cheap. */
+export async function createTable(
+  session: Session,
+  { table, name }: { readonly table: DailyTable; readonly name: string },
+): Promise<void> {
+  await session.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 85)`);
+}
+
+/** Attached rather than created in place: then readers and writers of other days go on meanwhile. */
+export async function attach(session: Session, table: DailyTable, day: number): Promise<void> {
+  const range = `FROM ('${lowestUuid(day)}') TO ('${lowestUuid(day + 1)}')`;
+  await session.query(`ALTER TABLE ${table} ATTACH PARTITION ${tableOf(table, day)} FOR VALUES ${range}`);
+}

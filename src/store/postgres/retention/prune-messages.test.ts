@@ -1,0 +1,152 @@
+import { expect, test } from "bun:test";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import { createWorld, DAY, HOUR, sent, type World } from "../../contract/world.contract.ts";
+import type { UpkeepStore } from "../../store.ts";
+import { type Driver, openDriver } from "../database/driver.ts";
+import { openDoors } from "../database/transactions.ts";
+import { openFresh } from "../postgres-world.contract.ts";
+import { createDays, daysWith } from "./days.ts";
+import { createPruneMessages } from "./prune-messages.ts";
+
+interface Ground extends Omit<World, "inside"> {
+  readonly driver: Driver;
+  readonly inside: World["inside"];
+  /** Until there is nothing more to do. */
+  prune(by: UpkeepStore["pruneMessages"], before: number, atLatest?: number): Promise<number>;
+}
+
+async function onGround(run: (ground: Ground) => Promise<void>): Promise<void> {
+  const { store, url, inside } = await openFresh();
+  const driver = openDriver({ url, connections: 2 });
+  try {
+    const prune: Ground["prune"] = async (by, before, atLatest = 0) => {
+      let sum = 0;
+      for (let moved = 1; moved > 0; sum += moved) moved = await by({ before, atLatest, limit: 5 });
+      return sum;
+    };
+    await run({ ...(await createWorld(store)), driver, inside, prune });
+  } finally {
+    await driver.close();
+    await store.close();
+  }
+}
+
+/** Sent and delivered, with a webhook on its way. */
+async function deliver({ sms, claim, settle, receive }: Ground, count: number): Promise<readonly string[]> {
+  const to = Array.from({ length: count }, (_, index) => `+91${index}`);
+  const ids = await sms({ to, content: { callbackUrl: "https://a.test/" } });
+  for (const job of await claim(count)) await settle(job);
+  for (const id of ids) await receive(`p-${id}`);
+  return ids;
+}
+
+test(
+  "a day that is over is dropped, tables and all, and its contents a day later",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, driver, inside, prune } = ground;
+      const ids = await deliver(ground, 30);
+      const first = Math.floor(clock.now / DAY);
+      clock.now += DAY;
+      await deliver(ground, 3);
+      const days = (table: "messages" | "contents" | "timeline" | "events") => daysWith(driver, table);
+      await prune(store.upkeep.pruneMessages, (first + 1) * DAY);
+      for (const table of ["messages", "timeline", "events"] as const)
+        expect(await days(table)).toEqual([first + 1]);
+      expect(await days("contents")).toEqual([first, first + 1]);
+      // Messages keep coming.
+      clock.now += DAY;
+      await deliver(ground, 3);
+      await prune(store.upkeep.pruneMessages, (first + 2) * DAY);
+      expect(await days("contents")).toEqual([first + 1, first + 2]);
+      for (const id of ids) expect(await inside.countRows(id)).toBe(0);
+      expect(await driver.query("SELECT 1 FROM webhook_attempts")).toEqual([]);
+    }),
+  30_000,
+);
+
+test(
+  "what is scheduled or unfinished on the day of the drop survives it, and goes when it has ended",
+  () =>
+    onGround(async (ground) => {
+      const { store, sms, claim, claimOne, settle, receive, clock, inside, prune, status, history } = ground;
+      const gone = await deliver(ground, 12);
+      const [later = ""] = await sms({ dueAt: clock.now + 9 * DAY, expiresAt: clock.now + 10 * DAY });
+      const [unheard = "", delivered = ""] = await sms({ to: ["+911", "+912"] });
+      for (const job of await claim(2)) await settle(job, { outcomes: [sent(`p-${job.messageId}`)] });
+      await receive(`p-${delivered}`);
+      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBeGreaterThanOrEqual(13);
+      for (const id of gone) expect(await inside.countRows(id)).toBe(0);
+      const contentOfBatch = 1;
+      expect(await inside.countRows(delivered)).toBe(contentOfBatch);
+      expect(await history(unheard)).toEqual(["attempt:sent"]);
+      await receive(`p-${unheard}`);
+      expect(await status(unheard)).toBe("delivered");
+      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBe(1);
+      expect(await inside.countRows(unheard)).toBe(0);
+      clock.now += 9 * DAY;
+      await store.upkeep.stage(clock.now, 10);
+      const job = await claimOne();
+      expect([job.messageId, job.content]).toMatchObject([later, { text: "code {#var#}" }]);
+      await settle(job);
+      await receive(`p-${later}`);
+      expect(await status(later)).toBe("delivered");
+      await prune(store.upkeep.pruneMessages, clock.now, clock.now - 2 * DAY);
+      expect(await inside.countRows(later)).toBe(0);
+    }),
+  30_000,
+);
+
+test(
+  "a day of which too much is unfinished goes row by row, and at the latest whole",
+  () =>
+    onGround(async (ground) => {
+      const { sms, clock, driver, inside, prune, status } = ground;
+      const gone = await deliver(ground, 12);
+      const stay = await sms({ to: ["+911", "+912", "+913"], queue: "slow" });
+      const doors = openDoors(driver, createSystemClock());
+      const by = createPruneMessages(doors.database, { days: createDays(doors.within), maxKept: 2 });
+      const before = clock.now + 2 * DAY;
+      expect(await prune(by, before)).toBeGreaterThanOrEqual(12);
+      for (const id of gone) expect(await inside.countRows(id)).toBe(0);
+      expect(await Promise.all(stay.map((id) => status(id)))).toEqual(["queued", "queued", "queued"]);
+      expect(await prune(by, before + HOUR / 2)).toBe(0);
+      await prune(by, before + 2 * DAY, before);
+      for (const id of stay) expect(await inside.countRows(id)).toBe(0);
+      expect(await daysWith(driver, "messages")).toEqual([]);
+      expect(await driver.query("SELECT 1 FROM old_days UNION ALL SELECT 1 FROM kept_messages")).toEqual([]);
+    }),
+  30_000,
+);
+
+test(
+  "a drop that somebody stands in the way of is left for later, and lets others pass",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, driver, inside, prune, sms } = ground;
+      const [id = ""] = await deliver(ground, 1);
+      await driver.hold(async (connection) => {
+        await connection.exec("BEGIN; SELECT 1 FROM messages LIMIT 1");
+        const before = clock.now + 2 * DAY;
+        const pruned = store.upkeep.pruneMessages({ before, atLatest: 0, limit: 10 });
+        await sms();
+        expect(await pruned).toBe(0);
+        await connection.exec("COMMIT");
+      });
+      expect(await inside.countRows(id)).toBeGreaterThan(0);
+      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBe(1);
+      expect(await inside.countRows(id)).toBe(0);
+    }),
+  30_000,
+);
+
+test(
+  "days are made ahead of time",
+  () =>
+    onGround(async ({ store, clock, driver }) => {
+      const today = Math.floor(clock.now / DAY);
+      expect(await store.upkeep.prepareDays(clock.now)).toBe(0);
+      expect(await daysWith(driver, "messages")).toEqual([today, today + 1, today + 2]);
+    }),
+  30_000,
+);

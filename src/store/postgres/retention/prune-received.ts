@@ -1,0 +1,32 @@
+import { firstUuidAt } from "../../../core/uuid.ts";
+import type { UpkeepStore } from "../../store.ts";
+import type { Session } from "../database/driver.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Deletes at most `limit` rows of the time before `before`; how many. */
+export type PruneOld = (session: Session, before: number, limit: number) => Promise<number>;
+
+/** `UpkeepStore.pruneReceived`: each of them in a transaction of its own. */
+export function createPruneReceived(
+  session: Session,
+  others: readonly PruneOld[],
+): UpkeepStore["pruneReceived"] {
+  return async (before, limit) => {
+    let rows = 0;
+    for (const prune of [pruneSandbox, pruneUsage, ...others]) rows += await prune(session, before, limit);
+    return rows;
+  };
+}
+
+const pruneSandbox: PruneOld = async (session, before, limit) => {
+  const sql = `DELETE FROM sandbox_messages WHERE id IN (
+    SELECT id FROM sandbox_messages WHERE id < $1 ORDER BY id LIMIT $2) RETURNING 1`;
+  return (await session.query(sql, [firstUuidAt(before), limit])).length;
+};
+
+const pruneUsage: PruneOld = async (session, before, limit) => {
+  const sql = `DELETE FROM sms_usage WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM sms_usage WHERE hour < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1`;
+  return (await session.query(sql, [Math.floor(before / HOUR_MS), limit])).length;
+};

@@ -1,0 +1,82 @@
+import type { Session } from "../database/driver.ts";
+import { attach, createTable, type DailyTable, lockMaking, lowestUuid, tableOf } from "./days.ts";
+import { endWalk, type OldDay } from "./old-days.ts";
+
+/** How long writers of an old day's rows may be waited for; and then, since all wait meanwhile, those of any day. */
+const DAY_LOCK_MS = 2_000;
+const ALL_LOCK_MS = 200;
+
+const KEYS = [
+  ["messages", "id"],
+  ["timeline", "message_id"],
+  ["events", "subject_id"],
+] as const;
+
+/**
+ * Within a transaction, at the end of a walk: what stays of the day's messages gets tables of its own, and those of the
+ * day are dropped. Fails with an outage where the locks are not to be had at once; the same may work later.
+ */
+export async function swapMessages(session: Session, { day, kept }: OldDay, before: number): Promise<void> {
+  const tables = KEYS.map(([table, key]) => ({
+    table,
+    kept: kept > 0 ? { key, ids: `SELECT id FROM kept_messages WHERE day = ${day}` } : undefined,
+  }));
+  await replaceTables(session, day, tables);
+  await endWalk(session, day, before);
+}
+
+/** The same of contents: those stay that a message of the day, or of the day after, refers to. */
+export async function swapContents(session: Session, day: number, isKept: boolean): Promise<void> {
+  const kept = isKept ? { key: "id", ids: REFERRED(day) } : undefined;
+  await replaceTables(session, day, [{ table: "contents", kept }]);
+}
+
+/** The contents of a day that messages refer to, at most so many. */
+export async function countReferred(session: Session, day: number, most: number): Promise<number> {
+  const rows = await session.query(`${REFERRED(day)} LIMIT ${most}`);
+  return rows.length;
+}
+
+/** Of the day after only the first hour is looked at: the ids of one request are made together. */
+const REFERRED = (day: number) => `SELECT DISTINCT content AS id FROM messages
+  WHERE id >= '${lowestUuid(day)}' AND id < '${lowestUuid(day + 1 + 1 / 24)}' AND content < '${lowestUuid(day + 1)}'`;
+
+interface Replaced {
+  readonly table: DailyTable;
+  /** The rows that stay: those whose key is among the `id` of a query; `undefined`: none. */
+  readonly kept: { readonly key: string; readonly ids: string } | undefined;
+}
+
+async function replaceTables(session: Session, day: number, tables: readonly Replaced[]): Promise<void> {
+  const names = tables.map(({ table }) => tableOf(table, day));
+  await lockMaking(session);
+  await waitAtMost(session, DAY_LOCK_MS);
+  await session.query(`LOCK TABLE ${names.join(", ")} IN SHARE ROW EXCLUSIVE MODE`);
+  for (const { table, kept } of tables) if (kept !== undefined) await copyKept(session, { table, day, kept });
+  await waitAtMost(session, ALL_LOCK_MS);
+  await session.query(`DROP TABLE ${names.join(", ")}`);
+  for (const { table, kept } of tables) {
+    if (kept === undefined) continue;
+    await session.query(`ALTER TABLE ${keptName(table, day)} RENAME TO ${tableOf(table, day)}`);
+    await attach(session, table, day);
+  }
+}
+
+async function waitAtMost(session: Session, ms: number): Promise<void> {
+  await session.query("SELECT set_config('lock_timeout', $1, true)", [String(ms)]);
+}
+
+/** What stays is looked up one by one, since the planner cannot know how little it is. */
+async function copyKept(
+  session: Session,
+  { table, day, kept: { key, ids } }: { table: DailyTable; day: number; kept: NonNullable<Replaced["kept"]> },
+): Promise<void> {
+  const name = keptName(table, day);
+  await createTable(session, { table, name });
+  await session.query(`INSERT INTO ${name} SELECT r.* FROM (${ids}) AS k,
+    LATERAL (SELECT * FROM ${tableOf(table, day)} AS o WHERE o.${key} = k.id OFFSET 0) AS r`);
+}
+
+function keptName(table: DailyTable, day: number): string {
+  return `${tableOf(table, day)}_kept`;
+}

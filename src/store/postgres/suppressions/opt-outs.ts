@@ -1,0 +1,52 @@
+import type { ErasedForm } from "../../erased-recipient.ts";
+import type { Session } from "../database/driver.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+
+/** Somebody who may have opted out. */
+export interface OptOutTarget {
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: only who wants nothing of the account at all. */
+  readonly sender: string | undefined;
+  readonly recipient: string;
+}
+
+/** Indexes of those who have, of one sender or of all. */
+export async function findOptedOut(
+  session: Session,
+  erasedNames: ErasedNames,
+  targets: readonly OptOutTarget[],
+): Promise<ReadonlySet<number>> {
+  if (targets.length === 0) return new Set();
+  const known = erasedNames.known();
+  const answer = await ask(session, targets, known);
+  if (known || !answer.hasErased) return answer.indexes;
+  // The first time that somebody has been erased.
+  return (await ask(session, targets, await erasedNames.form(session))).indexes;
+}
+
+async function ask(session: Session, targets: readonly OptOutTarget[], toErased: ErasedForm | undefined) {
+  const [row] = await session.query<AnswerRow>(OPTED_OUT, [
+    targets.map(({ accountId }) => accountId),
+    targets.map(({ sender }) => sender ?? null),
+    targets.map(({ recipient }) => recipient),
+    targets.map(({ recipient }) => toErased?.(recipient) ?? null),
+  ]);
+  const places = JSON.parse(row?.places ?? "[]") as number[];
+  return { indexes: new Set(places.map((place) => place - 1)), hasErased: row?.has_erased === true };
+}
+
+interface AnswerRow {
+  /** JSON; `null`: none. */
+  readonly places: string | null;
+  readonly has_erased: boolean;
+}
+
+/** Apart, so that each of the two looks into its own index. */
+const OPTED_OUT = `SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'erasure_pepper') AS has_erased,
+    json_agg(t.place)::text AS places
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
+    AS t (account_id, sender, recipient, erased, place)
+  WHERE EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.sender IS NULL
+      AND o.recipient = ANY(ARRAY[t.recipient, t.erased]))
+    OR EXISTS (SELECT 1 FROM opt_outs o WHERE o.account_id = t.account_id AND o.sender = t.sender
+      AND o.recipient = ANY(ARRAY[t.recipient, t.erased]))`;

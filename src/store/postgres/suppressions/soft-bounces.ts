@@ -1,0 +1,68 @@
+import type { SoftBounces } from "../../../core/suppression.ts";
+import type { Session } from "../database/driver.ts";
+
+export interface Address {
+  readonly accountId: string;
+  readonly email: string;
+}
+
+export interface SoftChange extends Address {
+  /** Absent: it begins anew. */
+  readonly count: SoftBounces | undefined;
+}
+
+export function nameOfAddress({ accountId, email }: Address): string {
+  return `${accountId} ${email}`;
+}
+
+/** By name; locked, so that two bounces of one address are counted one after the other. */
+export async function readSoftBounces(
+  session: Session,
+  addresses: readonly Address[],
+): Promise<ReadonlyMap<string, SoftBounces>> {
+  if (addresses.length === 0) return new Map();
+  const rows = await session.query<SoftRow>(LOCK, columnsOf(addresses));
+  return new Map(
+    rows.map(({ account_id: accountId, email, days, last_day: lastDay }) => [
+      nameOfAddress({ accountId, email }),
+      { days, lastDay },
+    ]),
+  );
+}
+
+interface SoftRow {
+  readonly account_id: string;
+  readonly email: string;
+  readonly days: number;
+  readonly last_day: number;
+}
+
+const ADDRESSES = "unnest($1::text[], $2::text[]) AS t (account_id, email)";
+
+const LOCK = `SELECT b.account_id, b.email, b.days, b.last_day FROM (SELECT DISTINCT * FROM ${ADDRESSES}) AS t
+  JOIN soft_bounces b ON b.account_id = t.account_id AND b.email = t.email
+  ORDER BY b.account_id, b.email FOR UPDATE OF b`;
+
+export async function writeSoftBounces(session: Session, changes: readonly SoftChange[]): Promise<void> {
+  const over = changes.filter(({ count }) => count === undefined);
+  const counted = changes.flatMap((each) => (each.count ? [{ ...each, count: each.count }] : []));
+  if (over.length > 0) await session.query(FORGET, columnsOf(over));
+  if (counted.length === 0) return;
+  await session.query(COUNT, [
+    ...columnsOf(counted),
+    counted.map(({ count }) => count.days),
+    counted.map(({ count }) => count.lastDay),
+  ]);
+}
+
+const FORGET = `DELETE FROM soft_bounces b USING ${ADDRESSES}
+  WHERE b.account_id = t.account_id AND b.email = t.email`;
+
+const COUNT = `INSERT INTO soft_bounces (account_id, email, days, last_day)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) AS t (account_id, email)
+  ORDER BY account_id, email
+  ON CONFLICT (account_id, email) DO UPDATE SET days = excluded.days, last_day = excluded.last_day`;
+
+function columnsOf(addresses: readonly Address[]) {
+  return [addresses.map(({ accountId }) => accountId), addresses.map(({ email }) => email)];
+}

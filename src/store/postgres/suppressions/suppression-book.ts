@@ -1,0 +1,102 @@
+import type { Suppression } from "../../../core/accounts.ts";
+import { addressKey } from "../../../core/address-key.ts";
+import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppression.ts";
+import {
+  type BouncedParts,
+  type SuppressionWord,
+  toSuppression,
+  wordsOfParts,
+} from "../../suppression-words.ts";
+import type { Session } from "../database/driver.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { LockedMessage } from "../messages/message-log.ts";
+import { readSettings, type Settings } from "../records/account-settings.ts";
+import { nameOfAddress, readSoftBounces, type SoftChange, writeSoftBounces } from "./soft-bounces.ts";
+import { addSuppressions } from "./suppression-rows.ts";
+
+/**
+ * What the messages of one transaction teach, in the order in which it is heard; the lists are written at the end.
+ * Sandbox accounts learn nothing: their bounces are play.
+ */
+export interface SuppressionBook {
+  learn(message: Teller, word: SuppressionWord): void;
+  /** What the step from `before` to `after` says of the recipients that have bounced. */
+  learnFromParts(message: Teller, step: BouncedParts): void;
+  /** It was delivered to: what has bounced softly before is over. */
+  forgive(message: Teller, email: string): void;
+  write(): Promise<void>;
+}
+
+type Teller = Pick<LockedMessage, "id" | "accountId" | "accountMode">;
+
+interface Heard {
+  readonly messageId: string;
+  readonly accountId: string;
+  readonly email: string;
+  /** Absent: it was delivered to. */
+  readonly word?: SuppressionWord;
+}
+
+export function createSuppressionBook(session: Session, erasedNames: ErasedNames): SuppressionBook {
+  const heard: Heard[] = [];
+  const hear = ({ id: messageId, accountId, accountMode }: Teller, email: string, word?: SuppressionWord) => {
+    if (accountMode !== "live") return;
+    heard.push({ messageId, accountId, email: addressKey(email), ...(word && { word }) });
+  };
+  const learn: SuppressionBook["learn"] = (message, word) => hear(message, word.email, word);
+  return {
+    learn,
+    learnFromParts(message, step) {
+      for (const word of wordsOfParts(step)) learn(message, word);
+    },
+    forgive: (message, email) => hear(message, email),
+    async write() {
+      if (heard.length === 0) return;
+      const words = heard.filter(({ word }) => word);
+      const settingsOf =
+        words.length > 0
+          ? await readSettings(
+              session,
+              words.map(({ accountId }) => accountId),
+            )
+          : () => ({});
+      const softly = heard.filter(({ word }) => word?.reason === "soft_bounce");
+      const known = await readSoftBounces(session, softly);
+      const { suppressions, changes } = conclude(heard, { known, settingsOf });
+      await writeSoftBounces(session, changes);
+      if (suppressions.length === 0) return;
+      await addSuppressions(session, suppressions, await erasedNames.form(session));
+    },
+  };
+}
+
+interface Known {
+  readonly known: ReadonlyMap<string, SoftBounces>;
+  readonly settingsOf: (accountId: string) => Settings;
+}
+
+/** One thing after the other: a delivery in between makes soft bounces begin anew. */
+function conclude(heard: readonly Heard[], { known, settingsOf }: Known) {
+  const changes = new Map<string, SoftChange>();
+  const suppressions: Suppression[] = [];
+  const change = ({ accountId, email }: Heard, name: string, count?: SoftBounces) =>
+    changes.set(name, { accountId, email, count });
+  for (const each of heard) {
+    const { word, accountId, messageId } = each;
+    const name = nameOfAddress(each);
+    if (!word) {
+      change(each, name);
+      continue;
+    }
+    const settings = settingsOf(accountId);
+    if (word.reason === "soft_bounce") {
+      const changed = changes.get(name);
+      const count = countSoftBounce(changed ? changed.count : known.get(name), word.at);
+      const isOver = isSoftLimit(count, settings);
+      change(each, name, isOver ? undefined : count);
+      if (!isOver) continue;
+    }
+    suppressions.push(toSuppression(word, { accountId, messageId, settings }));
+  }
+  return { suppressions, changes: [...changes.values()] };
+}

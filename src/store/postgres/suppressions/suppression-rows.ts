@@ -1,0 +1,119 @@
+import type { Suppression } from "../../../core/accounts.ts";
+import { addressKey } from "../../../core/address-key.ts";
+import { firstSoftDay } from "../../../core/suppression.ts";
+import { spellingsOf } from "../../address-spellings.ts";
+import type { ErasedForm } from "../../erased-recipient.ts";
+import { erasedSpellings } from "../../suppression-names.ts";
+import type { Session } from "../database/driver.ts";
+
+/**
+ * Adds entries inside a transaction. Where an address is on the list already the entry that lasts longer stays, the
+ * older of two alike. How many addresses were added or made to last longer.
+ */
+export async function addSuppressions(
+  session: Session,
+  suppressions: readonly Suppression[],
+  toErased: ErasedForm | undefined,
+): Promise<number> {
+  const keyed = longest(suppressions.map((each) => ({ ...each, email: addressKey(each.email) })));
+  const lasting = await renamed(session, keyed, toErased);
+  if (lasting.length === 0) return 0;
+  await renameOld(session, lasting);
+  const rows = await session.query(ADD, [
+    lasting.map(({ id }) => id),
+    lasting.map(({ accountId }) => accountId),
+    lasting.map(({ email }) => email),
+    lasting.map(({ reason }) => reason),
+    lasting.map(({ source }) => source ?? null),
+    lasting.map(({ expiresAt }) => expiresAt ?? null),
+    lasting.map(({ createdAt }) => createdAt),
+  ]);
+  return rows.length;
+}
+
+/** In the order of their names, so that two transactions do not wait for one another. */
+const ADD = `INSERT INTO suppressions AS s (id, account_id, email, reason, source, expires_at, created_at)
+  SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+    AS t (id, account_id, email, reason, source, expires_at, created_at) ORDER BY account_id, email
+  ON CONFLICT (account_id, email) DO UPDATE
+    SET reason = excluded.reason, source = excluded.source, expires_at = excluded.expires_at,
+        created_at = excluded.created_at
+    WHERE s.expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > s.expires_at)
+  RETURNING 1`;
+
+/** One entry an address: one statement cannot write a row twice. */
+function longest(suppressions: readonly Suppression[]): readonly Suppression[] {
+  const byAddress = new Map<string, Suppression>();
+  for (const each of suppressions) {
+    const name = `${each.accountId} ${each.email}`;
+    const before = byAddress.get(name);
+    if (!before || endOf(each) > endOf(before)) byAddress.set(name, each);
+  }
+  return [...byAddress.values()];
+}
+
+function endOf({ expiresAt = Number.POSITIVE_INFINITY }: Suppression): number {
+  return expiresAt;
+}
+
+/** What was erased is not written down again. */
+async function renamed(
+  session: Session,
+  suppressions: readonly Suppression[],
+  toErased: ErasedForm | undefined,
+): Promise<readonly Suppression[]> {
+  const forms = suppressions.flatMap(({ accountId, email }, at) =>
+    erasedSpellings(email, toErased).map((form) => ({ accountId, form, at })),
+  );
+  if (forms.length === 0) return suppressions;
+  const rows = await session.query<{ place: number }>(ERASED, [
+    forms.map(({ accountId }) => accountId),
+    forms.map(({ form }) => form),
+  ]);
+  const places = new Set(rows.map(({ place }) => place - 1));
+  const found = forms.filter((_, index) => places.has(index));
+  const names = new Map(found.map(({ at, form }) => [at, form]));
+  return longest(suppressions.map((each, at) => ({ ...each, email: names.get(at) ?? each.email })));
+}
+
+const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
+  WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email)`;
+
+/** Entries of old, under another spelling, are given the names that entries have now. */
+async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
+  const olds = suppressions.flatMap(({ accountId, email }) =>
+    spellingsOf(email)
+      .slice(1)
+      .map((spelling) => ({ accountId, email, spelling })),
+  );
+  if (olds.length === 0) return;
+  await session.query(RENAME, [
+    olds.map(({ accountId }) => accountId),
+    olds.map(({ email }) => email),
+    olds.map(({ spelling }) => spelling),
+  ]);
+}
+
+const RENAME = `UPDATE suppressions s SET email = t.email FROM (
+    SELECT DISTINCT ON (o.account_id, t.email) o.id, t.email
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS t (account_id, email, spelling)
+    JOIN suppressions o ON o.account_id = t.account_id AND o.email = t.spelling
+    WHERE NOT EXISTS (SELECT 1 FROM suppressions n WHERE n.account_id = t.account_id AND n.email = t.email)
+    ORDER BY o.account_id, t.email, o.id
+  ) AS t WHERE s.id = t.id`;
+
+/** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
+export async function pruneSuppressions(session: Session, now: number, limit: number): Promise<number> {
+  const ended = await session.query(ENDED, [now, limit]);
+  const past = await session.query(PAST, [firstSoftDay(now), limit]);
+  return ended.length + past.length;
+}
+
+const ENDED = `DELETE FROM suppressions WHERE id IN (
+    SELECT id FROM suppressions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+  ) RETURNING 1`;
+
+const PAST = `DELETE FROM soft_bounces WHERE (account_id, email) IN (
+    SELECT account_id, email FROM soft_bounces WHERE last_day < $1 ORDER BY last_day LIMIT $2
+    FOR UPDATE SKIP LOCKED
+  ) RETURNING 1`;

@@ -1,0 +1,23 @@
+import { asAsked, type FoundSuppression, suppressionNames } from "../../suppression-names.ts";
+import type { SuppressionStore } from "../../suppressions.ts";
+import type { Database } from "../database/transactions.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import { addSuppressions } from "./suppression-rows.ts";
+
+/** `Store.suppressions`. */
+export function createSuppressions(db: Database, erasedNames: ErasedNames): SuppressionStore {
+  return {
+    async find(accountId, emails, now) {
+      if (emails.length === 0) return [];
+      const names = suppressionNames(emails, await erasedNames.form(db));
+      return asAsked(await db.query<FoundSuppression>(FIND, [accountId, [...names.keys()], now]), names);
+    },
+    add: (suppressions) =>
+      db.transaction(async (session) =>
+        addSuppressions(session, suppressions, await erasedNames.form(session)),
+      ),
+  };
+}
+
+const FIND = `SELECT email, reason FROM suppressions
+  WHERE account_id = $1 AND email = ANY($2) AND (expires_at IS NULL OR expires_at > $3)`;

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
+import type { Store } from "../../store.ts";
+import { openDriver } from "../database/driver.ts";
+import { scansOf } from "../database/table-scans.contract.ts";
+import { openFresh } from "../postgres-world.contract.ts";
+
+type Ground = Omit<World, "inside">;
+
+const DAYS = 3;
+const PER_DAY = 160;
+
+/** More than the executions after which the server may keep a plan for all values. */
+const ROUNDS = 7;
+const PER_ROUND = 20;
+
+/** Of each day messages that were sent, whose events wait for a number and whose webhooks for delivery. */
+async function fill({ sms, clock, claim, store }: Ground): Promise<void> {
+  const to = Array.from({ length: PER_DAY }, (_, index) => `+91${index}`);
+  for (let day = 0; day < DAYS; day++) {
+    for (const one of to)
+      await sms({ to: [one], content: { callbackUrl: `https://${one.slice(-1)}.test/` } });
+    const jobs = await claim(PER_DAY);
+    await store.queue.settle(
+      jobs.map(({ jobId, claim, messageId }) => ({
+        ...{ jobId, claim, messageId, at: clock.now, countsAsAttempt: true, keepsContent: false },
+        outcomes: [{ kind: "sent", providerMessageIds: [`p-${messageId}`] }],
+        next: { kind: "done" },
+      })),
+    );
+    clock.now += DAY;
+  }
+}
+
+/** All of the first day. */
+async function useAll(store: Store, { account, clock }: Ground): Promise<void> {
+  const accountId = account.id;
+  const first = clock.now - DAYS * DAY;
+  let after = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    expect(await store.upkeep.numberEvents(clock.now, PER_ROUND)).toBe(PER_ROUND);
+    const page = await store.feed.read({ accountId, after, limit: PER_ROUND });
+    expect(page.events).toHaveLength(PER_ROUND);
+    after = page.next;
+    await deliverSome(store, accountId, clock.now);
+    const query = { accountId, channel: "sms", limit: PER_ROUND, createdFrom: first } as const;
+    const { messages } = await store.messages.list({ ...query, createdBefore: first + 1 });
+    expect(messages).toHaveLength(PER_ROUND);
+    const id = messages[round]?.id ?? "";
+    expect(await store.messages.cancel({ accountId, channel: "sms", id, now: clock.now })).toBe("too_late");
+    expect(await store.outbox.ofMessage(id)).toHaveLength(1);
+  }
+}
+
+async function deliverSome(store: Store, accountId: string, now: number): Promise<void> {
+  const lanes = await store.outbox.readyLanes({ limit: 5 });
+  const claimed = await store.outbox.claim({
+    lanes: lanes.map((lane) => ({ lane, limit: 2 })),
+    now,
+    leaseMs: 60_000,
+  });
+  expect(claimed).toHaveLength(10);
+  const attempt = { at: now, ms: 1, status: 200, head: "" };
+  const settled = claimed.map((event, index) => {
+    const verdict = index % 2 ? ({ kind: "again", at: now } as const) : ({ kind: "delivered" } as const);
+    return { ...event, verdict, attempt };
+  });
+  expect(await store.outbox.settle(settled)).not.toContain(false);
+  expect(await store.outbox.stage(now, 10)).toBe(5);
+  await store.outbox.nextDueAt();
+  const { events } = await store.outbox.list({ accountId, host: lanes[0]?.host ?? "" }, { limit: 10 });
+  expect(events.length).toBeGreaterThan(0);
+}
+
+for (const isAnalyzed of [false, true]) {
+  const planner = isAnalyzed ? "knows its tables" : "has never looked at its tables";
+  test(`numbering, the feed, webhooks and lists read by index, and of messages one day's tables, where the planner ${planner}`, async () => {
+    const { store, url } = await openFresh();
+    const world = await createWorld(store);
+    await fill(world);
+    const driver = openDriver({ url, connections: 1 });
+    if (isAnalyzed) await driver.query("ANALYZE");
+    const scans = await scansOf(driver, url, (other) => useAll(other, world));
+    // It has one row.
+    const whole = scans.filter((table) => table.whole > 0 && table.name !== "event_numbers");
+    expect(whole).toEqual([]);
+    const daily = scans
+      .map(({ name }) => name)
+      .filter((name) => /^(messages|contents|timeline)_\d{8}$/.test(name));
+    expect(daily).toEqual(["contents_20260115", "messages_20260115", "timeline_20260115"]);
+    await driver.close();
+    await store.close();
+  }, 60_000);
+}

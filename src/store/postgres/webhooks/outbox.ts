@@ -1,0 +1,28 @@
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Outbox } from "../../store.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Doors } from "../database/transactions.ts";
+import { createWebhookClaim } from "./webhook-claim.ts";
+import { createWebhookList } from "./webhook-list.ts";
+import { createWebhookReplay } from "./webhook-replay.ts";
+import { createWebhookSettle } from "./webhook-settle.ts";
+import { createWebhookStage } from "./webhook-stage.ts";
+
+export interface OutboxParts {
+  /** Rung with lanes that have got events in line. */
+  readonly bell: Bell<Lane>;
+  readonly schedule: (run: () => void) => void;
+}
+
+export function createOutbox(doors: Doors, { bell, schedule }: OutboxParts): Outbox {
+  const db = doors.database;
+  const settle = createWebhookSettle(doors.within, { bell, schedule });
+  return {
+    ...createWebhookClaim(db, bell),
+    settle: (settlements) => doors.admit(() => settle(settlements)),
+    ...createWebhookStage(db, bell),
+    ...createWebhookList(db),
+    ...createWebhookReplay(db, bell),
+    onReady: bell.onRing,
+  };
+}

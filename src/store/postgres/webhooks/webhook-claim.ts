@@ -1,0 +1,143 @@
+import type { ClaimedWebhook, Lane } from "../../../core/webhook-outbox.ts";
+import type { InboundRow } from "../../inbound-rows.ts";
+import type { Outbox, WebhookClaim } from "../../store.ts";
+import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../../webhook-body.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import { type LaneRow, lanesOf, letNextGo, toLaneOf } from "./webhook-locks.ts";
+
+/** `Outbox.claim` and `Outbox.readyLanes`. */
+export function createWebhookClaim(
+  db: Database,
+  bell: Pick<Bell<Lane>, "ring">,
+): Pick<Outbox, "claim" | "readyLanes"> {
+  return {
+    async claim(request) {
+      const { claimed, freed } = await db.transaction(async (session) => {
+        const leased = await lease(session, request);
+        const bodies = await readBodies(session, leased, request);
+        const gone = leased.filter(({ id }) => !bodies.has(id));
+        return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
+      });
+      bell.ring(lanesOf(freed));
+      return claimed;
+    },
+    async readyLanes({ after, limit }) {
+      const rows = await db.query<LaneRow>(LANES, [after?.accountId ?? null, after?.host ?? "", limit]);
+      return rows.map(toLaneOf);
+    },
+  };
+}
+
+interface LeasedRow {
+  readonly id: number;
+  /** Of its lane in the request, from 1. */
+  readonly index: number;
+  readonly message_id: string;
+  readonly sequence: number;
+  readonly position: number;
+  readonly failures: number;
+  readonly claim: number;
+}
+
+async function lease(
+  session: Session,
+  { lanes, now, leaseMs, process }: WebhookClaim,
+): Promise<readonly LeasedRow[]> {
+  const rows = await session.query<LeasedRow>(LEASE, [
+    lanes.map(({ lane }) => lane.accountId),
+    lanes.map(({ lane }) => lane.host),
+    lanes.map(({ limit }) => limit),
+    now + leaseMs,
+    process ?? null,
+  ]);
+  return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
+}
+
+/** What another process is just taking is passed over. */
+const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
+  FROM unnest($1::text[], $2::text[], $3::int[]) WITH ORDINALITY AS l (account_id, host, wanted, index)
+    JOIN accounts a ON a.id = l.account_id, LATERAL (
+    SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host
+    ORDER BY w.id LIMIT l.wanted FOR UPDATE SKIP LOCKED
+  ) AS picked
+  WHERE webhooks.id = ANY(ARRAY[picked.id])
+  RETURNING webhooks.id, l.index, message_id, sequence, position, failures, webhooks.claim`;
+
+async function readBodies(
+  session: Session,
+  leased: readonly LeasedRow[],
+  { lanes }: WebhookClaim,
+): Promise<ReadonlyMap<number, WebhookBody>> {
+  if (leased.length === 0) return new Map();
+  const rows = await session.query<EventRow>(READ, [
+    leased.map((row) => row.message_id),
+    leased.map(({ position }) => position),
+  ]);
+  const inbound = await readInbound(session, rows);
+  const write = createBodyWriter();
+  return new Map(
+    leased.flatMap(({ id, index }, at) => {
+      const row = rows[at];
+      if (!row) return [];
+      const accountId = lanes[index - 1]?.lane.accountId ?? "";
+      const body = row.message_recipient === null ? inbound.get(row.message_id) : write(row, accountId);
+      return body ? [[id, body] as const] : [];
+    }),
+  );
+}
+
+/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+const READ = `SELECT p.message_id, m.recipient AS message_recipient, c.envelope, t.position, t.at, t.kind, t.status,
+    t.sequence, t.event_type, t.recipient, t.error, t.detail
+  FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS p (message_id, position, index)
+  LEFT JOIN messages m ON m.id = p.message_id
+  LEFT JOIN contents c ON c.id = m.content
+  LEFT JOIN timeline t ON t.message_id = p.message_id AND t.position = p.position
+  ORDER BY p.index`;
+
+async function readInbound(
+  session: Session,
+  rows: readonly EventRow[],
+): Promise<ReadonlyMap<string, WebhookBody>> {
+  const ids = rows.flatMap((row) => (row.message_recipient === null ? [row.message_id] : []));
+  if (ids.length === 0) return new Map();
+  const found = await session.query<InboundRow>("SELECT * FROM inbound_messages WHERE id = ANY($1)", [ids]);
+  return new Map(found.map((row) => [row.id, inboundBody(row)]));
+}
+
+function toClaimed(
+  leased: readonly LeasedRow[],
+  bodies: ReadonlyMap<number, WebhookBody>,
+  { lanes }: WebhookClaim,
+): readonly ClaimedWebhook[] {
+  return leased.flatMap((row) => {
+    const { id, claim, message_id: messageId, sequence, failures } = row;
+    const lane = lanes[row.index - 1]?.lane;
+    const body = bodies.get(id);
+    return lane && body ? [{ id, claim, messageId, sequence, lane, failures, ...body }] : [];
+  });
+}
+
+/** Those whose messages are gone. */
+async function remove(session: Session, gone: readonly LeasedRow[]): Promise<readonly LaneRow[]> {
+  if (gone.length === 0) return [];
+  await session.query("DELETE FROM webhooks WHERE id = ANY($1)", [gone.map(({ id }) => id)]);
+  return letNextGo(
+    session,
+    gone.map(({ message_id: messageId, sequence }) => ({ messageId, sequence })),
+  );
+}
+
+/** A loose scan: it steps from lane to lane, whatever stands in them. */
+const LANES = `WITH RECURSIVE lanes AS (
+    (SELECT lane, account FROM webhooks WHERE state = 'ready'
+       AND lane > coalesce((SELECT number || ' ' || $2 FROM accounts WHERE id = $1), '') ORDER BY lane LIMIT 1)
+    UNION ALL
+    SELECT next.lane, next.account FROM lanes, LATERAL (
+      SELECT w.lane, w.account FROM webhooks w WHERE w.state = 'ready' AND w.lane > lanes.lane
+      ORDER BY w.lane LIMIT 1) AS next
+  )
+  SELECT a.id AS account_id, l.lane FROM (SELECT lane, account FROM lanes LIMIT $3) AS l
+  LEFT JOIN accounts a ON a.number = l.account ORDER BY l.lane`;

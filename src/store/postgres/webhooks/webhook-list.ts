@@ -1,0 +1,85 @@
+import { isUuid } from "../../../core/uuid.ts";
+import type { EventKey, WebhookSelection } from "../../../core/webhook-outbox.ts";
+import type { Outbox, WebhookPage } from "../../store.ts";
+import {
+  type AttemptRow,
+  looksOf,
+  readCursor,
+  selectPage,
+  splitLane,
+  toAttempt,
+  toRecord,
+  WEBHOOK_COLUMNS,
+  type WebhookRow,
+  type WebhookWalk,
+} from "../../webhook-rows.ts";
+import type { Session } from "../database/driver.ts";
+import { type LaneRow, toLaneOf } from "./webhook-locks.ts";
+
+/** `list`, `ofMessage`, `attempts` and `backlog` of `Outbox`. */
+export function createWebhookList(
+  session: Session,
+): Pick<Outbox, "list" | "ofMessage" | "attempts" | "backlog"> {
+  return {
+    async list(selection, page) {
+      const { accountId } = selection;
+      const { rows, next } = await walk(session, selection, page);
+      const events = rows.map((row) => toRecord(row, { accountId, host: splitLane(row.lane)[1] }));
+      return { events, ...(next !== undefined && { next }) };
+    },
+    async ofMessage(messageId) {
+      if (!isUuid(messageId)) return [];
+      const rows = await session.query<WebhookRow & LaneRow>(OF_MESSAGE, [messageId]);
+      return rows.map((row) => toRecord(row, toLaneOf(row)));
+    },
+    attempts: (event) => findAttempts(session, event),
+    async backlog() {
+      const [row] = await session.query<{ ready: number; waiting: number }>(COUNT);
+      return { ready: row?.ready ?? 0, waiting: row?.waiting ?? 0 };
+    },
+  };
+}
+
+/** Goes along an account's events in order of time, and gives those selected. */
+export async function walk(
+  session: Session,
+  selection: WebhookSelection,
+  page: WebhookPage,
+): Promise<WebhookWalk> {
+  const { accountId, since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
+  const from = readCursor(page.after) ?? { at: since, id: 0 };
+  const looks = looksOf(page.limit);
+  const sql = selection.state === "failed" ? WALK_FAILED : WALK;
+  const looked = await session.query<WebhookRow>(sql, [accountId, from.at, from.id, until, looks]);
+  return selectPage(looked, selection, { limit: page.limit, looks });
+}
+
+const walkSql = (condition: string) => `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
+  WHERE ${condition} account = (SELECT number FROM accounts WHERE accounts.id = $1)
+    AND (at, webhooks.id) > ($2, $3) AND at < $4 ORDER BY at, webhooks.id LIMIT $5`;
+
+const WALK = walkSql("");
+const WALK_FAILED = walkSql("state = 'failed' AND");
+
+const OF_MESSAGE = `SELECT ${WEBHOOK_COLUMNS}, (SELECT a.id FROM accounts a WHERE a.number = account) AS account_id
+  FROM webhooks WHERE message_id = $1 ORDER BY sequence`;
+
+async function findAttempts(session: Session, { messageId, sequence }: EventKey) {
+  if (!isUuid(messageId)) return undefined;
+  const rows = await session.query<AttemptRow | { at: null }>(ATTEMPTS, [messageId, sequence]);
+  if (rows.length === 0) return undefined;
+  return rows.flatMap((row) => (row.at === null ? [] : [toAttempt(row)]));
+}
+
+/** One row without an attempt where there is none yet. */
+const ATTEMPTS = `SELECT a.at, a.ms, a.status, a.head, a.error_code, a.error
+  FROM webhooks w LEFT JOIN webhook_attempts a ON a.webhook = w.id
+  WHERE w.message_id = $1 AND w.sequence = $2 ORDER BY a.number`;
+
+const MAX_COUNTED = 100_000;
+
+const counted = (condition: string) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE ${condition} LIMIT ${MAX_COUNTED}) AS found)`;
+
+const COUNT = `SELECT ${counted("state = 'ready'")} AS ready,
+  ${counted("state = 'waiting' AND due_at IS NOT NULL")} AS waiting`;

@@ -1,0 +1,89 @@
+import type { TimelineEntry } from "../../../core/message.ts";
+import { isPublic, type PublicEntry } from "../../../core/webhook-event.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import { isBlocking, toLane, type WebhookRow } from "../../webhook-rows.ts";
+import type { Session } from "../database/driver.ts";
+import type { LockedMessage } from "../messages/message-log.ts";
+
+/**
+ * Puts the public ones among new entries into the outbox; the lanes in which some are ready. Whoever moves a webhook on
+ * changes its row first, and looks for the one after it by a later statement: the two cannot miss each other.
+ */
+export async function addWebhooks(session: Session, entries: readonly NewWebhook[]): Promise<Lane[]> {
+  const events = entries.flatMap(({ message, entry }) =>
+    message.callbackHost !== null && isPublic(entry) ? [{ message, entry, host: message.callbackHost }] : [],
+  );
+  if (events.length === 0) return [];
+  const isHeld = await findHeld(session, events);
+  await insert(session, events, isHeld);
+  const ready = events.filter((event) => !isHeld(event));
+  const lanes = ready.map(({ message: { account, accountId }, host }) => {
+    return [toLane(account, host), { accountId, host }] as const;
+  });
+  return [...new Map(lanes).values()];
+}
+
+/** A step of a message, and where its webhooks go. */
+export interface NewWebhook {
+  readonly message: Callback;
+  readonly entry: TimelineEntry;
+}
+
+type Callback = Pick<LockedMessage, "id" | "account" | "accountId" | "callbackHost">;
+
+interface NewEvent {
+  readonly message: Callback;
+  readonly entry: PublicEntry;
+  readonly host: string;
+}
+
+/** Which are held up by the event before: one that is new as well, or one that is still on its way. */
+async function findHeld(
+  session: Session,
+  events: readonly NewEvent[],
+): Promise<(event: NewEvent) => boolean> {
+  const held = new Set(events.map(({ message, entry }) => keyOf(message.id, entry.sequence + 1)));
+  const later = events.filter((event) => event.entry.sequence > 1 && !held.has(ownKey(event)));
+  if (later.length > 0) {
+    const rows = await session.query<WebhookRow>(BEFORE, [
+      later.map(({ message }) => message.id),
+      later.map(({ entry }) => entry.sequence - 1),
+    ]);
+    for (const row of rows) if (isBlocking(row)) held.add(keyOf(row.message_id, row.sequence + 1));
+  }
+  return (event) => held.has(ownKey(event));
+}
+
+function ownKey({ message, entry }: NewEvent): string {
+  return keyOf(message.id, entry.sequence);
+}
+
+function keyOf(messageId: string, sequence: number): string {
+  return `${messageId} ${sequence}`;
+}
+
+/** Locked, since the webhook before may be delivered at this moment, and would find no other to let go. */
+const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
+  FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence)
+  JOIN webhooks w ON w.message_id = t.message_id AND w.sequence = t.sequence
+  ORDER BY w.message_id, w.sequence FOR SHARE OF w`;
+
+async function insert(
+  session: Session,
+  events: readonly NewEvent[],
+  isHeld: (event: NewEvent) => boolean,
+): Promise<void> {
+  await session.query(INSERT, [
+    events.map(({ message }) => message.id),
+    events.map(({ entry }) => entry.sequence),
+    events.map(({ entry }) => entry.position),
+    events.map(({ message }) => message.account),
+    events.map(({ message, host }) => toLane(message.account, host)),
+    events.map(({ entry }) => entry.eventType),
+    events.map((event) => (isHeld(event) ? "held" : "ready")),
+    events.map(({ entry }) => entry.at),
+  ]);
+}
+
+const INSERT = `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
+  SELECT * FROM unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::bigint[])`;

@@ -1,0 +1,68 @@
+import { isUuid } from "../../../core/uuid.ts";
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Outbox } from "../../store.ts";
+import { isAtRest, isBlocking, type WebhookRow } from "../../webhook-rows.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import { walk } from "./webhook-list.ts";
+import { type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webhook-locks.ts";
+
+/** `Outbox.replay` and `Outbox.replayAll`. */
+export function createWebhookReplay(
+  db: Database,
+  bell: Pick<Bell<Lane>, "ring">,
+): Pick<Outbox, "replay" | "replayAll"> {
+  return {
+    async replay({ messageId, sequence }) {
+      if (!isUuid(messageId)) return false;
+      const rows = await db.query<LaneRow>(REPLAY, [messageId, sequence]);
+      bell.ring(lanesOf(rows));
+      return rows.length > 0;
+    },
+    async replayAll(selection, page) {
+      const { replayed, next } = await db.transaction(async (session) => {
+        const { rows, next } = await walk(session, selection, page);
+        return { replayed: await replayAgain(session, rows), next };
+      });
+      bell.ring(lanesOf(replayed.filter(({ state }) => state === "ready")));
+      return { replayed: replayed.length, ...(next !== undefined && { next }) };
+    },
+  };
+}
+
+/** The claim rises: a word about the delivery before counts no more. */
+const BEGIN = "due_at = NULL, failures = 0, claim = w.claim + 1";
+
+const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN} FROM accounts a
+  WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased' AND a.number = w.account
+  RETURNING a.id AS account_id, w.lane`;
+
+/** Those that rest; several of one message keep their order. */
+async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<readonly LockedWebhook[]> {
+  if (rows.length === 0) return [];
+  const locked = await lockWebhooks(
+    session,
+    rows.map(({ id }) => id),
+    -1,
+  );
+  const current = new Map([...locked.values()].map((row) => [keyOf(row.message_id, row.sequence), row]));
+  const replayed: LockedWebhook[] = [];
+  for (const { id } of rows) {
+    const row = locked.get(id);
+    if (!row || !isAtRest(row.state)) continue;
+    const before = current.get(keyOf(row.message_id, row.sequence - 1));
+    const begun = { ...row, state: before && isBlocking(before) ? "held" : "ready", failures: 0 } as const;
+    current.set(keyOf(row.message_id, row.sequence), begun);
+    replayed.push(begun);
+  }
+  await session.query(REPLAY_ALL, [replayed.map(({ id }) => id), replayed.map(({ state }) => state)]);
+  return replayed;
+}
+
+const REPLAY_ALL = `UPDATE webhooks w SET state = t.state, ${BEGIN}
+  FROM unnest($1::bigint[], $2::text[]) AS t (id, state) WHERE w.id = t.id`;
+
+function keyOf(messageId: string, sequence: number): string {
+  return `${messageId} ${sequence}`;
+}

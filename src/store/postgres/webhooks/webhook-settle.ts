@@ -1,0 +1,127 @@
+import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhook-outbox.ts";
+import type { Outbox } from "../../store.ts";
+import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhook-rows.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import { createGroupCommit } from "../database/group-commit.ts";
+import type { Database } from "../database/transactions.ts";
+import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
+
+export interface WebhookSettleParts {
+  readonly bell: Pick<Bell<Lane>, "ring">;
+  readonly schedule: (run: () => void) => void;
+}
+
+/** `Outbox.settle`. */
+export function createWebhookSettle(db: Database, { bell, schedule }: WebhookSettleParts): Outbox["settle"] {
+  const settleAll = async (settlements: readonly WebhookSettlement[]) => {
+    const { results, ready } = await db.transaction(async (session) => {
+      const ids = [...new Set(settlements.map(({ id }) => id))];
+      const book = createBook(await lockWebhooks(session, ids, 1));
+      const results = settlements.map(book.settle);
+      await write(session, book);
+      return { results, ready: [...book.ready, ...(await letNextGo(session, book.outOfTheWay))] };
+    });
+    bell.ring(lanesOf(ready));
+    return results;
+  };
+  const enter = createGroupCommit<readonly WebhookSettlement[], readonly boolean[]>({
+    schedule,
+    nameOf: () => undefined,
+    weightOf: ({ length }) => length,
+    async run(calls) {
+      const results = (await settleAll(calls.flat())).values();
+      return calls.map((call) => call.map(() => results.next().value === true));
+    },
+  });
+  return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
+}
+
+interface Note {
+  readonly id: number;
+  readonly number: number;
+  readonly attempt: WebhookAttempt;
+}
+
+/** Webhooks as settlements move them, one after the other, in memory. */
+interface Book {
+  /** False where the claim is no longer the latest. */
+  settle(settlement: WebhookSettlement): boolean;
+  readonly changed: ReadonlyMap<number, LockedWebhook>;
+  readonly notes: readonly Note[];
+  readonly ready: readonly LaneRow[];
+  readonly outOfTheWay: readonly { readonly messageId: string; readonly sequence: number }[];
+}
+
+function createBook(locked: ReadonlyMap<number, LockedWebhook>): Book {
+  const changed = new Map<number, LockedWebhook>();
+  const notes: Note[] = [];
+  const ready: LaneRow[] = [];
+  const outOfTheWay: { messageId: string; sequence: number }[] = [];
+
+  const note = ({ id, attempt, verdict }: WebhookSettlement, row: LockedWebhook): LockedWebhook => {
+    if (verdict.kind === "released") return row;
+    const noted = { ...row, attempts: row.attempts + 1 };
+    notes.push({ id, number: noted.attempts, attempt });
+    changed.set(id, noted);
+    return noted;
+  };
+  const settle = (settlement: WebhookSettlement): boolean => {
+    const { id, messageId, claim, verdict } = settlement;
+    const before = changed.get(id) ?? locked.get(id);
+    if (before?.message_id !== messageId) return false;
+    const row = note(settlement, before);
+    // A lease that ran out is still proved by the latest claim.
+    if (row.claim !== claim || (row.state !== "leased" && row.state !== "ready")) return false;
+    const { state, dueAt, failures } = outcomeOf(verdict, row.failures);
+    changed.set(id, { ...row, state, due_at: dueAt, failures });
+    if (state === "ready") ready.push(row);
+    else if (state !== "waiting" || failures >= OVERTAKEN_AFTER_FAILURES) {
+      outOfTheWay.push({ messageId, sequence: row.sequence });
+    }
+    return true;
+  };
+  return { settle, changed, notes, ready, outOfTheWay };
+}
+
+async function write(session: Session, { changed, notes }: Book): Promise<void> {
+  if (changed.size === 0) return;
+  const rows = [...changed.values()];
+  const full = rows.filter(({ attempts }) => attempts > MAX_ATTEMPTS);
+  await session.query(WRITE, [
+    ...noteColumns(notes),
+    full.map(({ id }) => id),
+    full.map(({ attempts }) => attempts - MAX_ATTEMPTS),
+    rows.map(({ id }) => id),
+    rows.map(({ state }) => state),
+    rows.map((row) => row.due_at),
+    rows.map(({ failures }) => failures),
+    rows.map(({ attempts }) => attempts),
+  ]);
+}
+
+function noteColumns(notes: readonly Note[]) {
+  return [
+    notes.map(({ id }) => id),
+    notes.map(({ number }) => number),
+    notes.map(({ attempt }) => attempt.at),
+    notes.map(({ attempt }) => attempt.ms),
+    notes.map(({ attempt }) => attempt.status ?? null),
+    notes.map(({ attempt }) => attempt.head ?? null),
+    notes.map(({ attempt }) => attempt.error?.code ?? null),
+    notes.map(({ attempt }) => attempt.error?.message ?? null),
+  ];
+}
+
+/** Keeps the deliveries, and of each event forgets the oldest where there are many. */
+const WRITE = `WITH noted AS (
+    INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)
+    SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[])
+  ), forgotten AS (
+    DELETE FROM webhook_attempts a USING unnest($9::bigint[], $10::int[]) AS t (id, last)
+    WHERE a.webhook = t.id AND a.number <= t.last
+  )
+  UPDATE webhooks w SET state = t.state, due_at = t.due_at, failures = t.failures, attempts = t.attempts, holder = NULL
+  FROM unnest($11::bigint[], $12::text[], $13::bigint[], $14::int[], $15::int[])
+    AS t (id, state, due_at, failures, attempts)
+  WHERE w.id = ANY(ARRAY[t.id])`;

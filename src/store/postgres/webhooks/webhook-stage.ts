@@ -1,0 +1,44 @@
+import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Outbox } from "../../store.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Session } from "../database/driver.ts";
+import { type LaneRow, lanesOf } from "./webhook-locks.ts";
+
+/** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
+export function createWebhookStage(
+  session: Session,
+  bell: Pick<Bell<Lane>, "ring">,
+): Pick<Outbox, "stage" | "nextDueAt"> {
+  return {
+    async stage(now, limit) {
+      const staged = await session.query<LaneRow>(STAGE, [now, limit]);
+      bell.ring(lanesOf(staged));
+      return staged.length;
+    },
+    async nextDueAt() {
+      const [row] = await session.query<{ due_at: number | null }>(NEXT);
+      return row?.due_at ?? undefined;
+    },
+  };
+}
+
+/** What others are at work on is passed over. */
+const DUE = (
+  state: string,
+  limit: string,
+) => `SELECT id FROM webhooks WHERE state = '${state}' AND due_at <= $1
+    ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+
+const STAGE = `WITH leased AS (
+    ${DUE("leased", "$2")}
+  ), waiting AS (
+    ${DUE("waiting", "$2 - (SELECT count(*) FROM leased)")}
+  ), due AS (SELECT id FROM leased UNION ALL SELECT id FROM waiting)
+  UPDATE webhooks w SET state = 'ready', due_at = NULL FROM due, accounts a
+  WHERE w.id = ANY(ARRAY[due.id]) AND a.number = w.account
+  RETURNING a.id AS account_id, w.lane`;
+
+const FIRST = (state: string) =>
+  `(SELECT min(due_at) FROM webhooks WHERE state = '${state}' AND due_at IS NOT NULL)`;
+
+const NEXT = `SELECT least(${FIRST("leased")}, ${FIRST("waiting")}) AS due_at`;

@@ -1,0 +1,49 @@
+import type { Vault } from "../../vault.ts";
+import type { Database } from "./database.ts";
+
+/** Single facts about the database as a whole. */
+export interface Meta {
+  adminTokenDigest(): string | undefined;
+  /** Inside a transaction. */
+  setAdminTokenDigest(digest: string): void;
+  recordsVersion(): number;
+  /** Inside a transaction. */
+  raiseRecordsVersion(): void;
+}
+
+export function createMeta(db: Database): Meta {
+  const select = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
+  const upsert = db.prepare(
+    "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+  );
+  const recordsVersion = () => Number(select.get("records_version")?.value ?? 0);
+  return {
+    adminTokenDigest: () => select.get("admin_token_digest")?.value,
+    setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
+    recordsVersion,
+    raiseRecordsVersion: () => void upsert.run("records_version", String(recordsVersion() + 1)),
+  };
+}
+
+/** How often the database was opened by a service: whether one has written to it since. */
+export const OPENINGS = "openings";
+
+export async function noteOpening(db: Database): Promise<void> {
+  const note = db.prepare(
+    "INSERT INTO meta (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+  );
+  await db.write(() => note.run(OPENINGS));
+}
+
+/** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
+export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
+  const known = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get();
+  if (known === undefined) {
+    const insert = db.prepare("INSERT INTO meta (name, value) VALUES ('master_key_check', ?)");
+    await db.write(() => insert.run(vault.checkValue));
+  } else if (known.value !== vault.checkValue) {
+    throw new Error(
+      "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder)",
+    );
+  }
+}

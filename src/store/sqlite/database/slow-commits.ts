@@ -1,0 +1,11 @@
+import type { SqliteOptions } from "../open-sqlite.ts";
+
+/** A disk on which every commit takes so many milliseconds longer, for tests and benchmarks; absent: as it is. */
+export function slowCommits(commitMs: number | undefined): Pick<SqliteOptions, "faults"> {
+  return commitMs === undefined ? {} : { faults: { beforeCommit: () => stall(commitMs) } };
+}
+
+/** Holds this thread, as a disk does. */
+function stall(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

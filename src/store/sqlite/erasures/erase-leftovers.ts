@@ -1,0 +1,111 @@
+import { firstUuidAt } from "../../../core/uuid.ts";
+import type { ErasureTask } from "../../erasure-work.ts";
+import type { Database } from "../database/database.ts";
+import { createOwners } from "../inbound.ts";
+import type { Walk } from "./erasures.ts";
+
+/** A table whose rows go where they name the recipient. */
+interface Sweep {
+  readonly table: string;
+  readonly key: string;
+  /** The key is an id that carries its time: what came after the erasure was asked for stays. */
+  readonly isTimed: boolean;
+  /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all. */
+  readonly test: string;
+  readonly needle?: (recipient: string) => string;
+  /** What is done to the rows that `where` tells; absent: they are deleted. */
+  readonly work?: (where: string) => readonly string[];
+  /** Rows are large: this part of the usual looks. */
+  readonly share?: number;
+}
+
+const SWEEPS: readonly Sweep[] = [
+  {
+    table: "sandbox_messages",
+    key: "id",
+    isTimed: true,
+    test: "(recipient = ?3 OR instr(lower(rendered), ?3) > 0) AND (?4 IS NULL OR account_id = ?4)",
+    share: 0.1,
+  },
+  {
+    table: "inbound_messages",
+    key: "id",
+    isTimed: true,
+    test: "sender = ?3 AND (?4 IS NULL OR account_id = ?4)",
+    work: (where) => [
+      `DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id IN
+         (SELECT id FROM inbound_messages WHERE ${where}))`,
+      `DELETE FROM webhooks WHERE message_id IN (SELECT id FROM inbound_messages WHERE ${where})`,
+      `DELETE FROM inbound_messages WHERE ${where}`,
+    ],
+  },
+  {
+    table: "events",
+    key: "number",
+    isTimed: false,
+    test: `message_id IS NULL AND instr(data, ?3) > 0
+      AND (?4 IS NULL OR account = (SELECT number FROM accounts WHERE id = ?4))`,
+    needle: (recipient) => `"from":${JSON.stringify(recipient)}`,
+  },
+  // Callers name contacts as they like.
+  {
+    table: "contacts",
+    key: "id",
+    isTimed: true,
+    test: "lower(external_id) IN (?3, ltrim(?3, '+')) AND (?4 IS NULL OR account_id = ?4)",
+    work: (where) => [`UPDATE contacts SET external_id = NULL WHERE ${where}`],
+  },
+];
+
+export function createSweeps(db: Database): readonly Walk[] {
+  return [...SWEEPS.map((sweep) => createSweep(db, sweep)), createCounts(db), createPartErasure(db)];
+}
+
+function createSweep(db: Database, sweep: Sweep): Walk {
+  const { table, key, isTimed, test, needle, work, share = 1 } = sweep;
+  const ends = db.prepare<{ key: string | number }>(
+    `SELECT ${key} AS key FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`,
+  );
+  const where = `${key} > ?1 AND ${key} <= ?2 AND ${test}`;
+  const statements = (work?.(where) ?? [`DELETE FROM ${table} WHERE ${where}`]).map((sql) => db.prepare(sql));
+  return ({ recipient, accountId, createdAt }, position, looks) => {
+    const latest = isTimed ? firstUuidAt(createdAt + 1) : Number.MAX_SAFE_INTEGER;
+    const from = isTimed ? position : Number(position);
+    const end = ends.get(from, Math.ceil(looks * share))?.key ?? latest;
+    const to = end < latest ? end : latest;
+    const values = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
+    for (const statement of statements) statement.run(...values);
+    return to === latest ? {} : { next: String(to) };
+  };
+}
+
+/** What is found by the recipient. */
+function createCounts(db: Database): Walk {
+  const ofAccount = "(?2 IS NULL OR accounts.id = ?2)";
+  const statements = [
+    `DELETE FROM sms_usage WHERE recipient = ?1 AND account IN (SELECT number FROM accounts WHERE ${ofAccount})`,
+    `DELETE FROM soft_bounces WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${ofAccount})`,
+  ].map((sql) => db.prepare(sql));
+  return ({ recipient, accountId }: ErasureTask) => {
+    for (const statement of statements) statement.run(recipient.toLowerCase(), accountId ?? null);
+    return {};
+  };
+}
+
+/** Parts of long messages from handsets, which wait for one another: few. Whose they are, the number they went to tells. */
+function createPartErasure(db: Database): Walk {
+  const find = db.prepare<{ connector_id: string; recipient: string }>(
+    "SELECT connector_id, recipient FROM inbound_parts WHERE sender = ?",
+  );
+  const remove = db.prepare(
+    "DELETE FROM inbound_parts WHERE connector_id = ? AND sender = ? AND recipient = ?",
+  );
+  const ownerOf = createOwners(db);
+  return ({ recipient, accountId }) => {
+    for (const { connector_id: connectorId, recipient: to } of find.all(recipient)) {
+      if (accountId !== undefined && ownerOf({ connectorId, to }) !== accountId) continue;
+      remove.run(connectorId, recipient, to);
+    }
+    return {};
+  };
+}

@@ -1,0 +1,197 @@
+import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/erasure.ts";
+import type { EmailContent } from "../../../core/message.ts";
+import { isOpen } from "../../../core/part.ts";
+import { dropShownNames } from "../../../core/shown-mail.ts";
+import { firstUuidAt } from "../../../core/uuid.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import type { Database } from "../database/database.ts";
+import { createMessageRemoval } from "../messages/message-removal.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { Walk } from "./erasures.ts";
+
+export interface EraseMessageParts {
+  readonly accounts: AccountBook;
+}
+
+/** Goes through the messages of one account after another, by the index of lists. */
+export function createMessageErasure(db: Database, { accounts }: EraseMessageParts): Walk {
+  const nextAccount = db.prepare<{ number: number }>(
+    "SELECT number FROM accounts WHERE number > ? ORDER BY number LIMIT 1",
+  );
+  const walk = createAccountWalk(db);
+  const firstOf = ({ accountId }: ErasureTask) =>
+    accountId === undefined ? nextAccount.get(-1)?.number : accounts.byId(accountId)?.number;
+  const after = ({ accountId }: ErasureTask, account: number) =>
+    accountId === undefined ? nextAccount.get(account)?.number : undefined;
+
+  return (task, position, looks) => {
+    const [number, id = ""] = position === "" ? [firstOf(task)] : fromPosition(position);
+    if (number === undefined) return {};
+    const { last, ...done } = walk(task, { account: number, after: id, looks });
+    if (last !== undefined) return { ...done, next: `${number} ${last}` };
+    const next = after(task, number);
+    return { ...done, ...(next !== undefined && { next: `${next} ` }) };
+  };
+}
+
+function fromPosition(position: string): [number, string] {
+  const [account = "", id = ""] = position.split(" ");
+  return [Number(account), id];
+}
+
+interface Part {
+  readonly account: number;
+  readonly after: string;
+  readonly looks: number;
+}
+
+interface Walked {
+  /** Absent: the account has no more. */
+  readonly last?: string;
+  readonly isBlocked?: boolean;
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Walked {
+  const ends = db.prepare<{ id: string }>(
+    "SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?",
+  );
+  const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
+  const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
+  const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
+  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const forget = createForget(db);
+
+  return ({ recipient, writings, createdAt }, { account, after, looks }) => {
+    const channel = recipient.startsWith("+") ? "sms" : "email";
+    const last = ends.get(account, channel, after, looks)?.id;
+    const latest = firstUuidAt(createdAt + 1);
+    const upTo = last !== undefined && last < latest ? last : latest;
+    const needle = channel === "sms" ? recipient : `"address":${JSON.stringify(recipient)}`;
+    const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
+    const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
+    const counts = { erased: 0, redacted: 0 };
+    for (const row of found) {
+      // What is on its way comes home first: then its traces are all here.
+      if (isTried.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
+      counts[forget(row, { recipient, writings })]++;
+    }
+    const end = found.length === most ? found.at(-1)?.id : last;
+    return { ...counts, ...(end !== undefined && end <= upTo && { last: end }) };
+  };
+}
+
+/** Ids are lower-case hexadecimal: this is above every id below `id`. */
+function before(id: string): string {
+  return id.slice(0, -1);
+}
+
+type Whom = Pick<ErasureTask, "recipient" | "writings">;
+
+/** The whole message where it was theirs alone; of an email to several, what is theirs. */
+function createForget(db: Database): (row: MessageRow, whom: Whom) => "erased" | "redacted" {
+  const remove = createMessageRemoval(db);
+  const removeSandbox = db.prepare("DELETE FROM sandbox_messages WHERE message_id = ?");
+  const redact = createRedaction(db);
+  return (row, whom) => {
+    const isAlone = toProgress(row).parts.every((part) => isRecipient(part, whom.recipient));
+    if (row.channel === "email" && !isAlone) {
+      redact(row, whom);
+      return "redacted";
+    }
+    removeSandbox.run(row.id);
+    remove([row]);
+    return "erased";
+  };
+}
+
+function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
+  const find = db.prepare<{ envelope: string }>("SELECT envelope FROM contents WHERE id = ?");
+  const content = db.prepare("UPDATE contents SET envelope = ? WHERE id = ?");
+  const message = db.prepare("UPDATE messages SET status = ?, parts = ?, error = ? WHERE id = ?");
+  const heads = db.prepare(
+    "UPDATE webhook_attempts SET head = NULL WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
+  );
+  const closeJobs = createJobClosing(db);
+  const scrubRows = createRowScrubbing(db);
+
+  return (row, { recipient: address, writings }) => {
+    const scrub = createScrubber(address, ...writings);
+    const envelope = find.get(row.content)?.envelope;
+    if (envelope !== undefined) {
+      const nameless = dropName(JSON.parse(envelope) as EmailContent, address);
+      content.run(scrub(JSON.stringify(nameless)), row.content);
+    }
+    const progress = closeParts(toProgress(row), address);
+    const error = row.error === null ? null : scrub(row.error);
+    message.run(progress.status, scrub(JSON.stringify(progress.parts)), error, row.id);
+    closeJobs(
+      row.id,
+      progress.parts.flatMap((part, index) => (isOpen(part) ? [index] : [])),
+    );
+    scrubRows(row.id, { scrub, address });
+    heads.run(row.id);
+  };
+}
+
+/** Jobs go that have nothing left to try. */
+function createJobClosing(db: Database): (messageId: string, open: readonly number[]) => void {
+  const list = db.prepare<{ id: number; parts: string | null }>(
+    `SELECT id, parts FROM jobs WHERE ${OF_MESSAGE}`,
+  );
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  return (messageId, open) => {
+    for (const { id, parts } of list.all(messageId)) {
+      const covered = toIndexes(parts).parts;
+      if (!open.some((index) => covered?.includes(index) ?? true)) remove.run(id);
+    }
+  };
+}
+
+interface TextRow {
+  readonly key: string | number;
+  readonly a: string | null;
+  readonly b: string | null;
+  readonly c: string | null;
+}
+
+interface Scrubbing {
+  readonly scrub: (text: string) => string;
+  readonly address: string;
+}
+
+/** Rows of the message's timeline and of the simulator's memory. */
+function createRowScrubbing(db: Database): (messageId: string, scrubbing: Scrubbing) => void {
+  const tables = [
+    {
+      isMail: false,
+      rows: db.prepare<TextRow>(
+        "SELECT position AS key, recipient AS a, error AS b, detail AS c FROM timeline WHERE message_id = ?",
+      ),
+      update: db.prepare(
+        "UPDATE timeline SET recipient = ?1, error = ?2, detail = ?3 WHERE message_id = ?4 AND position = ?5",
+      ),
+    },
+    {
+      isMail: true,
+      rows: db.prepare<TextRow>(
+        "SELECT id AS key, recipient AS a, rendered AS b, receipt AS c FROM sandbox_messages WHERE message_id = ?",
+      ),
+      update: db.prepare(
+        `UPDATE sandbox_messages SET recipient = ?1, rendered = ?2, receipt = ?3 WHERE message_id = ?4 AND id = ?5`,
+      ),
+    },
+  ];
+  return (messageId, { scrub, address }) => {
+    const scrubbed = (text: string | null) => (text === null ? null : scrub(text));
+    for (const { isMail, rows, update } of tables) {
+      for (const { key, a, b, c } of rows.all(messageId)) {
+        const named = isMail && b !== null ? dropShownNames(b, address) : b;
+        update.run(scrubbed(a), scrubbed(named), scrubbed(c), messageId, key);
+      }
+    }
+  };
+}

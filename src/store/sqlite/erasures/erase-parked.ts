@@ -1,0 +1,54 @@
+import { type ErasureTask, isAbout, type Stretch } from "../../erasure-work.ts";
+import type { Database } from "../database/database.ts";
+import type { Walk } from "./erasures.ts";
+
+/**
+ * Receipts that matched nothing belong to no account. Those about the recipient go, unless the erasure is in one account
+ * and another still waits for word of this recipient: then they may be about that message, and go in their time.
+ */
+export function createParkedErasure(db: Database): Walk {
+  const search = createSearch(db);
+  const sweep = createReceiptSweep(db);
+  return (task, position, looks) => {
+    const [stage = "", at = ""] = position.split(" ");
+    if (task.accountId === undefined || stage === RECEIPTS) return sweep(task, Number(at), looks);
+    return search(task, Number(at), looks);
+  };
+}
+
+const JOBS = "jobs";
+const RECEIPTS = "receipts";
+
+type Step = (task: ErasureTask, after: number, looks: number) => Stretch;
+
+/** For a message of another account that has been tried and is not over: only such a one can lack an id that is out. */
+function createSearch(db: Database): Step {
+  const ends = db.prepare<{ id: number }>("SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?");
+  const others = db.prepare(
+    `SELECT 1 FROM jobs j JOIN messages m ON m.id = j.message_id
+     WHERE j.id > ?1 AND j.id <= ?2 AND j.claim > 0 AND m.account <> (SELECT number FROM accounts WHERE id = ?3)
+       AND (m.recipient = ?4 OR instr(lower(m.parts), ?5) > 0) LIMIT 1`,
+  );
+  return ({ recipient, accountId = "" }, after, looks) => {
+    const end = ends.get(after, looks)?.id;
+    const address = `"address":${JSON.stringify(recipient)}`;
+    if (others.get(after, end ?? Number.MAX_SAFE_INTEGER, accountId, recipient, address)) return {};
+    return { next: end === undefined ? `${RECEIPTS} 0` : `${JOBS} ${end}` };
+  };
+}
+
+function createReceiptSweep(db: Database): Step {
+  const list = db.prepare<{ id: number; at: number; receipt: string }>(
+    "SELECT id, at, receipt FROM parked_receipts WHERE id > ? ORDER BY id LIMIT ?",
+  );
+  const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
+  return ({ recipient, accountId, createdAt }, after, looks) => {
+    const found = list.all(after, looks);
+    for (const { id, at, receipt } of found) {
+      // Those that came since may be about what others have sent since.
+      const isMeant = accountId === undefined || at <= createdAt;
+      if (isMeant && isAbout(receipt, recipient)) remove.run(id);
+    }
+    return found.length < looks ? {} : { next: `${RECEIPTS} ${found.at(-1)?.id}` };
+  };
+}

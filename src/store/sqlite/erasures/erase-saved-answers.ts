@@ -1,0 +1,35 @@
+import { uuidTime } from "../../../core/uuid.ts";
+import { type ErasureTask, messageTo, scrubAnswer } from "../../erasure-work.ts";
+import type { Database } from "../database/database.ts";
+import { type SavedBody, toSavedBody, toSavedText } from "../intake/idempotency-keys.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { Walk } from "./erasures.ts";
+
+/**
+ * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
+ * not send again.
+ */
+export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
+  const rows = db.prepare<{ number: number; body: SavedBody }>(
+    "SELECT number, body FROM idempotency_keys WHERE number > ? ORDER BY number LIMIT ?",
+  );
+  const update = db.prepare("UPDATE idempotency_keys SET body = ? WHERE number = ?");
+  const accountOf = db.prepare<{ account: number }>("SELECT account FROM messages WHERE id = ?");
+
+  const isMeant = ({ recipient, accountId, createdAt }: ErasureTask, text: string): boolean => {
+    const id = messageTo(text, recipient);
+    if (id === undefined || (uuidTime(id) ?? 0) > createdAt) return false;
+    return accountId === undefined || accountOf.get(id)?.account === accounts.byId(accountId)?.number;
+  };
+
+  return (task, position, looks) => {
+    if (!task.recipient.startsWith("+")) return {};
+    const found = rows.all(Number(position), looks);
+    for (const { number, body } of found) {
+      const text = toSavedText(body);
+      if (!isMeant(task, text)) continue;
+      update.run(toSavedBody(scrubAnswer(text, task.recipient)), number);
+    }
+    return found.length < looks ? {} : { next: String(found.at(-1)?.number) };
+  };
+}

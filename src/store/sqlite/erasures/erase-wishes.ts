@@ -1,0 +1,80 @@
+import type { Suppression } from "../../../core/accounts.ts";
+import { addressKey } from "../../../core/address-key.ts";
+import { createWordScrubber } from "../../../core/erasure.ts";
+import type { ErasureTask } from "../../erasure-work.ts";
+import type { Database } from "../database/database.ts";
+import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import type { ErasedNames } from "./erased-names.ts";
+import type { Walk } from "./erasures.ts";
+
+export interface EraseWishParts {
+  readonly suppressions: SuppressionBook;
+  readonly erasedNames: ErasedNames;
+}
+
+/** Suppressions and opt-outs of the recipient: they go on to hold, and name nobody any more. */
+export function createWishErasure(db: Database, parts: EraseWishParts): readonly Walk[] {
+  return [createSuppressionErasure(db, parts), createOptOutErasure(db, parts)];
+}
+
+interface SuppressionRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly reason: Suppression["reason"];
+  readonly source: string | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+}
+
+/** One in each account at the most. */
+function createSuppressionErasure(db: Database, { suppressions, erasedNames }: EraseWishParts): Walk {
+  const find = db.prepare<SuppressionRow>(
+    `SELECT id, account_id, reason, source, expires_at, created_at FROM suppressions
+     WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ?2 IS NULL OR id = ?2)`,
+  );
+  const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
+  return ({ recipient, writings, accountId }: ErasureTask) => {
+    const scrub = createWordScrubber(recipient, ...writings);
+    for (const row of find.all(recipient.toLowerCase(), accountId ?? null)) {
+      remove.run(row.id);
+      // An import may have brought the erased form already: then the longer one stays, as ever.
+      suppressions.add({
+        id: row.id,
+        accountId: row.account_id,
+        email: erasedNames.needForm()(addressKey(recipient)),
+        reason: row.reason,
+        ...(row.source !== null && { source: scrub(row.source) }),
+        ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+        createdAt: row.created_at,
+      });
+    }
+    return {};
+  };
+}
+
+interface OptOutRow {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** Of one account there may be many, and no index leads to those of a number. */
+function createOptOutErasure(db: Database, { erasedNames }: EraseWishParts): Walk {
+  const ends = db.prepare<{ id: string }>(
+    "SELECT id FROM opt_outs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+  );
+  const find = db.prepare<OptOutRow>(
+    `SELECT id, reason FROM opt_outs
+     WHERE id > ?1 AND (?2 IS NULL OR id <= ?2) AND recipient = ?3 AND (?4 IS NULL OR account_id = ?4)`,
+  );
+  const update = db.prepare("UPDATE OR IGNORE opt_outs SET recipient = ?, reason = ? WHERE id = ?");
+  const remove = db.prepare("DELETE FROM opt_outs WHERE id = ?");
+  return ({ recipient, accountId }: ErasureTask, position, looks) => {
+    const end = ends.get(position, looks)?.id;
+    const scrub = createWordScrubber(recipient);
+    for (const { id, reason } of find.all(position, end ?? null, recipient, accountId ?? null)) {
+      // Not updated: the erased form is there already, and says the same.
+      if (update.run(erasedNames.needForm()(recipient), scrub(reason), id) === 0) remove.run(id);
+    }
+    return end === undefined ? {} : { next: end };
+  };
+}

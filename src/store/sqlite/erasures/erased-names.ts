@@ -1,0 +1,48 @@
+import { createErasedForm, type ErasedForm, PEPPER } from "../../erased-recipient.ts";
+import type { Vault } from "../../vault.ts";
+import type { Database } from "../database/database.ts";
+
+/** How those are known again who were erased and are not to be written to. */
+export interface ErasedNames {
+  /** `undefined` as long as there is none: then one look at a table of a few rows is all it costs. */
+  form(): ErasedForm | undefined;
+  /** The same, for the first of them. Inside a transaction. */
+  needForm(): ErasedForm;
+}
+
+export function createErasedNames(db: Database, vault: Vault): ErasedNames {
+  const select = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
+  const insert = db.prepare("INSERT INTO meta (name, value) VALUES (?, ?)");
+  let kept: ErasedForm | undefined;
+  db.onRollback(() => {
+    kept = undefined;
+  });
+
+  const form = (): ErasedForm | undefined => {
+    const sealed = kept ? undefined : select.get(PEPPER.name)?.value;
+    if (sealed !== undefined) kept = createErasedForm(vault.open(sealed, PEPPER.place));
+    return kept;
+  };
+  return {
+    form,
+    needForm() {
+      const known = form();
+      if (known) return known;
+      const pepper = vault.newSecret();
+      insert.run(PEPPER.name, vault.seal(pepper, PEPPER.place));
+      kept = createErasedForm(pepper);
+      return kept;
+    },
+  };
+}
+
+/** Seals the pepper under another master key. Inside a transaction. */
+export function sealPepper(
+  db: Pick<Database, "prepare">,
+  { from, to }: { readonly from: Vault; readonly to: Vault },
+): void {
+  const row = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?").get(PEPPER.name);
+  if (!row) return;
+  const sealed = to.seal(from.open(row.value, PEPPER.place), PEPPER.place);
+  db.prepare("UPDATE meta SET value = ? WHERE name = ?").run(sealed, PEPPER.name);
+}

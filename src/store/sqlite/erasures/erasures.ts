@@ -1,0 +1,79 @@
+import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../../erasure-work.ts";
+import type { Erasures, UpkeepStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import { emptyLog } from "../database/empty-log.ts";
+import { createSweeps } from "./erase-leftovers.ts";
+import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
+import { createParkedErasure } from "./erase-parked.ts";
+import { createRoomErasure } from "./erase-room.ts";
+import { createAnswerErasure } from "./erase-saved-answers.ts";
+import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
+
+/** Goes through one table, or a few, from `position`, which is "" at the start, over about `looks` rows. */
+export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
+
+export function createErasures(db: Database): Erasures {
+  const insert = db.prepare(
+    "INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const find = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id = ?");
+  const list = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id > ? ORDER BY id LIMIT ?");
+  return {
+    create: ({ id, accountId, recipient, salt, digest, createdAt }) =>
+      db.write(() => {
+        insert.run(id, accountId ?? null, recipient, salt, digest, createdAt);
+        return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...NOTHING };
+      }),
+    find: (id) =>
+      db.read(() => {
+        const row = find.get(id);
+        return row && toErasure(row);
+      }),
+    list: ({ after, limit }) => db.read(() => list.all(after ?? "", limit).map(toErasure)),
+  };
+}
+
+const NOTHING = { erased: 0, redacted: 0 };
+
+/** `UpkeepStore.erase`: one stretch of the oldest erasure under way. */
+export function createErase(db: Database, parts: EraseMessageParts & EraseWishParts): UpkeepStore["erase"] {
+  // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
+  const walks: readonly Walk[] = [
+    createAnswerErasure(db, parts.accounts),
+    createMessageErasure(db, parts),
+    createParkedErasure(db),
+    ...createSweeps(db),
+    ...createWishErasure(db, parts),
+    createRoomErasure(db),
+  ];
+  const underWay = db.prepare<ErasureRow>(
+    "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",
+  );
+  const advance = db.prepare(
+    "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
+  );
+  const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
+
+  const erase = (now: number, looks: number): number => {
+    const row = underWay.get();
+    if (!row) return 0;
+    const turn = turnOf(row, walks);
+    if (!turn) return complete.run(now, row.id);
+    const { next, isBlocked, erased = 0, redacted = 0 } = turn.walk(turn.task, row.position, looks);
+    const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
+    advance.run(number, position, erased, redacted, row.id);
+    return isBlocked ? 0 : 1;
+  };
+  // An erasure may have ended just before the process did.
+  let isLogFull = true;
+  // Asks first: there is hardly ever one.
+  return async (now, limit) => {
+    const isAny = await db.read(() => underWay.get() !== undefined);
+    if (!isAny) {
+      if (isLogFull) isLogFull = !(await db.alone(() => emptyLog(db)));
+      return 0;
+    }
+    isLogFull = true;
+    return db.write(() => erase(now, limit), limit);
+  };
+}

@@ -1,0 +1,180 @@
+import type { AcceptResult } from "../../../core/accept-request.ts";
+import type { LimitedRequest } from "../../../core/sending-limits.ts";
+import { uuidTime } from "../../../core/uuid.ts";
+import type { Database } from "../database/database.ts";
+import { createLateRows } from "../database/row-insert.ts";
+import type { RowNumbers } from "../database/row-numbers.ts";
+import type { BodyTexts, ContentPieces } from "../messages/content-pieces.ts";
+import { isOwnContent, OWN } from "../messages/own-content.ts";
+import type { QueueBook } from "../queue/queue-book.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { IdempotencyKeys } from "./idempotency-keys.ts";
+import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
+import type { SmsUsage } from "./sms-usage.ts";
+
+export interface AcceptParts {
+  readonly accounts: AccountBook;
+  readonly queues: QueueBook;
+  readonly keys: IdempotencyKeys;
+  readonly usage: SmsUsage;
+  readonly numbers: RowNumbers;
+  readonly pieces: ContentPieces;
+}
+
+/** `Intake.accept`: content, messages, jobs, key and answer, all or nothing. */
+export function createAccept(
+  db: Database,
+  { accounts, queues, keys, usage, numbers, pieces }: AcceptParts,
+): (request: PackedAccept) => Promise<AcceptResult> {
+  const nextContent = numbers("contents");
+  const insertContent = createContentInsert(db);
+  const insertMessage = createMessageInsert(db, { queues, numbers });
+  const limit = createLimit(keys, usage);
+
+  const replayOf = (key: PackedKey): AcceptResult | undefined => {
+    const [scope, name, bodyDigest, now, expiresAt, status, body] = key;
+    const answer = keys.take({ scope, key: name, bodyDigest, now, expiresAt }, { status, body });
+    return answer && { kind: "replay", answer };
+  };
+
+  const acceptNow = (request: PackedAccept, apart?: Apart): AcceptResult => {
+    const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
+    const entry = accounts.byId(accountId);
+    if (!entry) throw new Error("messages need an account that exists");
+    // Before the key is taken: what is refused leaves nothing behind.
+    const refused = limited ? limit(entry.number, request, limited) : undefined;
+    if (refused) return refused;
+    const replay = key ? replayOf(key) : undefined;
+    if (replay) return replay;
+    if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
+    accounts.markUsed(entry);
+    const account = entry.number;
+    const isOwn = isOwnContent(request);
+    const content = isOwn ? OWN : (apart?.content ?? nextContent());
+    if (!isOwn) insertContent(content, [envelope, body, apart?.count ?? 0], messages);
+    const own = isOwn ? ([envelope, body] as const) : NOT_OWN;
+    const flowNumber = account * 2 + (flow === "batch" ? 1 : 0);
+    const frame = { account, content, channel, callbackHost, own, flow: flowNumber };
+    for (const message of messages) insertMessage(message, frame);
+    return ACCEPTED;
+  };
+
+  const accept = (request: PackedAccept, apart?: Apart) =>
+    db.write(() => acceptNow(request, apart), request[6].length, "late");
+
+  return (request) => {
+    const texts = request[9];
+    return texts
+      ? withPieces(pieces, { content: nextContent(), texts }, (apart) => accept(request, apart))
+      : accept(request);
+  };
+}
+
+/** The content's number, and the number of pieces that its texts are kept in already. */
+interface Apart {
+  readonly content: number;
+  readonly count: number;
+}
+
+/** The pieces come first: once there is a content, all of it is there. Where none comes of it they go again. */
+async function withPieces(
+  pieces: ContentPieces,
+  { content, texts }: { readonly content: number; readonly texts: BodyTexts },
+  accept: (apart: Apart) => Promise<AcceptResult>,
+): Promise<AcceptResult> {
+  let result: AcceptResult | undefined;
+  try {
+    const count = await pieces.write(content, texts);
+    result = await accept({ content, count });
+    return result;
+  } finally {
+    // What cannot be taken back now is taken away at the next start.
+    if (result?.kind !== "accepted") await pieces.drop(content).catch(() => {});
+  }
+}
+
+/** The answer to a request of an account with limits, where it repeats one that was taken or would break a limit. */
+function createLimit(keys: IdempotencyKeys, usage: SmsUsage) {
+  return (account: number, request: PackedAccept, limited: LimitedRequest): AcceptResult | undefined => {
+    const [, , , , , key, messages] = request;
+    const answer = key ? keys.find({ scope: key[0], key: key[1], now: key[3] }) : undefined;
+    if (answer) return { kind: "replay", answer };
+    const refusal = usage.broken(account, messages.map(recipientOf), limited);
+    return refusal && { kind: "over_limit", refusal };
+  };
+}
+
+function recipientOf([, recipient]: PackedMessage): string {
+  return recipient;
+}
+
+const ACCEPTED: AcceptResult = { kind: "accepted" };
+
+const NOT_OWN = [null, null] as const;
+
+interface MessageFrame {
+  readonly account: number;
+  readonly content: number;
+  readonly channel: string;
+  readonly callbackHost: string | null;
+  readonly own: readonly [envelope: string | null, body: string | null];
+  readonly flow: number;
+}
+
+/** What is given is written at the end of the transaction, with what the other requests of the turn bring. */
+function createMessageInsert(
+  db: Database,
+  { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,
+): (message: PackedMessage, frame: MessageFrame) => void {
+  const messageRows = createLateRows(db, { into: "messages", columns: MESSAGE_COLUMNS });
+  const jobRows = createLateRows(db, { into: "jobs", columns: JOB_COLUMNS });
+  const noteDeferral = createDeferralNote(db);
+  const nextJob = numbers("jobs");
+  return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
+    const { account, content, channel, callbackHost, own, flow } = frame;
+    let first: number | null = null;
+    let last: number | null = null;
+    for (let at = 0; at < jobs.length; at += 2) {
+      const queue = jobs[at] ?? "";
+      const covered = jobs[at + 1] ?? null;
+      last = nextJob();
+      first ??= last;
+      jobRows.push(last, queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
+      if (dueAt === null) queues.ring(queue);
+    }
+    const place = [0, deferral === null ? 0 : 1, expiresAt, first, last] as const;
+    messageRows.push(id, account, content, channel, recipient, status, parts, ...place, callbackHost, ...own);
+    if (deferral !== null) noteDeferral(id, status, deferral);
+  };
+}
+
+const MESSAGE_COLUMNS =
+  "id, account, content, channel, recipient, status, parts, sequence, position, expires_at, first_job, last_job, callback_host, envelope, body";
+
+const JOB_COLUMNS =
+  "id, queue, flow, message_id, parts, deadline, due_at, is_leased, was_interrupted, claim, attempt";
+
+function createDeferralNote(db: Database): (id: string, status: string, detail: string) => void {
+  const note = db.prepare(
+    "INSERT INTO timeline (message_id, position, at, kind, status, detail) VALUES (?, 1, ?, 'status', ?, ?)",
+  );
+  return (id, status, detail) => void note.run(id, uuidTime(id) ?? 0, status, detail);
+}
+
+type ContentInsert = (
+  id: number,
+  kept: readonly [envelope: string, body: string | null, pieces: number],
+  messages: readonly PackedMessage[],
+) => void;
+
+function createContentInsert(db: Database): ContentInsert {
+  const insert = db.prepare(
+    "INSERT INTO contents (id, envelope, body, pieces, messages, first_message_id, last_message_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+  return (id, [envelope, body, pieces], messages) => {
+    const first = messages[0];
+    const last = messages.at(-1);
+    if (!first || !last) throw new Error("a request has at least one message");
+    insert.run(id, envelope, body, pieces, messages.length, first[0], last[0]);
+  };
+}

@@ -1,0 +1,133 @@
+import { hash } from "node:crypto";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
+import type { Database } from "../database/database.ts";
+import { createLateRows } from "../database/row-insert.ts";
+import { createKeyNumbers } from "./key-numbers.ts";
+
+/** Answers saved under idempotency keys. All but `find` belong inside a transaction. */
+export interface IdempotencyKeys {
+  find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
+  /** Saves the answer if the key is new or has expired; else saves nothing and gives the first answer. */
+  take(key: Idempotency, answer: Omit<SavedAnswer, "bodyDigest">): SavedAnswer | undefined;
+  /** Deletes expired keys among the oldest `limit`; how many. */
+  prune(now: number, limit: number): number;
+}
+
+/** Longer answers (those of batches) are deflated: many identifiers, little in them. */
+const DEFLATE_FROM_CHARACTERS = 4_096;
+
+/** Names that go to the index together: some for every one of its pages, as long as there are not very many of these. */
+const GENERATION = 32_768;
+
+/** @param generation see `createKeyNumbers` */
+export function createIdempotencyKeys(db: Database, generation = GENERATION): IdempotencyKeys {
+  const numbers = createKeyNumbers(db, generation);
+  const rows = createKeyRows(db);
+  const prune = createKeyPrune(db);
+
+  const saved = (number: number | undefined, name: Uint8Array, now: number): SavedAnswer | undefined => {
+    const row = number === undefined ? undefined : rows.find(number, name);
+    return row && row.expires_at > now
+      ? { status: row.status, body: toSavedText(row.body), bodyDigest: row.body_digest }
+      : undefined;
+  };
+  return {
+    find(key) {
+      const name = nameOf(key);
+      return saved(numbers.find(shortOf(name)), name, key.now);
+    },
+    take(key, { status, body }) {
+      const name = nameOf(key);
+      const short = shortOf(name);
+      const known = numbers.findHere(short);
+      const first = saved(known, name, key.now);
+      if (first) return first;
+      if (known !== undefined) rows.remove(known, name);
+      const row = { body_digest: key.bodyDigest, status, body: toSavedBody(body), expires_at: key.expiresAt };
+      rows.add(numbers.add(short), name, row);
+      return undefined;
+    },
+    prune,
+  };
+}
+
+interface KeyRow {
+  readonly body_digest: string;
+  readonly status: number;
+  readonly body: SavedBody;
+  readonly expires_at: number;
+}
+
+/** Rows by number, written at the end of the transaction. */
+function createKeyRows(db: Database) {
+  const find = db.prepare<KeyRow>(
+    "SELECT body_digest, status, body, expires_at FROM idempotency_keys WHERE number = ? AND name = ?",
+  );
+  const remove = db.prepare("DELETE FROM idempotency_keys WHERE number = ? AND name = ?");
+  const columns = "number, name, body_digest, status, body, expires_at";
+  const late = createLateRows(db, { into: "idempotency_keys", columns });
+  const unwritten = new Map<number, KeyRow>();
+  const forget = () => unwritten.clear();
+  db.beforeEnd(forget);
+  db.onRollback(forget);
+  return {
+    find: (number: number, name: Uint8Array) => unwritten.get(number) ?? find.get(number, name),
+    /** What has expired: none of this transaction. */
+    remove: (number: number, name: Uint8Array) => void remove.run(number, name),
+    add(number: number, name: Uint8Array, row: KeyRow): void {
+      unwritten.set(number, row);
+      late.push(number, name, row.body_digest, row.status, row.body, row.expires_at);
+    },
+  };
+}
+
+/** Entries of the index that are looked at for each row that may go: they go round, and all are seen in time. */
+const LOOKS = 4;
+
+function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
+  const prune = db.prepare(
+    `DELETE FROM idempotency_keys WHERE number IN (
+       SELECT number FROM (SELECT number, expires_at FROM idempotency_keys ORDER BY number LIMIT ?)
+       WHERE expires_at <= ?)`,
+  );
+  const oldest = db.prepare<{ number: number }>(
+    "SELECT number FROM idempotency_keys ORDER BY number LIMIT 1",
+  );
+  const end = db.prepare<{ name: Uint8Array }>(
+    "SELECT name FROM key_names WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?",
+  );
+  const sweep = db.prepare("DELETE FROM key_names WHERE name > ? AND name <= ? AND number < ?");
+  let last: Uint8Array = START;
+  return (now, limit) => {
+    const rows = prune.run(limit, now);
+    // A name whose row is gone does no harm: in order of name they go a page at a time.
+    const to = end.get(last, limit * LOOKS)?.name;
+    sweep.run(last, to ?? END, oldest.get()?.number ?? Number.MAX_SAFE_INTEGER);
+    last = to ?? START;
+    return rows;
+  };
+}
+
+const START = new Uint8Array(0);
+const END = new Uint8Array(17).fill(255);
+
+/** Text, or raw deflate where it is long. */
+export type SavedBody = string | Uint8Array;
+
+function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Buffer {
+  return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
+}
+
+/** By half of it a name is found; that it is the same is seen in the row. */
+function shortOf(name: Buffer): string {
+  return name.toString("latin1", 0, 16);
+}
+
+export function toSavedBody(body: string): SavedBody {
+  return body.length < DEFLATE_FROM_CHARACTERS ? body : deflateRawSync(body, { level: 1 });
+}
+
+export function toSavedText(stored: SavedBody): string {
+  return typeof stored === "string" ? stored : inflateRawSync(stored).toString("utf8");
+}

@@ -1,0 +1,87 @@
+import type { AcceptRequest, NewMessage } from "../../../core/accept-request.ts";
+import { isLargeContent } from "../../../core/large-body.ts";
+import type { Content } from "../../../core/message.ts";
+import { present } from "../../../core/present.ts";
+import type { LimitedRequest } from "../../../core/sending-limits.ts";
+import { hostOf } from "../../../core/webhook-outbox.ts";
+import { fromParts, splitContent } from "../../message-rows.ts";
+import type { BodyTexts } from "../messages/content-pieces.ts";
+
+/**
+ * An `AcceptRequest` as its rows take it: flat, so that it crosses to another thread cheaply, and with everything
+ * that is stored as JSON written already, so that it is written once.
+ */
+export type PackedAccept = readonly [
+  accountId: string,
+  flow: AcceptRequest["flow"],
+  channel: string,
+  envelope: string,
+  body: string | null,
+  key: PackedKey | null,
+  messages: readonly PackedMessage[],
+  limited: LimitedRequest | null,
+  /** Where webhooks of its messages go. */
+  callbackHost: string | null,
+  /** Those that are kept in pieces, and are not in `body`. */
+  texts: BodyTexts | null,
+];
+
+export type PackedMessage = readonly [
+  id: string,
+  recipient: string,
+  status: NewMessage["status"],
+  parts: string | null,
+  expiresAt: number,
+  dueAt: number | null,
+  deferral: string | null,
+  /** One after the other: the queue, and the parts the job covers. */
+  ...jobs: (string | null)[],
+];
+
+export type PackedKey = readonly [
+  scope: string,
+  key: string,
+  bodyDigest: string,
+  now: number,
+  expiresAt: number,
+  status: number,
+  body: string,
+];
+
+export function packAccept(request: AcceptRequest): PackedAccept {
+  const { content, texts } = takeApart(request.content);
+  const { envelope, body } = splitContent(content);
+  const { callbackUrl } = content;
+  return [
+    request.accountId,
+    request.flow,
+    content.channel,
+    envelope,
+    body,
+    packKey(request.idempotency),
+    request.messages.map(packMessage),
+    request.limited ?? null,
+    callbackUrl === undefined ? null : hostOf(callbackUrl),
+    texts,
+  ];
+}
+
+function takeApart(content: Content): { readonly content: Content; readonly texts: BodyTexts | null } {
+  if (content.channel !== "email" || !isLargeContent(content)) return { content, texts: null };
+  const { bodyText, bodyHtml, ...rest } = content;
+  return { content: { ...rest, isBodyApart: true }, texts: present({ bodyText, bodyHtml }) };
+}
+
+function packMessage(message: NewMessage): PackedMessage {
+  const { id, recipient, status, parts, expiresAt, dueAt, deferral, jobs } = message;
+  const packed: (string | null)[] = [];
+  for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
+  const why = deferral ? JSON.stringify(deferral) : null;
+  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, why, ...packed];
+}
+
+function packKey(key: AcceptRequest["idempotency"]): PackedKey | null {
+  if (!key) return null;
+  const { answer } = key;
+  return [key.scope, key.key, key.bodyDigest, key.now, key.expiresAt, answer.status, answer.body];
+}

@@ -1,0 +1,10 @@
+import { readSize, type SizeOf } from "../../receipt-books.ts";
+import type { Database } from "../database/database.ts";
+
+export function createSizeOf(db: Database): SizeOf {
+  const last = db.prepare<{ detail: string | null }>(
+    `SELECT detail FROM timeline WHERE message_id = ? AND kind IN ('attempt', 'lost_settle')
+     ORDER BY position DESC LIMIT 1`,
+  );
+  return (messageId) => readSize(JSON.parse(last.get(messageId)?.detail ?? "{}"));
+}

@@ -1,0 +1,93 @@
+import {
+  brokenDailyLimit,
+  brokenRecipientLimit,
+  hoursOf,
+  type LimitedRequest,
+  type LimitRefusal,
+  type Usage,
+} from "../../../core/sending-limits.ts";
+import type { Intake } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { AccountBook } from "../records/account-book.ts";
+
+/** What accounts with limits have sent, hour by hour. To be used inside a transaction. */
+export interface SmsUsage {
+  /** The limit the request would break; counts nothing. */
+  broken(account: number, recipients: readonly string[], request: LimitedRequest): LimitRefusal | undefined;
+  count(account: number, recipients: readonly string[], request: LimitedRequest): void;
+}
+
+/** The row of the account itself. */
+const ALL = "";
+
+export function createSmsUsage(db: Database): SmsUsage {
+  const sum = db.prepare<{ messages: number | null; segments: number | null }>(
+    `SELECT sum(messages) AS messages, sum(segments) AS segments FROM sms_usage
+     WHERE account = ? AND recipient = ? AND hour BETWEEN ? AND ?`,
+  );
+  const add = db.prepare(
+    `INSERT INTO sms_usage (account, recipient, hour, messages, segments) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (account, recipient, hour) DO UPDATE SET
+       messages = messages + excluded.messages, segments = segments + excluded.segments`,
+  );
+  const used = (account: number, recipient: string, [from, to]: readonly [number, number]): Usage => {
+    const row = sum.get(account, recipient, from, to);
+    return { messages: row?.messages ?? 0, segments: row?.segments ?? 0 };
+  };
+
+  return {
+    broken(account, recipients, request) {
+      const { hour, first, last } = hoursOf(request.now);
+      const daily = hasDaily(request)
+        ? brokenDailyLimit(request, used(account, ALL, [first, last]), usageOf(recipients.length, request))
+        : undefined;
+      if (daily || !hasPerRecipient(request)) return daily;
+      const usage = [...tally(recipients)].map(([recipient, more]) => ({
+        recipient,
+        today: used(account, recipient, [first, last]).messages + more,
+        thisHour: used(account, recipient, [hour, hour]).messages + more,
+      }));
+      return brokenRecipientLimit(request, usage);
+    },
+    count(account, recipients, request) {
+      const { hour } = hoursOf(request.now);
+      const write = (recipient: string, count: number) => {
+        const { messages, segments } = usageOf(count, request);
+        add.run(account, recipient, hour, messages, segments);
+      };
+      if (hasDaily(request)) write(ALL, recipients.length);
+      if (hasPerRecipient(request))
+        for (const [recipient, count] of tally(recipients)) write(recipient, count);
+    },
+  };
+}
+
+/** `Intake.overLimit`. */
+export function createOverLimit(
+  db: Database,
+  { accounts, usage }: { readonly accounts: AccountBook; readonly usage: SmsUsage },
+): Intake["overLimit"] {
+  return ({ accountId, recipients, limited }) =>
+    db.read(() => {
+      const entry = accounts.byId(accountId);
+      return entry && usage.broken(entry.number, recipients, limited);
+    });
+}
+
+function hasDaily({ limits }: LimitedRequest): boolean {
+  return limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined;
+}
+
+function hasPerRecipient({ limits }: LimitedRequest): boolean {
+  return limits.recipient_hourly_limit !== undefined || limits.recipient_daily_limit !== undefined;
+}
+
+function usageOf(messages: number, { segments }: LimitedRequest): Usage {
+  return { messages, segments: messages * segments };
+}
+
+function tally(recipients: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,31 @@
+import { applyCancel, canCancel } from "../../../core/cancel.ts";
+import { toProgress } from "../../message-rows.ts";
+import type { MessageDesk } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
+import { createEnding, type EndingParts } from "./ending.ts";
+
+/** `MessageDesk.cancel`. Claims are transactions too, so a job is either leased or gone. */
+export function createCancel(db: Database, parts: EndingParts): MessageDesk["cancel"] {
+  const end = createEnding(parts);
+  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const wasLost = db.prepare(
+    "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
+  );
+  const removeJobs = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE}`);
+
+  const cancel = ({ accountId, channel, id, now }: Parameters<MessageDesk["cancel"]>[0]) => {
+    const message = parts.messages.find(id);
+    const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
+    if (!isTheirs || message.channel !== channel) return "not_found";
+    const before = toProgress(message);
+    const verdict = canCancel(before, Boolean(isTried.get(id) ?? wasLost.get(id)));
+    if (verdict === "too late") return "too_late";
+    if (verdict === "yes") {
+      end(message, applyCancel(before, now));
+      removeJobs.run(id);
+    }
+    return "canceled";
+  };
+  return (query) => db.write(() => cancel(query), 3);
+}

@@ -1,0 +1,76 @@
+import type { Content } from "../../../core/message.ts";
+import { joinContent, type MessageRow } from "../../message-rows.ts";
+import type { Database } from "../database/database.ts";
+import type { MessageLog } from "./message-log.ts";
+import { OWN } from "./own-content.ts";
+
+/** Contents as claims hand them out and settlements wipe them; inside a transaction. */
+export interface ContentShelf {
+  find(message: HasContent): Content | undefined;
+  /** No attempt can need the body of a single message any more. Batches wait for `wipeBatch`. */
+  wipeSingle(message: HasContent): void;
+  wipeBatch(id: number): void;
+  /** The account keeps its bodies: the batch's that the message is of is not to be wiped. */
+  keepBatch(message: HasContent): void;
+}
+
+type HasContent = Pick<MessageRow, "id" | "content">;
+
+/** Batches come back job after job, so theirs are kept parsed; a single's would only be in the way. */
+const MAX_PARSED = 256;
+
+export function createContentShelf(db: Database, messages: Pick<MessageLog, "wipe">): ContentShelf {
+  // Ids are never given twice, so what a rollback leaves here is asked for by nobody.
+  const parsed = new Map<number, Content>();
+  const find = db.prepare<ContentRow>("SELECT envelope, body, messages FROM contents WHERE id = ?");
+  const findOwn = db.prepare<OwnRow>("SELECT envelope, body FROM messages WHERE id = ?");
+  const wipeSingle = db.prepare("UPDATE contents SET body = NULL WHERE id = ? AND messages = 1");
+  const wipeBatch = db.prepare("UPDATE contents SET body = NULL WHERE id = ?");
+  const keepBatch = db.prepare(
+    "UPDATE contents SET is_kept = 1 WHERE id = ? AND messages > 1 AND is_kept = 0",
+  );
+
+  const findShared = (id: number) => {
+    const kept = parsed.get(id);
+    if (kept) return kept;
+    const row = find.get(id);
+    const content = toContent(row);
+    if (content && row && row.messages > 1) keep(parsed, id, content);
+    return content;
+  };
+
+  return {
+    find: ({ id, content }) => (content === OWN ? toContent(findOwn.get(id)) : findShared(content)),
+    wipeSingle({ id, content }) {
+      if (content === OWN) messages.wipe(id);
+      else wipeSingle.run(content);
+    },
+    wipeBatch(id) {
+      wipeBatch.run(id);
+      parsed.delete(id);
+    },
+    keepBatch({ content }) {
+      if (content !== OWN) keepBatch.run(content);
+    },
+  };
+}
+
+interface OwnRow {
+  readonly envelope: string | null;
+  readonly body: string | null;
+}
+
+interface ContentRow extends OwnRow {
+  readonly messages: number;
+}
+
+function toContent(row: OwnRow | undefined): Content | undefined {
+  return row && row.envelope !== null ? joinContent(row.envelope, row.body) : undefined;
+}
+
+/** The one kept longest goes first. */
+function keep(parsed: Map<number, Content>, id: number, content: Content): void {
+  const oldest = parsed.size >= MAX_PARSED ? parsed.keys().next().value : undefined;
+  if (oldest !== undefined) parsed.delete(oldest);
+  parsed.set(id, content);
+}

@@ -1,0 +1,22 @@
+import { isSettled, type Step } from "../../../core/progress.ts";
+import type { MessageRow } from "../../message-rows.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { ContentShelf } from "./content-shelf.ts";
+import type { MessageLog } from "./message-log.ts";
+
+export interface EndingParts {
+  readonly accounts: AccountBook;
+  readonly contents: ContentShelf;
+  readonly messages: MessageLog;
+}
+
+/** Saves a step that ends a message, or some of its parts, without an attempt, and lets go of a body nobody needs. */
+export function createEnding({ accounts, contents, messages }: EndingParts) {
+  const keepsBodies = (message: MessageRow) =>
+    accounts.byNumber(message.account)?.settings.keep_bodies === "true";
+  return (message: MessageRow, step: Step): void => {
+    messages.save(message, step);
+    if (keepsBodies(message)) contents.keepBatch(message);
+    else if (isSettled(step.progress)) contents.wipeSingle(message);
+  };
+}

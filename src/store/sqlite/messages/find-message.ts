@@ -1,0 +1,56 @@
+import type { KeyOwner } from "../../../core/accept-request.ts";
+import { toStoredMessage } from "../../message-page.ts";
+import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import type { Intake } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import { statusOf } from "./message-status.ts";
+import { createEnvelopeOf } from "./own-content.ts";
+
+type MessageQuery = Parameters<Intake["findMessage"]>[0];
+
+/** The reading half of `Intake`. */
+export function createMessageLookup(
+  db: Database,
+  accounts: AccountBook,
+): Pick<Intake, "findMessage" | "timeline"> {
+  // Not the id, by which it is asked: each text that is read costs a string.
+  const find = db.prepare<FoundRow>(
+    `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, expires_at, envelope
+     FROM messages WHERE id = ? AND account = ? AND channel = ?`,
+  );
+  const envelopeOf = createEnvelopeOf(db);
+  const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
+  const history = db.prepare<TimelineRow>(
+    `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ? ORDER BY position`,
+  );
+  const keyOf = ({ id, accountId, channel }: MessageQuery) =>
+    [id, accounts.byId(accountId)?.number ?? -1, channel] as const;
+
+  return {
+    findMessage: (query) =>
+      db.read(() => {
+        const { id, accountId, channel } = query;
+        const row = find.get(id, accounts.byId(accountId)?.number ?? -1, channel);
+        const envelope = row && envelopeOf(row);
+        return !row || envelope === undefined ? undefined : toStoredMessage(row, { id, accountId, envelope });
+      }),
+    timeline: (query) =>
+      db.read(() => (exists.get(...keyOf(query)) ? history.all(query.id).map(toTimelineEntry) : undefined)),
+  };
+}
+
+type FoundRow = Omit<MessageRow, "id" | "account" | "callback_host"> & { readonly envelope: string | null };
+
+/** `Intake.findKeyOwner`. */
+export function createKeyLookup(db: Database, accounts: AccountBook): Intake["findKeyOwner"] {
+  const find = db.prepare<{ id: string; account_id: string }>(
+    "SELECT id, account_id FROM api_keys WHERE digest = ? AND revoked_at IS NULL",
+  );
+  return (digest) =>
+    db.read((): KeyOwner | undefined => {
+      const key = find.get(digest);
+      const entry = key && accounts.byId(key.account_id);
+      return entry && { keyId: key.id, account: entry.account, settings: entry.settings };
+    });
+}

@@ -1,0 +1,82 @@
+import type { ChannelName } from "../../../core/message.ts";
+import { type IdRange, looksOf, MAX_CONTENT, partOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
+import type { MessageRow } from "../../message-rows.ts";
+import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { SqlValue } from "../database/driver.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import { columnsOf, statusOf } from "./message-status.ts";
+import { createEnvelopeOf, OWN } from "./own-content.ts";
+
+/** `MessageDesk.list`: steps down the account's index, never further than its looks. */
+export function createMessageList(db: Database, accounts: AccountBook): MessageDesk["list"] {
+  const floorOf = db.prepare<{ id: string }>(
+    `SELECT id FROM messages WHERE account = ? AND channel = ? AND id < ? AND id >= ? ORDER BY id DESC
+     LIMIT 1 OFFSET ?`,
+  );
+  const contents = createEnvelopes(db);
+
+  const list = (query: MessageQuery): MessagePage => {
+    const account = accounts.byId(query.accountId)?.number ?? -1;
+    const range = rangeOf(query, HIGHEST);
+    const floor = floorOf.get(account, query.channel, range.below, range.from, looksOf(query) - 1)?.id;
+    const { sql, values } = selection(query, { account, below: range.below, from: floor ?? range.from });
+    const rows = db.prepare<ListedRow>(sql).all(...values);
+    return readPage(query, { rows, floor, ...contents() });
+  };
+  return (query) => db.read(() => list(query));
+}
+
+/** Above every id. */
+const HIGHEST = "g";
+
+/** The index is walked as a table of its own, so that rows are read only of what it has not passed over. */
+function selection(
+  query: MessageQuery,
+  { account, below, from }: IdRange & { account: number },
+): { sql: string; values: readonly SqlValue[] } {
+  const { channel, status, recipient } = query;
+  const tests: [string, SqlValue][] = [];
+  if (recipient !== undefined) tests.push(testOf(channel, recipient));
+  if (status !== undefined) tests.push([`${statusOf("m")} = ?`, status]);
+  const where = tests.map(([test]) => ` AND ${test}`).join("");
+  return {
+    sql: `SELECT ${columnsOf("m")}, m.envelope FROM messages k CROSS JOIN messages m ON m.id = k.id
+     WHERE k.account = ? AND k.channel = ? AND k.id < ? AND k.id >= ?${where} ORDER BY k.id DESC LIMIT ?`,
+    values: [account, channel, below, from, ...tests.map(([, value]) => value), rowsOf(query)],
+  };
+}
+
+function testOf(channel: ChannelName, recipient: string): [string, SqlValue] {
+  return channel === "sms"
+    ? ["k.recipient = ?", recipient]
+    : ["instr(lower(m.parts), lower(?)) > 0", partOf(recipient)];
+}
+
+interface ListedRow extends MessageRow {
+  readonly envelope: string | null;
+}
+
+interface Envelopes {
+  readonly envelopeOf: (row: ListedRow) => string | undefined;
+  readonly isEnough: () => boolean;
+}
+
+/** Contents as one call reads them: those of a batch once. */
+function createEnvelopes(db: Database): () => Envelopes {
+  const find = createEnvelopeOf(db);
+  return () => {
+    let id: number | undefined;
+    let envelope: string | undefined;
+    let characters = 0;
+    return {
+      envelopeOf(row) {
+        if (row.content !== id || id === OWN) envelope = find(row);
+        id = row.content;
+        characters += envelope?.length ?? 0;
+        return envelope;
+      },
+      isEnough: () => characters >= MAX_CONTENT,
+    };
+  };
+}

@@ -1,0 +1,116 @@
+import type { Progress, TimelineEntry } from "../../../core/message.ts";
+import type { Step } from "../../../core/progress.ts";
+import { fromParts, type MessageRow, toProgress } from "../../message-rows.ts";
+import type { Database } from "../database/database.ts";
+import type { EventBook } from "../events/event-book.ts";
+import type { WebhookLog } from "../webhooks/webhook-log.ts";
+import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
+import { columnsOf, triedColumnsOf } from "./message-status.ts";
+
+/**
+ * Messages read and moved inside a transaction, with the entries of their timeline. What is saved is written at the end
+ * of the transaction: an answer and the receipt right behind it are one change then, and their entries side by side.
+ */
+export interface MessageLog {
+  /** As it was last saved. */
+  find(id: string): MessageRow | undefined;
+  /** The same, with how far it has come. */
+  read(id: string): ReadMessage | undefined;
+  /** The same of one whose job has been leased until now. */
+  readTried(id: string): ReadMessage | undefined;
+  /** Keeps what a step of `core/progress.ts` came to. */
+  save(message: MessageRow, step: Step): void;
+  /** Writes what has been saved of this one now: somebody is about to look at its rows. */
+  write(id: string): void;
+  /** Wipes the body in its row. */
+  wipe(id: string): void;
+  /** Moves `from` to `to`; another status stays. No entry. */
+  turn(id: string, from: string, to: string): void;
+}
+
+export interface ReadMessage {
+  /** Of what moves, `progress` knows better. */
+  readonly row: MessageRow;
+  readonly progress: Progress;
+}
+
+export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
+  const find = db.prepare<MessageRow>(`SELECT ${columnsOf("messages")} FROM messages WHERE id = ?`);
+  const findTried = db.prepare<MessageRow>(`SELECT ${triedColumnsOf("messages")} FROM messages WHERE id = ?`);
+  const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
+
+  const putOff = createPutOff(db, createAppendEntries(db, events));
+
+  return {
+    find(id) {
+      putOff.write(id);
+      return find.get(id);
+    },
+    read: (id) => putOff.get(id) ?? withProgress(find.get(id)),
+    readTried: (id) => putOff.get(id) ?? withProgress(findTried.get(id)),
+    save(row, { progress, entries }) {
+      const { id: messageId, account, callback_host: host } = row;
+      putOff.add({ row, progress, entries });
+      if (host !== null) webhooks.add({ messageId, account, host }, entries);
+    },
+    write: putOff.write,
+    wipe: putOff.wipe,
+    turn(id, from, to) {
+      putOff.write(id);
+      turn.run(id, from, to);
+    },
+  };
+}
+
+function withProgress(row: MessageRow | undefined): ReadMessage | undefined {
+  return row && { row, progress: toProgress(row) };
+}
+
+interface SavedMessage extends ReadMessage {
+  readonly isWiped?: boolean;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** The messages that the transaction has saved and not written yet. */
+function createPutOff(db: Database, append: (all: readonly NewEntries[]) => void) {
+  const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
+  const move = db.prepare(`${progressed} WHERE id = ?`);
+  const moveAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);
+  const wipe = db.prepare("UPDATE messages SET body = NULL WHERE id = ?");
+  const saved = new Map<string, SavedMessage>();
+  const update = ({ row, progress, isWiped }: SavedMessage) => {
+    const { status, parts, sequence, position, error } = progress;
+    const write = isWiped ? moveAndWipe : move;
+    write.run(status, fromParts(parts), sequence, position, toJson(error), row.id);
+  };
+  const writeAll = (messages: readonly SavedMessage[]) => {
+    for (const message of messages) update(message);
+    append(messages);
+  };
+  db.beforeEnd(() => {
+    if (saved.size === 0) return;
+    writeAll([...saved.values()]);
+    saved.clear();
+  });
+  db.onRollback(() => saved.clear());
+  return {
+    get: (id: string): ReadMessage | undefined => saved.get(id),
+    add({ row, progress, entries }: SavedMessage): void {
+      const before = saved.get(row.id);
+      if (before) saved.set(row.id, { ...before, row, progress, entries: before.entries.concat(entries) });
+      else saved.set(row.id, { row, progress, entries });
+    },
+    wipe(id: string): void {
+      const message = saved.get(id);
+      if (message) saved.set(id, { ...message, isWiped: true });
+      else wipe.run(id);
+    },
+    /** Writes this one now. */
+    write(id: string): void {
+      const message = saved.get(id);
+      if (!message) return;
+      saved.delete(id);
+      writeAll([message]);
+    },
+  };
+}

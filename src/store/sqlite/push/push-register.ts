@@ -1,0 +1,88 @@
+import type { DeviceRegistration } from "../../../core/push-registration.ts";
+import type { Database } from "../database/database.ts";
+import type { SqlValue } from "../database/driver.ts";
+import { createContactRemoval } from "./push-contacts.ts";
+
+interface RegistrationRow {
+  readonly id: string;
+  readonly contact_id: string;
+  readonly device_id: string | null;
+}
+
+export interface RegistrationIds {
+  readonly registrationId: string;
+  readonly contactId: string;
+}
+
+/**
+ * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
+ * registration that was made without a device id takes it on.
+ */
+export function createRegister(db: Database): (device: DeviceRegistration) => RegistrationIds {
+  const columns = "id, contact_id, device_id";
+  const byDevice = db.prepare<RegistrationRow>(
+    `SELECT ${columns} FROM registrations WHERE app_id = ? AND device_id = ?`,
+  );
+  const byToken = db.prepare<RegistrationRow>(
+    `SELECT ${columns} FROM registrations WHERE app_id = ? AND token = ?`,
+  );
+  const freeToken = createTokenRelease(db);
+  const update = db.prepare(
+    `UPDATE registrations SET platform = ?, token = ?, device_id = coalesce(?, device_id), os_version = ?,
+       app_version = ?, locale = ?, timezone = ?, updated_at = ? WHERE id = ?`,
+  );
+  const create = createInsert(db);
+
+  return (device) => {
+    const holder = byToken.get(device.appId, device.token);
+    const known = device.deviceId === undefined ? holder : byDevice.get(device.appId, device.deviceId);
+    const adopted = known ?? (holder?.device_id === null ? holder : undefined);
+    if (holder && holder.id !== adopted?.id) freeToken(holder);
+    if (!adopted) return create(device);
+    update.run(...attributes(device), device.now, adopted.id);
+    return { registrationId: adopted.id, contactId: adopted.contact_id };
+  };
+}
+
+function createInsert(db: Database): (device: DeviceRegistration) => RegistrationIds {
+  const contact = db.prepare("INSERT INTO contacts (id, account_id, created_at) VALUES (?, ?, ?)");
+  const registration = db.prepare(
+    `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
+       updated_at, id, account_id, app_id, contact_id, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (device) => {
+    const { registrationId, contactId, accountId, appId, now } = device;
+    contact.run(contactId, accountId, now);
+    registration.run(...attributes(device), now, registrationId, accountId, appId, contactId, now);
+    return { registrationId, contactId };
+  };
+}
+
+/**
+ * Takes the token from its holder. With a device id it stays, to be found again when the device comes back;
+ * without one nothing could ever find it, and it goes, with the anonymous contact that it leaves empty.
+ */
+function createTokenRelease(db: Database): (holder: RegistrationRow) => void {
+  const clear = db.prepare("UPDATE registrations SET token = NULL WHERE id = ?");
+  const remove = db.prepare("DELETE FROM registrations WHERE id = ?");
+  const removeEmptied = createContactRemoval(db);
+  return (holder) => {
+    if (holder.device_id !== null) return void clear.run(holder.id);
+    remove.run(holder.id);
+    removeEmptied(holder.contact_id);
+  };
+}
+
+function attributes(device: DeviceRegistration): SqlValue[] {
+  const { platform, token, deviceId, osVersion, appVersion, locale, timezone } = device;
+  return [
+    platform,
+    token,
+    deviceId ?? null,
+    osVersion ?? null,
+    appVersion ?? null,
+    locale ?? null,
+    timezone ?? null,
+  ];
+}

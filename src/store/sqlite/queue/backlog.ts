@@ -1,0 +1,51 @@
+import { uuidTime } from "../../../core/uuid.ts";
+import type { QueueBacklog, UpkeepStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { QueueBook } from "./queue-book.ts";
+
+const MAX_COUNTED = 100_000;
+const MAX_FLOWS = 1_000;
+
+/** What waits, for metrics: counted as far as it is cheap. */
+export function createBacklog(
+  db: Database,
+  queues: QueueBook,
+): Pick<UpkeepStore, "backlog" | "parkedReceipts"> {
+  const count = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ${MAX_COUNTED})`,
+  );
+  const parked = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED})`,
+  );
+  const oldest = createOldest(db);
+  const backlogOf = ({ number, name }: { number: number; name: string }): QueueBacklog => {
+    const oldestReadySince = oldest(number);
+    return {
+      queue: name,
+      ready: count.get(number)?.count ?? 0,
+      ...(oldestReadySince !== undefined && { oldestReadySince }),
+    };
+  };
+  return {
+    backlog: () => db.read(() => queues.all().map(backlogOf)),
+    parkedReceipts: () => db.read(() => parked.get()?.count ?? 0),
+  };
+}
+
+/** Since when the oldest of those first in line (one of each flow) has been ready. */
+function createOldest(db: Database): (queue: number) => number | undefined {
+  const first = db.prepare<{ flow: number; message_id: string; ready_since: number | null }>(
+    `SELECT flow, message_id, ready_since FROM jobs
+     WHERE due_at IS NULL AND queue = ? AND flow > ? ORDER BY flow, deadline, id LIMIT 1`,
+  );
+  return (queue) => {
+    let since: number | undefined;
+    let row = first.get(queue, -1);
+    for (let flows = 0; row && flows < MAX_FLOWS; flows++) {
+      const at = row.ready_since ?? uuidTime(row.message_id) ?? 0;
+      since = Math.min(since ?? at, at);
+      row = first.get(queue, row.flow);
+    }
+    return since;
+  };
+}

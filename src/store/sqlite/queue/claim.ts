@@ -1,0 +1,196 @@
+import type { ClaimedJob, ClaimRequest } from "../../../core/claimed-job.ts";
+import { senderKey } from "../../../core/opt-out.ts";
+import { uuidTime } from "../../../core/uuid.ts";
+import { joinContent, MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import type { Queue } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import { createForIds } from "../database/for-ids.ts";
+import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { OptOutBook } from "../suppressions/opt-outs.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
+import type { QueueBook } from "./queue-book.ts";
+
+export interface ClaimParts {
+  readonly accounts: AccountBook;
+  readonly contents: ContentShelf;
+  readonly messages: MessageLog;
+  readonly optOuts: OptOutBook;
+  readonly queues: QueueBook;
+}
+
+/** `Queue.claim` and `Queue.release`. */
+export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim" | "release"> {
+  const take = createTaker(db);
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const hand = createHandOver(parts);
+  const setSending = createForIds(
+    db,
+    "UPDATE messages SET status = 'sending' WHERE status = 'queued' AND id IN",
+  );
+
+  const claimNow = (request: ClaimRequest): readonly ClaimedJob[] => {
+    const queue = parts.queues.numberOf(request.queue);
+    if (queue === undefined) return [];
+    const claimed: ClaimedJob[] = [];
+    const rows = take(queue, request);
+    setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
+    for (const row of rows) {
+      const job = hand(request.queue, row);
+      if (job) claimed.push(job);
+      else remove.run(row.job_id);
+    }
+    return claimed;
+  };
+
+  return {
+    claim: (request) => db.write(() => claimNow(request), request.limit),
+    release: createRelease(db, parts),
+  };
+}
+
+function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
+  const release = db.prepare<{ queue: number; message_id: string }>(
+    `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ? WHERE id = ? AND claim = ? AND is_leased = 1
+     RETURNING queue, message_id`,
+  );
+  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  return (jobs, now) =>
+    db.write(() => {
+      for (const { jobId, claim } of jobs) {
+        const job = release.get(now, jobId, claim);
+        if (!job) continue;
+        if (!isTriedElsewhere.get(job.message_id)) messages.turn(job.message_id, "sending", "queued");
+        queues.ring(queues.nameOf(job.queue));
+      }
+    }, jobs.length);
+}
+
+interface ReadyRow extends Omit<MessageRow, "id"> {
+  readonly envelope: string | null;
+  readonly body: string | null;
+  readonly job_id: number;
+  /** `null`, and nothing of the message there: it has been pruned. */
+  readonly id: string | null;
+  readonly job_parts: string | null;
+  readonly claim: number;
+  readonly attempt: number;
+  readonly was_interrupted: number;
+  /** Else others have to be told in its row that one of them is tried; see `message-status.ts`. */
+  readonly is_of_one_job: number | null;
+}
+
+type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
+
+/**
+ * Leases ready jobs in equal shares: a loose scan of the index steps from flow to flow, so the cost is that of
+ * the flows visited and the jobs taken, whatever waits behind them.
+ */
+function createTaker(db: Database): Taker {
+  const lastFlow = new Map<number, number>();
+  const flowsFrom = createFlowScan(db);
+  const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
+  const earliest = db.prepare<ReadyRow>(
+    `SELECT jobs.id AS job_id, jobs.parts AS job_parts, claim, attempt, was_interrupted,
+       first_job = last_job AS is_of_one_job, ${ofMessage}
+     FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
+     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
+  );
+  const lease = createForIds(db, "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN");
+
+  return (queue, { limit, now, leaseMs }) => {
+    const taken: ReadyRow[] = [];
+    let flows = flowsFrom(queue, lastFlow.get(queue) ?? -1, limit);
+    while (taken.length < limit && flows.length > 0) {
+      const share = Math.max(1, Math.floor((limit - taken.length) / flows.length));
+      flows = flows.filter((flow) => {
+        const wanted = Math.min(share, limit - taken.length);
+        if (wanted === 0) return false;
+        const jobs = earliest.all(queue, flow, wanted);
+        lease(
+          jobs.map((job) => job.job_id),
+          now + leaseMs,
+        );
+        taken.push(...jobs);
+        lastFlow.set(queue, flow);
+        return jobs.length === wanted;
+      });
+    }
+    return taken;
+  };
+}
+
+/** Flows of a queue that have ready jobs, in a circle from the one after `last`, at most `limit`. */
+function createFlowScan(db: Database): (queue: number, last: number, limit: number) => number[] {
+  const next = db.prepare<{ flow: number }>(
+    "SELECT flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",
+  );
+  return (queue, last, limit) => {
+    const flows: number[] = [];
+    let flow = next.get(queue, last)?.flow;
+    while (flow !== undefined && flows.length < limit) {
+      flows.push(flow);
+      flow = next.get(queue, flow)?.flow;
+    }
+    flow = last >= 0 ? next.get(queue, -1)?.flow : undefined;
+    while (flow !== undefined && flow <= last && flows.length < limit) {
+      flows.push(flow);
+      flow = next.get(queue, flow)?.flow;
+    }
+    return flows;
+  };
+}
+
+/** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
+function createHandOver({ accounts, contents, optOuts }: ClaimParts) {
+  return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
+    if (!isWhole(job)) return undefined;
+    const entry = accounts.byNumber(job.account);
+    const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
+    if (!entry || !content) return undefined;
+    const isQueued = job.status === "queued";
+    return {
+      jobId: job.job_id,
+      queue,
+      claim: job.claim + 1,
+      attempt: job.attempt,
+      wasInterrupted: job.was_interrupted === 1,
+      accountId: entry.account.id,
+      accountMode: entry.account.mode,
+      settings: entry.settings,
+      ...toIndexes(job.job_parts),
+      ...toJobMessage(job),
+      progress: { ...toProgress(job), ...(isQueued && SENDING) },
+      content,
+      ...(hasOptedOut(optOuts, entry.account.id, { content, recipient: job.recipient }) && OPTED_OUT),
+    };
+  };
+}
+
+function isWhole(job: ReadyRow): job is ReadyRow & MessageRow {
+  return job.id !== null;
+}
+
+const SENDING = { status: "sending" } as const;
+
+const OPTED_OUT = { isOptedOut: true } as const;
+
+function hasOptedOut(
+  optOuts: OptOutBook,
+  accountId: string,
+  { content, recipient }: Pick<ClaimedJob, "content" | "recipient">,
+): boolean {
+  if (content.channel !== "sms") return false;
+  const from = content.resolved?.from ?? content.from;
+  return optOuts.covers({ accountId, sender: from && senderKey(from), recipient });
+}
+
+function toJobMessage(row: MessageRow) {
+  return {
+    messageId: row.id,
+    recipient: row.recipient,
+    createdAt: uuidTime(row.id) ?? 0,
+    expiresAt: row.expires_at,
+  };
+}

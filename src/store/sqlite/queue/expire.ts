@@ -1,0 +1,91 @@
+import { applyExpiry } from "../../../core/expiry.ts";
+import { isSettled } from "../../../core/progress.ts";
+import { toIndexes, toProgress } from "../../message-rows.ts";
+import type { UpkeepStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { ContentShelf } from "../messages/content-shelf.ts";
+import { createEnding } from "../messages/ending.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+
+export interface ExpireParts {
+  readonly accounts: AccountBook;
+  readonly contents: ContentShelf;
+  readonly messages: MessageLog;
+  readonly suppressions: SuppressionBook;
+}
+
+/** Flows looked at in one call; the next goes on from there. */
+const MAX_FLOWS = 2_000;
+
+/** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["expire"] {
+  const nextFlow = createFlowSteps(db);
+  const overdue = db.prepare<OverdueRow>(
+    `SELECT id, message_id, parts, was_interrupted FROM jobs
+     WHERE due_at IS NULL AND queue = +? AND flow = +? AND deadline <= +? ORDER BY deadline LIMIT ?`,
+  );
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const end = createEnd(parts);
+  let last: Flow = START;
+
+  const expireNow = (now: number, limit: number): number => {
+    let moved = 0;
+    for (let seen = 0; seen < MAX_FLOWS && moved < limit; seen++) {
+      const flow = nextFlow(last);
+      const rows = flow ? overdue.all(flow.queue, flow.flow, now, limit - moved) : [];
+      for (const row of rows) {
+        end(row, now);
+        remove.run(row.id);
+      }
+      moved += rows.length;
+      // A flow that filled the limit is looked at again.
+      if (moved < limit) last = flow ?? START;
+      if (!flow) break;
+    }
+    return moved;
+  };
+  return (now, limit) => db.write(() => expireNow(now, limit), limit);
+}
+
+interface Flow {
+  readonly queue: number;
+  readonly flow: number;
+}
+
+const START: Flow = { queue: -1, flow: -1 };
+
+/** From flow to flow in the order of the index; two statements, since a row value would walk through the flow's jobs. */
+function createFlowSteps(db: Database): (last: Flow) => Flow | undefined {
+  const ofQueue = db.prepare<Flow>(
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",
+  );
+  const ofLaterQueue = db.prepare<Flow>(
+    "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue > +? ORDER BY queue, flow LIMIT 1",
+  );
+  return ({ queue, flow }) => ofQueue.get(queue, flow) ?? ofLaterQueue.get(queue);
+}
+
+interface OverdueRow {
+  readonly id: number;
+  readonly message_id: string;
+  readonly parts: string | null;
+  readonly was_interrupted: number;
+}
+
+function createEnd({ suppressions, ...parts }: ExpireParts) {
+  const end = createEnding(parts);
+  return (job: OverdueRow, now: number): void => {
+    const message = parts.messages.find(job.message_id);
+    const before = message && toProgress(message);
+    if (!message || !before || isSettled(before)) return;
+    const step = applyExpiry(before, {
+      at: now,
+      ...toIndexes(job.parts),
+      wasInterrupted: job.was_interrupted === 1,
+    });
+    end(message, step);
+    suppressions.learnFromParts(message, { before: before.parts, after: step.progress.parts, at: now });
+  };
+}

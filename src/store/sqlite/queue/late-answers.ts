@@ -1,0 +1,25 @@
+import { applyLateAnswer, type LateAnswer } from "../../../core/late-answer.ts";
+import { isSettled } from "../../../core/progress.ts";
+import { toProgress } from "../../message-rows.ts";
+import type { Database } from "../database/database.ts";
+import { createEnding, type EndingParts } from "../messages/ending.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
+
+/**
+ * Applies late answers, inside a transaction: the part has been sent after all. If nothing of the message is open any
+ * more, the retry that waits is cancelled; one that is under way is left to its settlement.
+ */
+export function createLateAnswers(
+  db: Database,
+  parts: EndingParts,
+): (answer: LateAnswer, at: number) => void {
+  const end = createEnding(parts);
+  const cancelRetry = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 0`);
+  return (answer, at) => {
+    const message = parts.messages.find(answer.messageId);
+    if (!message) return;
+    const step = applyLateAnswer(toProgress(message), answer, at);
+    end(message, step);
+    if (isSettled(step.progress)) cancelRetry.run(message.id);
+  };
+}

@@ -1,0 +1,42 @@
+import type { KeptLease, Lease, LeaseStore, Slot } from "../../store.ts";
+
+/** The folder is locked for one process: what leases there are end with it, and need not outlast it. */
+export function createLeases(): LeaseStore {
+  const turns = new Map<string, number>();
+  const leases = new Map<string, Lease>();
+  let lastTurn = 0;
+
+  const forget = (process: string) => {
+    turns.delete(process);
+    for (const [key, lease] of leases) if (lease.process === process) leases.delete(key);
+  };
+  const keepOnly = (process: string, kept: readonly KeptLease[]) => {
+    const marks = new Map(kept.map((lease) => [keyOf(lease), lease.isUp]));
+    for (const [key, lease] of leases) {
+      if (lease.process !== process) continue;
+      const isUp = marks.get(key);
+      if (isUp === undefined) leases.delete(key);
+      else leases.set(key, { ...lease, isUp });
+    }
+  };
+  return {
+    async turn({ process, keep, take, dead }) {
+      for (const one of dead) if (turns.get(one.process) === one.turn) forget(one.process);
+      turns.set(process, ++lastTurn);
+      keepOnly(process, keep);
+      for (const { name, slot } of take) {
+        const key = keyOf({ name, slot });
+        if (!leases.has(key)) leases.set(key, { name, slot, process, isUp: false });
+      }
+      return {
+        processes: [...turns].map(([name, turn]) => ({ process: name, turn })),
+        leases: [...leases.values()],
+      };
+    },
+    leave: async (process) => forget(process),
+  };
+}
+
+function keyOf({ name, slot }: Slot): string {
+  return `${slot} ${name}`;
+}

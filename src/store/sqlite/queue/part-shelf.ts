@@ -1,0 +1,31 @@
+import { type InboundPartRow, MAX_WAITING_PARTS, type PartShelf } from "../../inbound-parts.ts";
+import type { Database } from "../database/database.ts";
+
+const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
+
+export function createPartShelf(db: Database): PartShelf {
+  const ofGroup = db.prepare<InboundPartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
+  const count = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM inbound_parts WHERE received_at >= 0 LIMIT ${MAX_WAITING_PARTS})`,
+  );
+  const insert = db.prepare(
+    `INSERT INTO inbound_parts (connector_id, sender, recipient, reference, total, number, id, provider_key, text,
+       encoding, received_at, message_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)`,
+  );
+  const complete = db.prepare(`UPDATE inbound_parts SET message_id = ? WHERE ${OF_GROUP}`);
+  const remove = db.prepare(`DELETE FROM inbound_parts WHERE ${OF_GROUP}`);
+  const oldest = db.prepare<InboundPartRow>(
+    "SELECT * FROM inbound_parts WHERE received_at < ? ORDER BY received_at LIMIT 1",
+  );
+  return {
+    ofGroup: (group) => ofGroup.all(...group),
+    count: () => count.get()?.count ?? 0,
+    put(group, number, { id, key, text, encoding, receivedAt }) {
+      insert.run(...group, number, id, key, JSON.stringify(text), encoding, receivedAt);
+    },
+    complete: (group, messageId) => void complete.run(messageId, ...group),
+    remove: (group) => void remove.run(...group),
+    oldest: (before) => oldest.get(before),
+  };
+}

@@ -1,0 +1,60 @@
+import { createBell } from "../database/bell.ts";
+import type { Database } from "../database/database.ts";
+
+/** Queues are named by number in the rows of jobs; and who waits for which queue is told after the commit. */
+export interface QueueBook {
+  /** `undefined`: no job was ever in it. */
+  numberOf(name: string): number | undefined;
+  /** Within a transaction: gives the queue a number where it has none. */
+  numberFor(name: string): number;
+  nameOf(number: number): string;
+  all(): readonly { readonly number: number; readonly name: string }[];
+  /** Within a transaction: jobs of the queue become ready with it. */
+  ring(name: string): void;
+  onReady(listener: (queue: string) => void): () => void;
+}
+
+/** Queues are routes, so there are few; a runaway is dropped and read again. */
+const MAX_KEPT = 10_000;
+
+export function createQueueBook(db: Database): QueueBook {
+  const numbers = new Map<string, number>();
+  const names = new Map<number, string>();
+  const bell = createBell<string>(db);
+  const findNumber = db.prepare<{ number: number }>("SELECT number FROM queues WHERE name = ?");
+  const findName = db.prepare<{ name: string }>("SELECT name FROM queues WHERE number = ?");
+  const insert = db.prepare<{ number: number }>("INSERT INTO queues (name) VALUES (?) RETURNING number");
+  const list = db.prepare<{ number: number; name: string }>("SELECT number, name FROM queues ORDER BY name");
+
+  const forget = () => {
+    numbers.clear();
+    names.clear();
+  };
+  db.onRollback(forget);
+
+  const keep = (name: string, number: number | undefined) => {
+    if (number === undefined) return undefined;
+    if (numbers.size >= MAX_KEPT) forget();
+    numbers.set(name, number);
+    return number;
+  };
+  const numberOf = (name: string) => numbers.get(name) ?? keep(name, findNumber.get(name)?.number);
+
+  return {
+    numberOf,
+    numberFor(name) {
+      const number = numberOf(name) ?? keep(name, insert.get(name)?.number);
+      if (number === undefined) throw new Error("a queue was not numbered");
+      return number;
+    },
+    nameOf(number) {
+      const name = names.get(number) ?? findName.get(number)?.name;
+      if (name === undefined) throw new Error(`no queue has the number ${number}`);
+      names.set(number, name);
+      return name;
+    },
+    all: () => list.all(),
+    ring: bell.ring,
+    onReady: bell.onRing,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Settlement } from "../../../core/claimed-job.ts";
+import { applyAttempt, isSettled, noteLostSettle } from "../../../core/progress.ts";
+import type { ProviderIds } from "../../provider-ids.ts";
+import { toAttempt } from "../../settlement-attempt.ts";
+import type { Queue } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { MessageLog, ReadMessage } from "../messages/message-log.ts";
+import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+
+export interface SettleParts {
+  readonly messages: MessageLog;
+  readonly contents: ContentShelf;
+  readonly providerIds: ProviderIds;
+  readonly suppressions: SuppressionBook;
+}
+
+/** Statements one settlement takes, in the coin of group commit. */
+const WEIGHT = 3;
+
+/** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
+export function createSettle(db: Database, parts: SettleParts): Queue["settle"] {
+  const find = db.prepare<{ parts: string | null }>(
+    "SELECT parts FROM jobs WHERE id = ? AND claim = ? AND message_id = ?",
+  );
+  const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
+  const postpone = db.prepare(
+    "UPDATE jobs SET due_at = ?, is_leased = 0, was_interrupted = 0, attempt = attempt + ? WHERE id = ?",
+  );
+
+  const end = db.prepare("DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ?");
+
+  /** Where nobody asks which parts the job covers, the statement that ends it proves the lease as well. */
+  const take = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
+    if (!isPlainlyDone(next)) return find.get(jobId, claim, messageId);
+    return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
+  };
+
+  const settleOne = (settlement: Settlement): boolean => {
+    const job = take(settlement);
+    const { messages } = parts;
+    const message = job ? messages.readTried(settlement.messageId) : messages.read(settlement.messageId);
+    const isOver = message !== undefined && record(parts, message, { settlement, job });
+    if (!job || job === ENDED) return job === ENDED;
+    if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
+    else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
+    return true;
+  };
+
+  const settle = (settlements: readonly Settlement[]) => settlements.map(settleOne);
+  // Late: what it puts off is written with what the receipts of the same turn make of it.
+  return (settlements) => db.write(() => settle(settlements), settlements.length * WEIGHT, "late");
+}
+
+const ENDED = { parts: null } as const;
+
+function isPlainlyDone(next: Settlement["next"]): boolean {
+  return next.kind === "done" && next.end === undefined;
+}
+
+interface Verdict {
+  readonly settlement: Settlement;
+  /** Absent: the lease was lost. */
+  readonly job: { readonly parts: string | null } | undefined;
+}
+
+/** True if there is nothing left to do for the message. */
+function record(
+  { messages, contents, providerIds, suppressions }: SettleParts,
+  { row, progress: before }: ReadMessage,
+  { settlement, job }: Verdict,
+): boolean {
+  const attempt = toAttempt(settlement, job?.parts ?? null);
+  const step = job ? applyAttempt(before, attempt) : noteLostSettle(before, attempt);
+  messages.save(row, step);
+  suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
+  providerIds.claimAll(settlement, row);
+  if (!job) return false;
+  const isOver = settlement.next.kind === "done" ? isSettled(step.progress) : isNowSettled(messages, row.id);
+  if (settlement.keepsContent) contents.keepBatch(row);
+  else if (isOver) contents.wipeSingle(row);
+  return isOver;
+}
+
+/** A retry is not needed where a receipt, or a late answer, has told of what the attempt left open. */
+function isNowSettled(messages: MessageLog, messageId: string): boolean {
+  const message = messages.read(messageId);
+  return message !== undefined && isSettled(message.progress);
+}

@@ -1,0 +1,82 @@
+import { applyInterruption } from "../../../core/progress.ts";
+import type { UpkeepStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+import { OF_MESSAGE } from "./jobs-of-message.ts";
+import type { QueueBook } from "./queue-book.ts";
+
+export interface StageParts {
+  readonly messages: MessageLog;
+  readonly queues: QueueBook;
+}
+
+/** Due time of a lease that a start has ended: the store has no clock to say when. */
+const LEASE_ENDED = 0;
+
+/** Moves the waiting whose time has come into line: schedules, retries and dead leases in one sweep. */
+export function createStage(
+  db: Database,
+  { messages, queues }: StageParts,
+): Pick<UpkeepStore, "stage" | "nextDueAt"> {
+  const due = db.prepare<WaitingRow>(
+    `SELECT id, queue, message_id, due_at, is_leased FROM jobs
+     WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+  );
+  const ready = db.prepare(
+    `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,
+       was_interrupted = max(was_interrupted, is_leased) WHERE id = ?`,
+  );
+  const first = db.prepare<{ due_at: number | null }>(
+    "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
+  );
+  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+
+  const interrupt = (messageId: string, now: number) => {
+    const message = messages.readTried(messageId);
+    if (!message) return;
+    const step = applyInterruption(message.progress, now);
+    if (step.entries.length > 0) messages.save(message.row, step);
+    if (isTriedElsewhere.get(messageId)) messages.turn(messageId, "queued", "sending");
+  };
+
+  const stageOne = (row: WaitingRow, now: number) => {
+    ready.run(now, row.id);
+    if (row.is_leased === 1) interrupt(row.message_id, now);
+    else messages.turn(row.message_id, "scheduled", "queued");
+    queues.ring(queues.nameOf(row.queue));
+  };
+
+  return {
+    stage: (now, limit) =>
+      db.write(() => {
+        const leased = due.all(1, now, limit);
+        const rows = [...leased, ...due.all(0, now, limit - leased.length)];
+        for (const row of rows) stageOne(row, now);
+        return rows.length;
+      }, limit),
+    nextDueAt: () =>
+      db.read(() => {
+        const times = [first.get(0)?.due_at, first.get(1)?.due_at].filter((at) => typeof at === "number");
+        return times.length > 0 ? Math.min(...times) : undefined;
+      }),
+  };
+}
+
+interface WaitingRow {
+  readonly id: number;
+  readonly queue: number;
+  readonly message_id: string;
+  readonly due_at: number;
+  readonly is_leased: number;
+}
+
+/**
+ * One process works on a database file, so at its start every lease is dead, whatever it says: `stage` is to
+ * find them at once. Only the leased are touched.
+ */
+export async function endDeadLeases(db: Database): Promise<void> {
+  const end = db.prepare(
+    `UPDATE jobs SET due_at = ${LEASE_ENDED} WHERE is_leased = 1 AND due_at IS NOT NULL`,
+  );
+  await db.write(() => end.run());
+}

@@ -1,0 +1,114 @@
+import type { PartRef } from "../../../core/outcome.ts";
+import {
+  byMessageAndPart,
+  type KnownId,
+  type KnownIds,
+  MAX_SHARED_IDS,
+  toIdRows,
+} from "../../receipt-books.ts";
+import type { Database } from "../database/database.ts";
+import type { SqlValue } from "../database/driver.ts";
+import { createRowInsert } from "../database/row-insert.ts";
+
+/** What is noted is written at the end of the transaction: by then its receipt may have come. */
+export function createKnownIds(db: Database): KnownIds {
+  const find = db.prepare<IdRow>(
+    `SELECT message_id, part, provider_id FROM provider_ids
+     WHERE connector_id = +? AND id_key = +? ORDER BY message_id DESC, part DESC LIMIT ${MAX_SHARED_IDS}`,
+  );
+  const received = db.prepare(
+    `UPDATE provider_ids SET awaited_since = NULL
+     WHERE message_id = ? AND part = ? AND awaited_since IS NOT NULL`,
+  );
+  const notOverdue = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
+  const noted = createNoted(db);
+
+  return {
+    note: (ids) => toIdRows(ids).forEach(noted.add),
+    find(connectorId, key) {
+      const rows = find.all(connectorId, key).map((row) => toKnownId(row, key));
+      const isNew = ({ messageId, part }: PartRef) =>
+        !rows.some((row) => row.messageId === messageId && row.part === part);
+      // The index, read from its end, gives the parts of a message from the last on.
+      return [...rows, ...noted.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
+    },
+    received(part) {
+      if (noted.received(part)) return;
+      if (received.run(part.messageId, part.part) === 0) notOverdue.run(part.messageId, part.part);
+    },
+  };
+}
+
+type Noted = ReturnType<typeof toIdRows>[number];
+
+/** The ids that the transaction has noted and not written yet. */
+function createNoted(db: Database) {
+  const insert = createIdInsert(db);
+  const byKey = new Map<string, Noted[]>();
+  /** Those whose receipts are awaited. */
+  const awaited = new Map<string, Noted>();
+  const arrived = new Set<Noted>();
+
+  const forget = () => {
+    byKey.clear();
+    awaited.clear();
+    arrived.clear();
+  };
+  db.beforeEnd(() => {
+    if (byKey.size === 0) return;
+    insert([...byKey.values()].flat(), arrived);
+    forget();
+  });
+  db.onRollback(forget);
+  return {
+    add(row: Noted): void {
+      const name = `${row.connectorId} ${row.key}`;
+      const others = byKey.get(name);
+      if (others) others.push(row);
+      else byKey.set(name, [row]);
+      if (row.awaitedSince !== null) awaited.set(`${row.messageId} ${row.part}`, row);
+    },
+    find: (connectorId: string, key: string): readonly KnownId[] =>
+      (byKey.get(`${connectorId} ${key}`) ?? []).map((row) => ({
+        ...row,
+        providerId: row.providerId ?? key,
+      })),
+    /** True where it was awaited by one of these. */
+    received({ messageId, part }: PartRef): boolean {
+      const row = awaited.get(`${messageId} ${part}`);
+      if (row) arrived.add(row);
+      return row !== undefined;
+    },
+  };
+}
+
+const COLUMNS = "connector_id, id_key, message_id, part, provider_id, awaited_since";
+
+/** Of one whose receipt has come nobody waits for it any more, whatever was noted earlier. */
+function createIdInsert(db: Database): (rows: readonly Noted[], arrived: ReadonlySet<Noted>) => void {
+  const into = "provider_ids";
+  const insert = createRowInsert(db, { into, columns: COLUMNS, otherwise: "ON CONFLICT DO NOTHING" });
+  const insertReceived = createRowInsert(db, {
+    into,
+    columns: COLUMNS,
+    otherwise: "ON CONFLICT DO UPDATE SET awaited_since = NULL",
+  });
+  return (rows, arrived) => {
+    insert(rows.filter((row) => !arrived.has(row)).flatMap((row) => toValues(row, row.awaitedSince)));
+    insertReceived(rows.filter((row) => arrived.has(row)).flatMap((row) => toValues(row, null)));
+  };
+}
+
+function toValues(row: Noted, awaitedSince: number | null): readonly SqlValue[] {
+  return [row.connectorId, row.key, row.messageId, row.part, row.providerId, awaitedSince];
+}
+
+function toKnownId(row: IdRow, key: string): KnownId {
+  return { messageId: row.message_id, part: row.part, providerId: row.provider_id ?? key };
+}
+
+interface IdRow {
+  readonly message_id: string;
+  readonly part: number;
+  readonly provider_id: string | null;
+}

@@ -1,0 +1,120 @@
+import { noteOverdue } from "../../../core/overdue-receipt.ts";
+import { toProgress } from "../../message-rows.ts";
+import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { MessageLog } from "../messages/message-log.ts";
+
+const MAX_COUNTED = 100_000;
+
+export interface OverdueParts {
+  readonly messages: MessageLog;
+  readonly contents: ContentShelf;
+}
+
+type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
+
+/** Parts whose receipt does not come: found by an index of those that wait for one, and from then on rows of their own. */
+export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdue {
+  const flag = createFlag(db, parts);
+  const take = createTakeQuestions(db, parts);
+  const nextConnector = db.prepare<{ connector_id: string }>(
+    "SELECT connector_id FROM overdue_receipts WHERE connector_id > ? ORDER BY connector_id LIMIT 1",
+  );
+  const count = db.prepare<{ parts: number }>(
+    `SELECT count(*) AS parts FROM
+       (SELECT 1 FROM overdue_receipts WHERE connector_id = ? LIMIT ${MAX_COUNTED})`,
+  );
+  const overdue = () => {
+    const counts: { connectorId: string; parts: number }[] = [];
+    for (let row = nextConnector.get(""); row; row = nextConnector.get(row.connector_id)) {
+      counts.push({ connectorId: row.connector_id, parts: count.get(row.connector_id)?.parts ?? 0 });
+    }
+    return counts;
+  };
+  return {
+    flagOverdue: (bounds) => db.write(() => flag(bounds), bounds.limit),
+    takeQuestions: (request) => db.write(() => take(request), request.limit),
+    overdue: () => db.read(overdue),
+  };
+}
+
+interface AwaitedRow {
+  readonly connector_id: string;
+  readonly id_key: string;
+  readonly message_id: string;
+  readonly part: number;
+  readonly awaited_since: number;
+}
+
+function createFlag(db: Database, { messages }: OverdueParts) {
+  const awaited = db.prepare<AwaitedRow>(
+    `SELECT connector_id, id_key, message_id, part, awaited_since FROM provider_ids
+     WHERE awaited_since <= ? ORDER BY awaited_since LIMIT ?`,
+  );
+  const found = db.prepare(
+    `UPDATE provider_ids SET awaited_since = NULL
+     WHERE connector_id = ? AND id_key = ? AND message_id = ? AND part = ?`,
+  );
+  const isFlagged = db.prepare("SELECT 1 FROM overdue_receipts WHERE message_id = ? LIMIT 1");
+  const insert = db.prepare(
+    `INSERT INTO overdue_receipts (message_id, part, connector_id, asked, ask_at) VALUES (?, ?, ?, 0, ?)
+     ON CONFLICT DO NOTHING`,
+  );
+  const flagOne = (row: AwaitedRow, now: number) => {
+    found.run(row.connector_id, row.id_key, row.message_id, row.part);
+    const message = messages.find(row.message_id);
+    const before = message && toProgress(message);
+    if (!message || before?.parts[row.part]?.status !== "sent") return;
+    if (!isFlagged.get(row.message_id)) {
+      const overdue = { at: now, connectorId: row.connector_id, sentAt: row.awaited_since };
+      messages.save(message, noteOverdue(before, overdue));
+    }
+    insert.run(row.message_id, row.part, row.connector_id, now);
+  };
+  return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
+    const rows = awaited.all(sentBefore, limit);
+    for (const row of rows) flagOne(row, now);
+    return rows.length;
+  };
+}
+
+interface OverdueRow {
+  readonly message_id: string;
+  readonly part: number;
+  readonly asked: number;
+}
+
+function createTakeQuestions(db: Database, parts: OverdueParts) {
+  const due = db.prepare<OverdueRow>(
+    `SELECT message_id, part, asked FROM overdue_receipts
+     WHERE connector_id = ? AND ask_at <= ? ORDER BY ask_at LIMIT ?`,
+  );
+  const putOff = db.prepare(
+    "UPDATE overdue_receipts SET asked = asked + 1, ask_at = ? WHERE message_id = ? AND part = ?",
+  );
+  const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
+  return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
+    due.all(connectorId, now, limit).flatMap((row) => {
+      const question = toQuestion(parts, row);
+      const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
+      if (question) putOff.run(now + waitMs, row.message_id, row.part);
+      else drop.run(row.message_id, row.part);
+      return question ?? [];
+    });
+}
+
+/** `undefined` where there is nothing to ask: the part is settled, or has no id. */
+function toQuestion({ messages, contents }: OverdueParts, row: OverdueRow): Question | undefined {
+  const message = messages.find(row.message_id);
+  const part = message && toProgress(message).parts[row.part];
+  if (!message || part?.status !== "sent" || part.providerMessageId === undefined) return undefined;
+  const content = contents.find(message);
+  const from = content?.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
+  return {
+    messageId: row.message_id,
+    part: row.part,
+    providerMessageId: part.providerMessageId,
+    ...(from !== undefined && { from }),
+  };
+}

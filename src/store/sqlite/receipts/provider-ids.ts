@@ -1,0 +1,44 @@
+import type { MessageRow } from "../../message-rows.ts";
+import { createProviderIds as createRules, type ProviderIds } from "../../provider-ids.ts";
+import type { KnownMessage } from "../../receipt-books.ts";
+import type { Database } from "../database/database.ts";
+import { createSizeOf } from "../intake/sms-size.ts";
+import type { EndingParts } from "../messages/ending.ts";
+import { createLateAnswers } from "../queue/late-answers.ts";
+import { createUnconfirmedParts } from "../queue/unconfirmed-parts.ts";
+import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import { createKnownIds } from "./known-ids.ts";
+import { createParkedReceipts } from "./parked-receipts.ts";
+
+export interface ProviderIdsParts extends EndingParts {
+  readonly suppressions: SuppressionBook;
+}
+
+/** Inside a transaction: of two that concern one id the second finds what the first has left, since there is one writer. */
+export function createProviderIds(db: Database, books: ProviderIdsParts): ProviderIds {
+  const { messages, suppressions } = books;
+  const find = (id: string): FoundMessage | undefined => {
+    const found = messages.read(id);
+    return found && { id, recipient: found.row.recipient, ...found };
+  };
+  const sizeOf = createSizeOf(db);
+  return createRules<FoundMessage>({
+    messages: { find, save: ({ row }, step) => messages.save(row, step) },
+    suppressions: {
+      learn: ({ row }, word) => suppressions.learn(row, word),
+      forgive: ({ row }, email) => suppressions.forgive(row, email),
+    },
+    knownIds: createKnownIds(db),
+    parked: createParkedReceipts(db),
+    unconfirmed: createUnconfirmedParts(db),
+    sizeOf(id) {
+      messages.write(id);
+      return sizeOf(id);
+    },
+    applyLateAnswer: createLateAnswers(db, books),
+  });
+}
+
+interface FoundMessage extends KnownMessage {
+  readonly row: MessageRow;
+}

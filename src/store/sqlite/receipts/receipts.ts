@@ -1,0 +1,24 @@
+import type { ProviderIds } from "../../provider-ids.ts";
+import type { Queue } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import { onceATransaction } from "../database/once-a-transaction.ts";
+
+/** `Queue.recordReceipts`: durable when it resolves. A receipt the sandbox owed is paid in the same transaction. */
+export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {
+  const clearDebt = db.prepare(
+    "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
+  );
+  const debt = db.prepare("SELECT 1 FROM sandbox_messages WHERE receipt_at IS NOT NULL LIMIT 1");
+  const isInDebt = onceATransaction(db, () => debt.get() !== undefined);
+  return (receipts) =>
+    db.write(
+      () =>
+        receipts.map((receipt) => {
+          if (isInDebt.get()) clearDebt.run(receipt.providerMessageId);
+          return providerIds.receive(receipt);
+        }),
+      receipts.length * 2,
+      // An SMSC may send a receipt right behind the answer: its settlement is on its way, and goes first.
+      "last",
+    );
+}

@@ -1,0 +1,79 @@
+import type { Account, AccountMode } from "../../../core/accounts.ts";
+import type { Database } from "../database/database.ts";
+
+/** Accounts as the hot paths need them: by number, with their settings, from memory. */
+export interface AccountBook {
+  byId(id: string): AccountEntry | undefined;
+  byNumber(number: number): AccountEntry | undefined;
+  /** Within a transaction: the account from now on has messages, and stays. */
+  markUsed(entry: AccountEntry): void;
+  /** Within a transaction that changes accounts or settings. */
+  forget(): void;
+}
+
+export interface AccountEntry {
+  readonly number: number;
+  readonly account: Account;
+  /** The account's settings over the instance's. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const NO_ACCOUNT = "messages need an account that exists";
+
+/** Entries kept; beyond it all are dropped and read again. */
+const MAX_ENTRIES = 10_000;
+
+export function createAccountBook(db: Database): AccountBook {
+  const byId = new Map<string, AccountEntry>();
+  const byNumber = new Map<number, AccountEntry>();
+  const used = new Set<number>();
+  const columns = "number, id, name, mode, created_at";
+  const findById = db.prepare<AccountRow>(`SELECT ${columns} FROM accounts WHERE id = ?`);
+  const findByNumber = db.prepare<AccountRow>(`SELECT ${columns} FROM accounts WHERE number = ?`);
+  const settingsOf = db.prepare<{ name: string; value: string }>(
+    `SELECT name, value FROM settings WHERE account_id IS NULL
+     UNION ALL SELECT name, value FROM (SELECT name, value FROM settings WHERE account_id = ?)`,
+  );
+  const mark = db.prepare("UPDATE accounts SET has_messages = 1 WHERE number = ? AND has_messages = 0");
+
+  const forget = () => {
+    byId.clear();
+    byNumber.clear();
+    used.clear();
+  };
+  db.onRollback(forget);
+
+  const keep = (row: AccountRow | undefined): AccountEntry | undefined => {
+    if (!row) return undefined;
+    if (byId.size >= MAX_ENTRIES) forget();
+    const settings = Object.fromEntries(settingsOf.all(row.id).map(({ name, value }) => [name, value]));
+    const entry = { number: row.number, account: toAccount(row), settings };
+    byId.set(row.id, entry);
+    byNumber.set(row.number, entry);
+    return entry;
+  };
+
+  return {
+    byId: (id) => byId.get(id) ?? keep(findById.get(id)),
+    byNumber: (number) => byNumber.get(number) ?? keep(findByNumber.get(number)),
+    markUsed({ number }) {
+      if (used.has(number)) return;
+      // Another thread's memory may hold an account that was deleted a moment ago.
+      if (mark.run(number) === 0 && !findByNumber.get(number)) throw new Error(NO_ACCOUNT);
+      used.add(number);
+    },
+    forget,
+  };
+}
+
+interface AccountRow {
+  readonly number: number;
+  readonly id: string;
+  readonly name: string;
+  readonly mode: AccountMode;
+  readonly created_at: number;
+}
+
+function toAccount(row: AccountRow): Account {
+  return { id: row.id, name: row.name, mode: row.mode, createdAt: row.created_at };
+}

@@ -1,0 +1,38 @@
+import type { RecordKind } from "../../../core/accounts.ts";
+import type { Fields } from "../../record-values.ts";
+import type { Database } from "../database/database.ts";
+import type { Conflict } from "./record-rows.ts";
+
+/**
+ * What holds among the records of one account, and no index says. For use inside the transaction that writes. Of an
+ * update `fields` holds the changes and the id.
+ */
+export interface AccountRules {
+  /** Before the write: refuses what there may be once. */
+  refuse(kind: RecordKind, fields: Fields): Conflict | undefined;
+  /** After it: another default sender steps back. */
+  keep(kind: RecordKind, fields: Fields): void;
+}
+
+export function createAccountRules(db: Database): AccountRules {
+  return {
+    refuse(kind, { id, accountId, dltTemplateId }) {
+      if (kind !== "smsTemplates" || typeof dltTemplateId !== "string") return undefined;
+      const twin = db
+        .prepare(TWIN_TEMPLATE)
+        .get(typeof accountId === "string" ? accountId : null, String(id), dltTemplateId);
+      return twin === undefined ? undefined : { conflict: "dltTemplateId" };
+    },
+    keep(kind, { id, isDefault }) {
+      if (kind === "senders" && isDefault === true) db.prepare(STEP_BACK).run(String(id));
+    },
+  };
+}
+
+/** 1: the account, or NULL for that of the template itself; 2: its id; 3: the DLT id. */
+const TWIN_TEMPLATE = `SELECT 1 FROM sms_templates
+  WHERE account_id = coalesce(?1, (SELECT account_id FROM sms_templates WHERE id = ?2))
+    AND dlt_template_id = ?3 AND id <> ?2`;
+
+const STEP_BACK = `UPDATE senders SET is_default = 0
+  WHERE account_id = (SELECT account_id FROM senders WHERE id = ?1) AND is_default = 1 AND id <> ?1`;

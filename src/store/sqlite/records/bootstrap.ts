@@ -1,0 +1,34 @@
+import { writePrivateFile } from "../../private-file.ts";
+import type { RecordValues } from "../../record-values.ts";
+import type { FirstStart, Store } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { Meta } from "../database/meta.ts";
+import { type Conflict, createRecordRows } from "./record-rows.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export interface BootstrapParts {
+  readonly values: RecordValues;
+  readonly meta: Meta;
+  readonly webhookSecrets: WebhookSecrets;
+}
+
+export function createBootstrap(db: Database, parts: BootstrapParts): Store["bootstrap"] {
+  const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
+  const rows = createRecordRows(db, parts.values);
+  return (first: FirstStart) =>
+    db.write(() => {
+      if (anyAccount.get() !== undefined) return false;
+      const { account, apiKey, pushApp } = first;
+      mustCreate(rows.insert("accounts", account));
+      mustCreate(rows.insert("apiKeys", apiKey));
+      mustCreate(rows.insert("pushApps", pushApp));
+      parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
+      parts.meta.setAdminTokenDigest(first.adminTokenDigest);
+      if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
+      return true;
+    });
+}
+
+function mustCreate(done: "created" | Conflict): void {
+  if (done !== "created") throw new Error(`the first account cannot be created: ${done.conflict} is taken`);
+}

@@ -1,0 +1,147 @@
+import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
+import type { Fields, RecordValues } from "../../record-values.ts";
+import type { Database } from "../database/database.ts";
+import { isConstraint, type SqlValue } from "../database/driver.ts";
+import { createAccountRules } from "./account-rules.ts";
+
+export interface Conflict {
+  readonly conflict: string;
+}
+
+/** The statements behind `Records`, to be run inside a transaction. */
+export interface RecordRows {
+  insert<K extends RecordKind>(kind: K, record: RecordTypes[K]): "created" | Conflict;
+  select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
+  update(kind: RecordKind, id: string, changes: Fields): boolean | Conflict;
+  remove(kind: RecordKind, id: string): boolean | "in_use";
+}
+
+export interface Page {
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export function createRecordRows(db: Database, values: RecordValues): RecordRows {
+  const isThere = (table: RecordTable, id: string) =>
+    db.prepare(`SELECT 1 FROM ${table.table} WHERE id = ?`).get(id) !== undefined;
+  const write = createWrite(isThere);
+  const rules = createAccountRules(db);
+  const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
+    Object.entries(fields).map(([field, value]) =>
+      values.toSql({ table, column: columnOf(table, field), id }, value),
+    );
+
+  return {
+    insert(kind, record) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(record);
+      const refused = rules.refuse(kind, fields);
+      if (refused) return refused;
+      const statement = db.prepare(insertSql(table, fields));
+      const done = write(table, fields, () => statement.run(...bind(table, record.id, fields)));
+      if (typeof done !== "number") return done;
+      rules.keep(kind, fields);
+      return "created";
+    },
+    select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(where);
+      const statement = db.prepare<Record<string, SqlValue>>(selectSql(table, fields));
+      const rows = statement.all(...bind(table, "", fields), page.after ?? "", page.limit);
+      return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
+    },
+    update(kind, id, changes) {
+      const table: RecordTable = RECORD_TABLES[kind];
+      const fields = given(changes);
+      if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
+      if (Object.keys(fields).length === 0) return isThere(table, id);
+      const refused = rules.refuse(kind, { ...fields, id });
+      if (refused) return refused;
+      const statement = db.prepare(updateSql(table, fields));
+      const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
+      if (typeof done !== "number") return done;
+      rules.keep(kind, { ...fields, id });
+      return done > 0;
+    },
+    remove: (kind, id) => removeNow(db, kind, id),
+  };
+}
+
+/** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
+  accounts: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
+  connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
+  // Its id names its queue: while jobs are in it, the route stays.
+  routes: [
+    `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
+    `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
+  ],
+};
+
+/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL";
+
+function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
+  const { table } = RECORD_TABLES[kind];
+  if (USERS[kind]?.some((sql) => db.prepare(`${sql} LIMIT 1`).get(id) !== undefined)) return "in_use";
+  db.prepare("SAVEPOINT removal").run();
+  try {
+    if (kind === "accounts") db.prepare(REVOKED_KEYS).run(id);
+    return db.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id) > 0;
+  } catch (error) {
+    if (!isConstraint(error)) throw error;
+    db.prepare("ROLLBACK TO removal").run();
+    return "in_use";
+  } finally {
+    db.prepare("RELEASE removal").run();
+  }
+}
+
+type Write = (table: RecordTable, fields: Fields, run: () => number) => number | Conflict;
+
+/** Runs a statement, and says which field stood in its way. */
+function createWrite(isThere: (table: RecordTable, id: string) => boolean): Write {
+  /** The first field that names a record that is not there. */
+  const orphanOf = (table: RecordTable, fields: Fields) =>
+    Object.entries(fields).find(([field, value]) => {
+      const { parent } = columnOf(table, field);
+      if (!parent || value === undefined || value === null) return false;
+      return [value].flat().some((id) => !isThere(RECORD_TABLES[parent], String(id)));
+    })?.[0];
+
+  return (table, fields, run) => {
+    const orphan = orphanOf(table, fields);
+    if (orphan !== undefined) return { conflict: orphan };
+    try {
+      return run();
+    } catch (error) {
+      const taken = isConstraint(error) ? takenField(table, error) : undefined;
+      if (taken === undefined) throw error;
+      return { conflict: taken };
+    }
+  };
+}
+
+function insertSql(table: RecordTable, fields: Fields): string {
+  const names = Object.keys(fields).map((field) => columnOf(table, field).name);
+  const marks = names.map(() => "?");
+  return `INSERT INTO ${table.table} (${names.join(", ")}) VALUES (${marks.join(", ")})`;
+}
+
+function selectSql(table: RecordTable, fields: Fields): string {
+  const tests = Object.keys(fields).map((field) => `${comparable(table, field).name} = ?`);
+  return `SELECT * FROM ${table.table} WHERE ${[...tests, "id > ?"].join(" AND ")} ORDER BY id LIMIT ?`;
+}
+
+function updateSql(table: RecordTable, fields: Fields): string {
+  const sets = Object.keys(fields).map((field) => `${columnOf(table, field).name} = ?`);
+  return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`;
+}
+
+/** The engine says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last is what is taken. */
+function takenField(table: RecordTable, error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : "";
+  const last = /^UNIQUE constraint failed: (?:.*\.)?(\w+)$/.exec(message)?.[1];
+  return Object.entries(table.columns).find(([, column]) => column.name === last)?.[0];
+}

@@ -1,0 +1,103 @@
+import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import { otherSearches, otherTwins } from "../../erased-recipient.ts";
+import { hasChanged } from "../../record-change.ts";
+import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
+import type { RecordValues } from "../../record-values.ts";
+import type { Records } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
+import type { Database } from "../database/database.ts";
+import type { Meta } from "../database/meta.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { OptOutBook } from "../suppressions/opt-outs.ts";
+import type { AccountBook } from "./account-book.ts";
+import { type Conflict, createRecordRows, type Page, type RecordRows } from "./record-rows.ts";
+import { createSettings } from "./settings.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export interface RecordParts {
+  readonly vault: Vault;
+  readonly accounts: AccountBook;
+  readonly optOuts: OptOutBook;
+  readonly values: RecordValues;
+  readonly meta: Meta;
+  readonly webhookSecrets: WebhookSecrets;
+  readonly erasedNames: ErasedNames;
+}
+
+export function createRecords(db: Database, parts: RecordParts): Records {
+  const rows = createRecordRows(db, parts.values);
+  const settings = createSettings(db, parts.vault);
+  const select = createSelect(rows, parts.erasedNames);
+  const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
+    db.write(() => {
+      const done = work();
+      if (hasChanged(done)) noteChange(parts, RECORD_TABLES[kind]);
+      return done;
+    });
+
+  return {
+    create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
+    find: (kind, where) => db.read(() => select(kind, where, { limit: 1 })[0]),
+    list: (kind, where, page) => db.read(() => select(kind, where, page)),
+    update: (kind, id, changes) => change(kind, () => updateNow(rows, kind, { id, changes })),
+    remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
+    settings: (accountId) => db.read(() => settings.of(accountId)),
+    setSetting: (accountId, name, value) =>
+      db.write(() => {
+        settings.set(accountId, name, value);
+        parts.accounts.forget();
+        parts.meta.raiseRecordsVersion();
+      }),
+    webhookSecrets: (accountId) => db.read(() => parts.webhookSecrets.newest(accountId)),
+    addWebhookSecret: (accountId, secret, now) =>
+      db.write(() => parts.webhookSecrets.add(accountId, secret, now)),
+    version: () => db.read(() => parts.meta.recordsVersion()),
+  };
+}
+
+function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable): void {
+  if (table.table === "opt_outs") optOuts.forget();
+  if (table.table === "accounts") accounts.forget();
+  if (table.isWatched) meta.raiseRecordsVersion();
+}
+
+/** Who was erased is found by their name, as long as one asks for it, and an address by each of its spellings. */
+function createSelect(rows: RecordRows, erasedNames: ErasedNames): RecordRows["select"] {
+  return <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) => {
+    const found = rows.select(kind, where, page);
+    const others = otherSearches(kind, where, erasedNames.form());
+    if (others.length === 0) return found;
+    const all = [...found, ...others.flatMap((other) => rows.select(kind, other, page))];
+    return all.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit);
+  };
+}
+
+function insertNow<K extends RecordKind>(
+  rows: RecordRows,
+  erasedNames: ErasedNames,
+  { kind, record }: { readonly kind: K; readonly record: RecordTypes[K] },
+): "created" | Conflict {
+  const twins = otherTwins(kind, record, erasedNames.form());
+  const found = (twins?.searches ?? []).flatMap((where) => rows.select(kind, where, { limit: MAX_TWINS }));
+  if (twins && found.some((twin) => senderOf(twin) === senderOf(record))) return { conflict: twins.field };
+  return rows.insert(kind, record);
+}
+
+/** Senders of one account that one number has opted out of. */
+const MAX_TWINS = 1_000;
+
+function senderOf(record: object): unknown {
+  return "sender" in record ? record.sender : undefined;
+}
+
+interface Update<K extends RecordKind> {
+  readonly id: string;
+  readonly changes: { readonly [F in keyof RecordTypes[K]]?: RecordTypes[K][F] | null };
+}
+
+function updateNow<K extends RecordKind>(rows: RecordRows, kind: K, { id, changes }: Update<K>) {
+  const done = rows.update(kind, id, changes);
+  if (typeof done === "object") return done;
+  const byId = { id } as Partial<RecordTypes[K]>;
+  return done ? rows.select(kind, byId, { limit: 1 })[0] : undefined;
+}

@@ -1,0 +1,39 @@
+import { isSettingName, SETTINGS, type Setting } from "../../../core/settings.ts";
+import type { Vault } from "../../vault.ts";
+import type { Database } from "../database/database.ts";
+
+/** Settings of the instance (`accountId` undefined) and of accounts; `set` inside a transaction. */
+export interface SettingRows {
+  of(accountId: string | undefined): Readonly<Record<string, string>>;
+  set(accountId: string | undefined, name: string, value: string | undefined): void;
+}
+
+export function createSettings(db: Database, vault: Vault): SettingRows {
+  const select = db.prepare<{ name: string; value: string }>(
+    "SELECT name, value FROM settings WHERE account_id IS ? ORDER BY name",
+  );
+  const remove = db.prepare("DELETE FROM settings WHERE account_id IS ? AND name = ?");
+  const insert = db.prepare("INSERT INTO settings (account_id, name, value) VALUES (?, ?, ?)");
+  return {
+    of: (accountId) =>
+      Object.fromEntries(
+        select
+          .all(accountId ?? null)
+          .map(({ name, value }) => [name, isSecret(name) ? vault.open(value, placeOf(name)) : value]),
+      ),
+    set(accountId, name, value) {
+      remove.run(accountId ?? null, name);
+      if (value === undefined) return;
+      insert.run(accountId ?? null, name, isSecret(name) ? vault.seal(value, placeOf(name)) : value);
+    },
+  };
+}
+
+function isSecret(name: string): boolean {
+  const setting: Setting<unknown> | undefined = isSettingName(name) ? SETTINGS[name] : undefined;
+  return setting?.isSecret === true;
+}
+
+function placeOf(name: string): string {
+  return `settings/${name}`;
+}

@@ -1,0 +1,101 @@
+import type { OptOutQuery } from "../../inbound.ts";
+import type { Database } from "../database/database.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+
+/** Who wants to hear no more. Statements for use inside a transaction, and one that reads. */
+export interface OptOutBook {
+  /** As of this moment. Costs nothing for an account nobody has opted out of. Only on the connection that writes. */
+  covers(who: Recipient): boolean;
+  /** Those of `to` who are covered; on any connection. */
+  among(query: OptOutQuery): readonly string[];
+  add(optOut: Recipient & { readonly id: string; readonly reason: string; readonly at: number }): void;
+  /** Takes back what was asked of one sender, and of all. */
+  remove(who: Recipient): void;
+  /** Within a transaction that changes the table by other statements. */
+  forget(): void;
+}
+
+interface Recipient {
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: all of the account. */
+  readonly sender: string | undefined;
+  readonly recipient: string;
+}
+
+/** Accounts remembered. */
+const MAX_ACCOUNTS = 10_000;
+
+export function createOptOutBook(db: Database, erasedNames: ErasedNames): OptOutBook {
+  const ofAnybody = db.prepare("SELECT 1 FROM opt_outs WHERE account_id = ? LIMIT 1");
+  const rows = createRows(db);
+  const known = new Map<string, boolean>();
+  db.onRollback(() => known.clear());
+
+  const hasAny = (accountId: string): boolean => {
+    const before = known.get(accountId);
+    if (before !== undefined) return before;
+    const found = ofAnybody.get(accountId) !== undefined;
+    if (known.size >= MAX_ACCOUNTS) known.clear();
+    known.set(accountId, found);
+    return found;
+  };
+  const erased = (who: Recipient): Recipient | undefined => {
+    const toErased = erasedNames.form();
+    return toErased && { ...who, recipient: toErased(who.recipient) };
+  };
+  const find = (who: Recipient): boolean => {
+    if (rows.covers(who)) return true;
+    const same = erased(who);
+    return same !== undefined && rows.covers(same);
+  };
+
+  return {
+    covers: (who) => hasAny(who.accountId) && find(who),
+    among: ({ to, accountId, sender }) => to.filter((recipient) => find({ accountId, sender, recipient })),
+    add(optOut) {
+      // Somebody who was erased repeats the wish: it is there, and they are not written down again.
+      const same = erased(optOut);
+      if (same && rows.isThere(same)) return;
+      rows.insert(optOut);
+      known.delete(optOut.accountId);
+    },
+    remove(who) {
+      for (const each of [who, erased(who)]) if (each) rows.remove(each);
+    },
+    forget: () => known.clear(),
+  };
+}
+
+function createRows(db: Database) {
+  const ofAll = db.prepare(
+    "SELECT 1 FROM opt_outs WHERE account_id = ? AND recipient = ? AND sender IS NULL LIMIT 1",
+  );
+  const ofSender = db.prepare(
+    "SELECT 1 FROM opt_outs WHERE account_id = ? AND sender = ? AND recipient = ? LIMIT 1",
+  );
+  const insert = db.prepare(
+    `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  );
+  const removeOfAll = db.prepare(
+    "DELETE FROM opt_outs WHERE account_id = ? AND recipient = ? AND sender IS NULL",
+  );
+  const removeOfSender = db.prepare(
+    "DELETE FROM opt_outs WHERE account_id = ? AND sender = ? AND recipient = ?",
+  );
+  const isOfAll = ({ accountId, recipient }: Recipient) => ofAll.get(accountId, recipient) !== undefined;
+  const isOfSender = ({ accountId, sender, recipient }: Recipient) =>
+    sender !== undefined && ofSender.get(accountId, sender, recipient) !== undefined;
+  return {
+    covers: (who: Recipient) => isOfAll(who) || isOfSender(who),
+    /** Exactly this one. */
+    isThere: (who: Recipient) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
+    insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOutBook["add"]>[0]) {
+      insert.run(id, accountId, sender ?? null, recipient, reason, at);
+    },
+    remove({ accountId, sender, recipient }: Recipient) {
+      removeOfAll.run(accountId, recipient);
+      if (sender !== undefined) removeOfSender.run(accountId, sender, recipient);
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import type { Suppression } from "../../../core/accounts.ts";
+import { addressKey } from "../../../core/address-key.ts";
+import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppression.ts";
+import { spellingsOf } from "../../address-spellings.ts";
+import type { MessageRow } from "../../message-rows.ts";
+import { erasedSpellings } from "../../suppression-names.ts";
+import {
+  type BouncedParts,
+  type SuppressionWord,
+  toSuppression,
+  wordsOfParts,
+} from "../../suppression-words.ts";
+import type { Database } from "../database/database.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { AccountBook, AccountEntry } from "../records/account-book.ts";
+
+/** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
+export interface SuppressionBook {
+  /** What is known now of a recipient. */
+  learn(message: Pick<MessageRow, "id" | "account">, word: SuppressionWord): void;
+  /** What the step from `before` to `after` says of the recipients that have bounced. */
+  learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
+  /** It was delivered to: what has bounced softly before is over. */
+  forgive(message: Pick<MessageRow, "account">, email: string): void;
+  add(suppression: Suppression): boolean;
+  prune(now: number, limit: number): number;
+}
+
+export interface SuppressionBookParts {
+  readonly accounts: AccountBook;
+  readonly erasedNames: ErasedNames;
+}
+
+export function createSuppressionBook(
+  db: Database,
+  { accounts, erasedNames }: SuppressionBookParts,
+): SuppressionBook {
+  const softBounces = createSoftBounces(db);
+  const { add, removeEnded } = createRows(db, erasedNames);
+  const liveAccount = (number: number) => {
+    const entry = accounts.byNumber(number);
+    return entry?.account.mode === "live" ? entry : undefined;
+  };
+
+  const learn: SuppressionBook["learn"] = (message, word) => {
+    const entry = liveAccount(message.account);
+    const isSoft = word.reason === "soft_bounce";
+    if (!entry || (isSoft && !softBounces.isOver(entry, addressKey(word.email), word.at))) return;
+    const { account, settings } = entry;
+    add(toSuppression(word, { accountId: account.id, messageId: message.id, settings }));
+  };
+
+  return {
+    learn,
+    learnFromParts(message, step) {
+      for (const word of wordsOfParts(step)) learn(message, word);
+    },
+    forgive(message, email) {
+      const entry = liveAccount(message.account);
+      if (entry) softBounces.forget(entry, addressKey(email));
+    },
+    add,
+    prune: (now, limit) => removeEnded(now, limit) + softBounces.prune(now, limit),
+  };
+}
+
+function createRows(db: Database, erasedNames: ErasedNames) {
+  const upsert = db.prepare(
+    `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (account_id, email) DO UPDATE
+       SET reason = excluded.reason, source = excluded.source, expires_at = excluded.expires_at,
+           created_at = excluded.created_at
+       WHERE expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > expires_at)`,
+  );
+  const isThere = db.prepare("SELECT 1 FROM suppressions WHERE account_id = ? AND email = ?");
+  const rename = db.prepare("UPDATE OR IGNORE suppressions SET email = ? WHERE account_id = ? AND email = ?");
+  /** What was erased is not written down again. */
+  const nameFor = (accountId: string, email: string): string => {
+    const erased = erasedSpellings(email, erasedNames.form());
+    const there = erased.find((name) => isThere.get(accountId, name) !== undefined);
+    if (there !== undefined) return there;
+    const [key = email, ...others] = spellingsOf(email);
+    // An entry of old is given the name that entries have now.
+    for (const spelling of others) rename.run(key, accountId, spelling);
+    return key;
+  };
+  const ended = db.prepare(
+    `DELETE FROM suppressions WHERE id IN
+       (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
+  );
+  return {
+    add({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean {
+      const name = nameFor(accountId, email);
+      return upsert.run(id, accountId, name, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
+    },
+    removeEnded: (now: number, limit: number) => ended.run(now, limit),
+  };
+}
+
+function createSoftBounces(db: Database) {
+  const find = db.prepare<{ days: number; last_day: number }>(
+    "SELECT days, last_day FROM soft_bounces WHERE account_id = ? AND email = ?",
+  );
+  const upsert = db.prepare(
+    `INSERT INTO soft_bounces (account_id, email, days, last_day) VALUES (?, ?, ?, ?)
+     ON CONFLICT (account_id, email) DO UPDATE SET days = excluded.days, last_day = excluded.last_day`,
+  );
+  const remove = db.prepare("DELETE FROM soft_bounces WHERE account_id = ? AND email = ?");
+  const prune = db.prepare(
+    `DELETE FROM soft_bounces WHERE (account_id, email) IN
+       (SELECT account_id, email FROM soft_bounces WHERE last_day < ? LIMIT ?)`,
+  );
+
+  return {
+    /** Counts one more; true where that is too many. */
+    isOver({ account, settings }: AccountEntry, email: string, at: number): boolean {
+      const row = find.get(account.id, email);
+      const count = countSoftBounce(row && { days: row.days, lastDay: row.last_day }, at);
+      const isOver = isSoftLimit(count, settings);
+      if (isOver) remove.run(account.id, email);
+      else upsert.run(account.id, email, count.days, count.lastDay);
+      return isOver;
+    },
+    forget: ({ account }: AccountEntry, email: string) => void remove.run(account.id, email),
+    prune: (now: number, limit: number) => prune.run(firstSoftDay(now), limit),
+  };
+}

@@ -1,0 +1,40 @@
+import { asAsked, type FoundSuppression, suppressionNames } from "../../suppression-names.ts";
+import type { SuppressionStore } from "../../suppressions.ts";
+import type { Database } from "../database/database.ts";
+import type { ErasedNames } from "../erasures/erased-names.ts";
+import type { SuppressionBook } from "./suppression-book.ts";
+
+export interface SuppressionParts {
+  readonly suppressions: SuppressionBook;
+  readonly erasedNames: ErasedNames;
+}
+
+export function createSuppressions(
+  db: Database,
+  { suppressions: book, erasedNames }: SuppressionParts,
+): SuppressionStore {
+  const find = createFind(db, erasedNames);
+  return {
+    find: (accountId, emails, now) =>
+      db.read(() => (emails.length === 0 ? [] : find({ accountId, emails, now }))),
+    add: (suppressions) =>
+      db.write(() => suppressions.filter((each) => book.add(each)).length, suppressions.length),
+  };
+}
+
+interface Asked {
+  readonly accountId: string;
+  readonly emails: readonly string[];
+  readonly now: number;
+}
+
+function createFind(db: Database, erasedNames: ErasedNames): (asked: Asked) => readonly FoundSuppression[] {
+  const select = db.prepare<FoundSuppression>(
+    `SELECT email, reason FROM suppressions
+     WHERE account_id = ? AND email IN (SELECT value FROM json_each(?)) AND (expires_at IS NULL OR expires_at > ?)`,
+  );
+  return ({ accountId, emails, now }) => {
+    const names = suppressionNames(emails, erasedNames.form());
+    return asAsked(select.all(accountId, JSON.stringify([...names.keys()]), now), names);
+  };
+}

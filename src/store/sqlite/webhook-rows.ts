@@ -1,9 +1,0 @@
-import type { Lane } from "../../core/webhook-outbox.ts";
-import { splitLane } from "../webhook-rows.ts";
-import type { AccountBook } from "./account-book.ts";
-
-/** The lane by the account's id. Accounts with messages stay; of one that is gone, its id is "". */
-export function fromLane(accounts: Pick<AccountBook, "byNumber">, lane: string): Lane {
-  const [number, host] = splitLane(lane);
-  return { accountId: accounts.byNumber(number)?.account.id ?? "", host };
-}

@@ -1,0 +1,97 @@
+import type { ClaimedWebhook, Lane } from "../../../core/webhook-outbox.ts";
+import type { InboundRow } from "../../inbound-rows.ts";
+import type { Outbox, WebhookClaim } from "../../store.ts";
+import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../../webhook-body.ts";
+import { toLane } from "../../webhook-rows.ts";
+import type { Database } from "../database/database.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { WebhookLog } from "./webhook-log.ts";
+import { fromLane } from "./webhook-rows.ts";
+
+/** `Outbox.claim` and `Outbox.readyLanes`. */
+export function createWebhookClaim(
+  db: Database,
+  { accounts, log }: { readonly accounts: AccountBook; readonly log: WebhookLog },
+): Pick<Outbox, "claim" | "readyLanes"> {
+  const oldest = db.prepare<ReadyRow>(OLDEST);
+  const lease = db.prepare(
+    "UPDATE webhooks SET state = 'leased', due_at = ?, claim = claim + 1 WHERE id = ?",
+  );
+  const remove = db.prepare("DELETE FROM webhooks WHERE id = ?");
+  const write = createWriter(db);
+  const keyOf = ({ accountId, host }: Lane) => toLane(accounts.byId(accountId)?.number ?? -1, host);
+
+  const claimOne = (row: ReadyRow, lane: Lane, dueAt: number): readonly ClaimedWebhook[] => {
+    const written = write(row, lane.accountId);
+    const { number: id, message_id: messageId, webhook_sequence: sequence, failures } = row;
+    if (!written) {
+      remove.run(id);
+      log.letNextGo({ messageId, sequence });
+      return [];
+    }
+    lease.run(dueAt, id);
+    return [{ id, claim: row.claim + 1, messageId, sequence, lane, failures, ...written }];
+  };
+  const claimNow = ({ lanes, now, leaseMs }: WebhookClaim) =>
+    lanes.flatMap(({ lane, limit }) =>
+      oldest.all(keyOf(lane), limit).flatMap((row) => claimOne(row, lane, now + leaseMs)),
+    );
+  return {
+    claim: (request) => db.write(() => claimNow(request), weightOf(request)),
+    readyLanes: createLaneScan(db, accounts, keyOf),
+  };
+}
+
+/** With all that bodies are put together from, in one statement. */
+const OLDEST = `
+  SELECT w.id AS number, w.message_id, w.sequence AS webhook_sequence, w.failures, w.claim,
+    m.recipient AS message_recipient, coalesce(m.envelope, c.envelope) AS envelope,
+    t.position, t.at, t.kind, t.status, t.sequence, t.event_type, t.recipient, t.error, t.detail
+  FROM webhooks w
+  LEFT JOIN messages m ON m.id = w.message_id
+  LEFT JOIN contents c ON c.id = m.content
+  LEFT JOIN timeline t ON t.message_id = w.message_id AND t.position = w.position
+  WHERE w.state = 'ready' AND w.lane = +? ORDER BY w.id LIMIT ?`;
+
+interface ReadyRow extends EventRow {
+  readonly number: number;
+  readonly webhook_sequence: number;
+  readonly failures: number;
+  readonly claim: number;
+}
+
+/** A loose scan: it steps from lane to lane, whatever stands in them. */
+function createLaneScan(
+  db: Database,
+  accounts: AccountBook,
+  keyOf: (lane: Lane) => string,
+): Outbox["readyLanes"] {
+  const next = db.prepare<{ lane: string }>(
+    "SELECT lane FROM webhooks WHERE state = 'ready' AND lane > ? ORDER BY lane LIMIT 1",
+  );
+  return ({ after, limit }) =>
+    db.read(() => {
+      const lanes: Lane[] = [];
+      let row = next.get(after ? keyOf(after) : "");
+      while (row && lanes.length < limit) {
+        lanes.push(fromLane(accounts, row.lane));
+        row = next.get(row.lane);
+      }
+      return lanes;
+    });
+}
+
+/** Puts together what is delivered, and where; `undefined` where the message is gone. */
+function createWriter(db: Database): (row: ReadyRow, accountId: string) => WebhookBody | undefined {
+  const findInbound = db.prepare<InboundRow>("SELECT * FROM inbound_messages WHERE id = ?");
+  const write = createBodyWriter();
+  return (row, accountId) => {
+    if (row.message_recipient !== null) return write(row, accountId);
+    const inbound = findInbound.get(row.message_id);
+    return inbound && inboundBody(inbound);
+  };
+}
+
+function weightOf({ lanes }: WebhookClaim): number {
+  return lanes.reduce((sum, { limit }) => sum + limit, 0);
+}

@@ -1,0 +1,87 @@
+import type { EventKey, WebhookSelection } from "../../../core/webhook-outbox.ts";
+import type { Outbox, WebhookPage } from "../../store.ts";
+import {
+  type AttemptRow,
+  looksOf,
+  readCursor,
+  selectPage,
+  toAttempt,
+  toRecord,
+  WEBHOOK_COLUMNS,
+  type WebhookRow,
+  type WebhookWalk,
+} from "../../webhook-rows.ts";
+import type { Database } from "../database/database.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import { fromLane } from "./webhook-rows.ts";
+
+/** `list`, `ofMessage`, `attempts` and `backlog` of `Outbox`. */
+export function createWebhookList(
+  db: Database,
+  accounts: AccountBook,
+): Pick<Outbox, "list" | "ofMessage" | "attempts" | "backlog"> {
+  const walk = createWalk(db, accounts);
+  const ofMessage = db.prepare<WebhookRow>(
+    `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? ORDER BY sequence`,
+  );
+  const attempts = createAttemptLookup(db);
+  const record = (row: WebhookRow) => toRecord(row, fromLane(accounts, row.lane));
+  return {
+    list: (selection, page) =>
+      db.read(() => {
+        const { rows, next } = walk(selection, page);
+        const events = rows.map(record);
+        return { events, ...(next !== undefined && { next }) };
+      }),
+    ofMessage: (messageId) => db.read(() => ofMessage.all(messageId).map(record)),
+    attempts: (event) => db.read(() => attempts(event)),
+    backlog: createCounts(db),
+  };
+}
+
+/** Goes along an account's events in order of time, and gives those selected. */
+export function createWalk(
+  db: Database,
+  accounts: AccountBook,
+): (selection: WebhookSelection, page: WebhookPage) => WebhookWalk {
+  const all = db.prepare<WebhookRow>(walkSql(""));
+  const failed = db.prepare<WebhookRow>(walkSql("state = 'failed' AND"));
+  return (selection, page) => {
+    const account = accounts.byId(selection.accountId)?.number ?? -1;
+    const { since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
+    const from = readCursor(page.after) ?? { at: since, id: 0 };
+    const looks = looksOf(page.limit);
+    const looked = (selection.state === "failed" ? failed : all).all(account, from.at, until, from.id, looks);
+    return selectPage(looked, selection, { limit: page.limit, looks });
+  };
+}
+
+function walkSql(condition: string): string {
+  return `SELECT ${WEBHOOK_COLUMNS} FROM webhooks
+    WHERE ${condition} account = ?1 AND at >= ?2 AND at < ?3 AND (at > ?2 OR id > ?4) ORDER BY at, id LIMIT ?5`;
+}
+
+function createAttemptLookup(db: Database) {
+  const find = db.prepare<{ id: number }>("SELECT id FROM webhooks WHERE message_id = ? AND sequence = ?");
+  const read = db.prepare<AttemptRow>(
+    `SELECT at, ms, status, head, error_code, error FROM webhook_attempts WHERE webhook = ? ORDER BY number`,
+  );
+  return ({ messageId, sequence }: EventKey) => {
+    const row = find.get(messageId, sequence);
+    return row && read.all(row.id).map(toAttempt);
+  };
+}
+
+const MAX_COUNTED = 100_000;
+
+function createCounts(db: Database): Outbox["backlog"] {
+  const ready = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM webhooks WHERE state = 'ready' AND lane > '' LIMIT ${MAX_COUNTED})`,
+  );
+  const waiting = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM webhooks WHERE state = 'waiting' AND due_at IS NOT NULL LIMIT ${MAX_COUNTED})`,
+  );
+  return () => db.read(() => ({ ready: ready.get()?.count ?? 0, waiting: waiting.get()?.count ?? 0 }));
+}

@@ -1,0 +1,62 @@
+import type { TimelineEntry } from "../../../core/message.ts";
+import { isPublic, type PublicEntry } from "../../../core/webhook-event.ts";
+import type { EventKey } from "../../../core/webhook-outbox.ts";
+import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhook-rows.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Database } from "../database/database.ts";
+
+/** Where a message's webhooks go. */
+export interface Callback {
+  readonly messageId: string;
+  readonly account: number;
+  readonly host: string;
+}
+
+/** The outbox as the transactions see it that fill it, and that move it on. */
+export interface WebhookLog {
+  /** Puts the public ones among the entries into the outbox. */
+  add(callback: Callback, entries: readonly TimelineEntry[]): void;
+  /** The event is out of the way of the one after it. */
+  letNextGo(event: EventKey): void;
+  /** The event before it has neither been delivered nor failed often enough to be overtaken. */
+  isBlocked(event: EventKey): boolean;
+}
+
+export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">): WebhookLog {
+  const insert = db.prepare(
+    `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const blocking = db.prepare(
+    `SELECT 1 FROM webhooks WHERE message_id = ? AND sequence = ?
+       AND state NOT IN ('delivered', 'failed') AND failures < ${OVERTAKEN_AFTER_FAILURES}`,
+  );
+  // Most messages have no event after it: looked for first, since looking is cheaper than changing.
+  const findHeld = db.prepare<{ id: number; lane: string }>(
+    "SELECT id, lane FROM webhooks WHERE message_id = ? AND sequence = ? AND state = 'held'",
+  );
+  const letGo = db.prepare("UPDATE webhooks SET state = 'ready' WHERE id = ?");
+  const isBlocked = ({ messageId, sequence }: EventKey) =>
+    sequence > 1 && blocking.get(messageId, sequence - 1) !== undefined;
+
+  const addOne = ({ messageId, account, host }: Callback, entry: PublicEntry) => {
+    const { sequence, position, eventType, at } = entry;
+    const lane = toLane(account, host);
+    const state = isBlocked({ messageId, sequence }) ? "held" : "ready";
+    insert.run(messageId, sequence, position, account, lane, eventType, state, at);
+    if (state === "ready") bell.ring(lane);
+  };
+
+  return {
+    add(callback, entries) {
+      for (const entry of entries) if (isPublic(entry)) addOne(callback, entry);
+    },
+    letNextGo({ messageId, sequence }) {
+      const next = findHeld.get(messageId, sequence + 1);
+      if (!next) return;
+      letGo.run(next.id);
+      bell.ring(next.lane);
+    },
+    isBlocked,
+  };
+}

@@ -1,0 +1,57 @@
+import type { EventKey } from "../../../core/webhook-outbox.ts";
+import type { Outbox } from "../../store.ts";
+import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhook-rows.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Database } from "../database/database.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import { createWalk } from "./webhook-list.ts";
+import type { WebhookLog } from "./webhook-log.ts";
+
+export interface ReplayParts {
+  readonly accounts: AccountBook;
+  readonly log: WebhookLog;
+  readonly bell: Pick<Bell<string>, "ring">;
+}
+
+/** `Outbox.replay` and `Outbox.replayAll`. */
+export function createWebhookReplay(
+  db: Database,
+  { accounts, log, bell }: ReplayParts,
+): Pick<Outbox, "replay" | "replayAll"> {
+  const find = db.prepare<WebhookRow>(
+    `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? AND sequence = ?`,
+  );
+  // The claim rises: a word about the delivery before counts no more.
+  const begin = db.prepare(
+    "UPDATE webhooks SET state = ?, due_at = NULL, failures = 0, claim = claim + 1 WHERE id = ?",
+  );
+  const walk = createWalk(db, accounts);
+
+  const putInLine = (row: WebhookRow, state: "ready" | "held") => {
+    begin.run(state, row.id);
+    if (state === "ready") bell.ring(row.lane);
+  };
+  const replayOne = ({ messageId, sequence }: EventKey) => {
+    const row = find.get(messageId, sequence);
+    if (!row || row.state === "leased") return false;
+    putInLine(row, "ready");
+    return true;
+  };
+  /** Several of one message keep their order. */
+  const replayAgain = (row: WebhookRow) => {
+    if (!isAtRest(row.state)) return 0;
+    const isBlocked = log.isBlocked({ messageId: row.message_id, sequence: row.sequence });
+    putInLine(row, isBlocked ? "held" : "ready");
+    return 1;
+  };
+  return {
+    replay: (event) => db.write(() => replayOne(event)),
+    replayAll: (selection, page) =>
+      db.write(() => {
+        const { rows, next } = walk(selection, page);
+        let replayed = 0;
+        for (const row of rows) replayed += replayAgain(row);
+        return { replayed, ...(next !== undefined && { next }) };
+      }, page.limit),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Outbox } from "../../store.ts";
+import type { Bell } from "../database/bell.ts";
+import type { Database } from "../database/database.ts";
+
+/** When a lease ended that a start has ended: the store has no clock to say when. */
+const LEASE_ENDED = 0;
+
+/** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
+export function createWebhookStage(
+  db: Database,
+  bell: Pick<Bell<string>, "ring">,
+): Pick<Outbox, "stage" | "nextDueAt"> {
+  const due = db.prepare<{ id: number; lane: string }>(
+    `SELECT id, lane FROM webhooks
+     WHERE state = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+  );
+  const ready = db.prepare("UPDATE webhooks SET state = 'ready', due_at = NULL WHERE id = ?");
+  const first = db.prepare<{ due_at: number | null }>(
+    "SELECT min(due_at) AS due_at FROM webhooks WHERE state = ? AND due_at IS NOT NULL",
+  );
+  return {
+    stage: (now, limit) =>
+      db.write(() => {
+        const leased = due.all("leased", now, limit);
+        const rows = [...leased, ...due.all("waiting", now, limit - leased.length)];
+        for (const { id, lane } of rows) {
+          ready.run(id);
+          bell.ring(lane);
+        }
+        return rows.length;
+      }, limit),
+    nextDueAt: () =>
+      db.read(() => {
+        const times = ["leased", "waiting"].flatMap((state) => first.get(state)?.due_at ?? []);
+        return times.length > 0 ? Math.min(...times) : undefined;
+      }),
+  };
+}
+
+/** As `endDeadLeases` of jobs: at a start, what was being delivered is delivered again at once. */
+export async function endDeadWebhookLeases(db: Database): Promise<void> {
+  const end = db.prepare(
+    `UPDATE webhooks SET due_at = ${LEASE_ENDED} WHERE state = 'leased' AND due_at IS NOT NULL`,
+  );
+  await db.write(() => end.run());
+}
