@@ -56,20 +56,27 @@ export interface PostgresOptions extends DriverOptions, KeyWatch {
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const driver = openDriver(options);
+  // A process shows on it that it lives: one whose other connections are all busy is not to be taken for dead.
+  const pulse = openDriver({ ...options, connections: 1 });
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url);
     const doors = openDoors(driver, options.clock);
+    const pulseDoors = openDoors(pulse, options.clock);
     await refuseHalfMoved(doors.database);
     await checkMasterKey(doors.database, options.vault);
     const store = createStore(doors, options);
     const unwatch = watchKey(doors.database, options);
-    const close = () => {
-      unwatch();
-      return store.close();
+    return {
+      ...store,
+      leases: createLeases(pulseDoors.database),
+      async close() {
+        unwatch();
+        await store.close();
+        await pulseDoors.close();
+      },
     };
-    return { ...store, close };
   } catch (error) {
-    await driver.close();
+    await Promise.all([driver.close(), pulse.close()]);
     throw error;
   }
 }
@@ -90,7 +97,12 @@ function createBooks({ database, within }: Doors, vault: Vault) {
 
 type Books = ReturnType<typeof createBooks>;
 
-function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: PostgresOptions): Store {
+type WithoutLeases = Omit<Store, "leases">;
+
+function createStore(
+  doors: Doors,
+  { clock, vault, schedule = setImmediate }: PostgresOptions,
+): WithoutLeases {
   const { database: db, within } = doors;
   const books = createBooks(doors, vault);
   const { bells, days, queues, erasedNames } = books;
@@ -125,7 +137,6 @@ function createStore(doors: Doors, { clock, vault, schedule = setImmediate }: Po
     feed: createEventFeed(db, bells.events),
     erasures: createErasures(db),
     upkeep: { ...createUpkeep(db, books), completeInbound },
-    leases: createLeases(db),
     bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { race } from "../database/race.contract.ts";
+
+/** As many as a process has for its use cases. */
+const CONNECTIONS = 10;
+
+test("a process whose connections are all busy still shows that it lives", () =>
+  race(async ({ other, whileHeld }) => {
+    const writes: Promise<void>[] = [];
+    await whileHeld("settings", async (isWaiting) => {
+      for (let n = 0; n <= CONNECTIONS; n++) writes.push(other.records.setSetting(undefined, `s${n}`, "1"));
+      await isWaiting(CONNECTIONS);
+      const turn = { process: "busy", keep: [], take: [], dead: [], now: 1 };
+      expect((await other.leases.turn(turn)).processes).toMatchObject([{ process: "busy" }]);
+    });
+    await Promise.all(writes);
+  }));
