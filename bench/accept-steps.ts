@@ -1,7 +1,7 @@
 /**
  * What each half of accepting costs by itself, beside a bare `Bun.serve` in the same run: a single row made durable
  * without any check (the least that a durable answer can cost), our store without our door, our door before a store
- * that says yes at once, and both.
+ * that says yes at once, our door before that single row, and both halves.
  *
  *   bun bench/accept-steps.ts [rounds] [seconds]
  */
@@ -20,6 +20,7 @@ const STEPS = {
   row: "… and one row in one table, durable, no check",
   store: "… and our store's accept, no check",
   door: "our door (all checks), before a store that says yes at once",
+  log: "our door, and the request as one row of one table",
   whole: "our door and our store",
 };
 
