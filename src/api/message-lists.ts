@@ -77,7 +77,7 @@ function queryOf({ statuses, channel }: Shelf): Readonly<Record<string, TSchema>
     tag: Type.Optional(Type.String({ description: "One of the message's tags, exactly" })),
     to: Type.Optional(
       Type.String({
-        description: channel === "sms" ? "The number" : "An address among to, cc and bcc, in any case",
+        description: channel === "sms" ? "The number" : AN_ADDRESS,
       }),
     ),
     created_after: time("Made then or later"),
@@ -88,6 +88,10 @@ function queryOf({ statuses, channel }: Shelf): Readonly<Record<string, TSchema>
     cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
   };
 }
+
+const AN_ADDRESS =
+  "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
+  "`xn--bcher-kva.example`)";
 
 async function listMessages(messages: Pick<MessageDesk, "list">, shelf: Shelf, call: Call): Promise<Answer> {
   const query = readListQuery(call.query, shelf, call.now);

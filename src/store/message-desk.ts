@@ -31,7 +31,7 @@ export interface MessageQuery {
   readonly createdBefore?: number;
   readonly status?: MessageStatus;
   readonly tag?: string;
-  /** A number, or an address in any case, among an email's recipients. */
+  /** A number, or an address among an email's recipients: in any case, an international domain in any spelling. */
   readonly recipient?: string;
 }
 

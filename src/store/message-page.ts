@@ -1,6 +1,7 @@
 /** A page of an account's messages, as both engines walk towards it. */
 import type { StoredMessage } from "../core/accept-request.ts";
 import { firstUuidAt, uuidTime } from "../core/uuid.ts";
+import { writingsOf } from "./address-spellings.ts";
 import { joinContent, type MessageRow, type ProgressRow, toProgress } from "./message-rows.ts";
 import type { MessagePage, MessageQuery } from "./store.ts";
 
@@ -36,6 +37,11 @@ export function rowsOf({ tag, limit }: MessageQuery): number {
 /** An email's recipients are in its parts, as JSON. */
 export function partOf(recipient: string): string {
   return `"address":${JSON.stringify(recipient)}`;
+}
+
+/** One of these is in the parts of an email to the address, in any case of ASCII. */
+export function partsOf(recipient: string): readonly string[] {
+  return writingsOf(recipient).map(partOf);
 }
 
 type ListedRow = Omit<MessageRow, "content" | "account">;

@@ -56,6 +56,19 @@ onEveryStore((start) => {
     expect(idsOf(mails.json)).toEqual([mail.message_id]);
   });
 
+  test("an email to an international domain is listed under either spelling of it", async () => {
+    await using api = await start();
+    const ids: string[] = [];
+    for (const address of ["info@bücher.example", "info@xn--bcher-kva.example"]) {
+      const { json } = await api.post("/v1/emails/messages", email({ to: [{ email: address }] }));
+      ids.unshift(json.message_id);
+    }
+    for (const to of ["info@bücher.example", "Info@xn--bcher-kva.example", "info@BÜCHER.example"]) {
+      const found = await api.get(`/v1/emails/messages?${new URLSearchParams({ to })}`);
+      expect(idsOf(found.json)).toEqual(ids);
+    }
+  });
+
   test("another account's messages and those past retention are not listed", async () => {
     await using api = await start();
     const other = await api.newAccount("sandbox");

@@ -66,6 +66,24 @@ export function messageListContract(open: OpenStore): void {
   );
 
   test(
+    "an email to an international domain is found in every spelling, in whichever it was sent",
+    inWorld(open, async (world) => {
+      const spellings = ["bücher.example", "xn--bcher-kva.example", "bücher.example".normalize("NFD")];
+      const ids: string[] = [];
+      for (const domain of [...spellings, "Bücher.Example", "BÜCHER.example", "bucher.example"]) {
+        const parts = [{ status: "pending", address: `Info@${domain}` } as const];
+        ids.unshift(await world.email({ parts, jobs: [] }));
+      }
+      const found = async (recipient: string) => (await page(world, { channel: "email", recipient })).ids;
+      for (const domain of [...spellings, "BÜCHER.EXAMPLE"]) {
+        expect(await found(`info@${domain}`)).toEqual(ids.slice(1));
+        expect(await found(`nfo@${domain}`)).toEqual([]);
+      }
+      expect(await found("info@bucher.example")).toEqual(ids.slice(0, 1));
+    }),
+  );
+
+  test(
     "every page is bounded: what is rare is found over several, and nothing twice",
     inWorld(open, async (world) => {
       const [first = ""] = await world.sms({ to: ["+999"], content: { tags: ["rare"] } });

@@ -1,5 +1,5 @@
 import { isUuid } from "../../../core/uuid.ts";
-import { looksOf, MAX_CONTENT, partOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
+import { looksOf, MAX_CONTENT, partsOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
 import type { MessageRow } from "../../message-rows.ts";
 import type { MessageDesk, MessageQuery } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
@@ -37,7 +37,7 @@ function select(
   { below, from }: { readonly below: string; readonly from: string },
 ): Promise<readonly ListedRow[]> {
   const values: SqlValue[] = [query.accountId, query.channel, below, from, rowsOf(query)];
-  const tests = testsOf(query).map(({ test, value }) => test(`$${values.push(value)}`));
+  const tests = testsOf(query).map((test) => test((value) => `$${values.push(value)}`));
   const where = [IN_RANGE, ...tests].join(" AND ");
   return session.query<ListedRow>(
     `SELECT m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
@@ -46,23 +46,24 @@ function select(
   );
 }
 
-interface Test {
-  readonly test: (place: string) => string;
-  readonly value: string;
-}
+/** Says in SQL what is asked of a row; `place` takes a value and says where it stands. */
+type Test = (place: (value: string) => string) => string;
 
 function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] {
   const tests: Test[] = [];
   if (recipient !== undefined && channel === "sms") {
-    tests.push({ test: (place) => `m.recipient = ${place}`, value: recipient });
+    tests.push((place) => `m.recipient = ${place(recipient)}`);
   }
   if (recipient !== undefined && channel === "email") {
     // Only letters of ASCII have two cases, as everywhere else.
     const lower = (text: string) => `lower(${text} COLLATE "C")`;
-    const test = (place: string) => `strpos(${lower("m.parts")}, ${lower(`${place}::text`)}) > 0`;
-    tests.push({ test, value: partOf(recipient) });
+    const holds = (value: string) => `strpos(${lower("m.parts")}, ${value}) > 0`;
+    tests.push((place) => {
+      const parts = partsOf(recipient).map((part) => holds(lower(`${place(part)}::text`)));
+      return `(${parts.join(" OR ")})`;
+    });
   }
-  if (status !== undefined) tests.push({ test: (place) => `m.status = ${place}`, value: status });
+  if (status !== undefined) tests.push((place) => `m.status = ${place(status)}`);
   return tests;
 }
 

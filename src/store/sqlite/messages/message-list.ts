@@ -1,5 +1,13 @@
 import type { ChannelName } from "../../../core/message.ts";
-import { type IdRange, looksOf, MAX_CONTENT, partOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
+import {
+  type IdRange,
+  looksOf,
+  MAX_CONTENT,
+  partsOf,
+  rangeOf,
+  readPage,
+  rowsOf,
+} from "../../message-page.ts";
 import type { MessageRow } from "../../message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -36,21 +44,26 @@ function selection(
   { account, below, from }: IdRange & { account: number },
 ): { sql: string; values: readonly SqlValue[] } {
   const { channel, status, recipient } = query;
-  const tests: [string, SqlValue][] = [];
+  const tests: Test[] = [];
   if (recipient !== undefined) tests.push(testOf(channel, recipient));
-  if (status !== undefined) tests.push([`${statusOf("m")} = ?`, status]);
-  const where = tests.map(([test]) => ` AND ${test}`).join("");
+  if (status !== undefined) tests.push({ test: `${statusOf("m")} = ?`, values: [status] });
+  const where = tests.map(({ test }) => ` AND ${test}`).join("");
   return {
     sql: `SELECT ${columnsOf("m")}, m.envelope FROM messages k CROSS JOIN messages m ON m.id = k.id
      WHERE k.account = ? AND k.channel = ? AND k.id < ? AND k.id >= ?${where} ORDER BY k.id DESC LIMIT ?`,
-    values: [account, channel, below, from, ...tests.map(([, value]) => value), rowsOf(query)],
+    values: [account, channel, below, from, ...tests.flatMap(({ values }) => values), rowsOf(query)],
   };
 }
 
-function testOf(channel: ChannelName, recipient: string): [string, SqlValue] {
-  return channel === "sms"
-    ? ["k.recipient = ?", recipient]
-    : ["instr(lower(m.parts), lower(?)) > 0", partOf(recipient)];
+interface Test {
+  readonly test: string;
+  readonly values: readonly SqlValue[];
+}
+
+function testOf(channel: ChannelName, recipient: string): Test {
+  if (channel === "sms") return { test: "k.recipient = ?", values: [recipient] };
+  const values = partsOf(recipient);
+  return { test: `(${values.map(() => "instr(lower(m.parts), lower(?)) > 0").join(" OR ")})`, values };
 }
 
 interface ListedRow extends MessageRow {
