@@ -1,6 +1,8 @@
 /** Rows of what the simulator was given, and the way between them and the noun of `core`. */
+import { lowerAscii } from "../core/erasure.ts";
 import type { ChannelName } from "../core/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+import { writingsOf } from "./address-spellings.ts";
 
 /** In the order of `toSandboxRow`. */
 export const SANDBOX_COLUMNS =
@@ -21,16 +23,24 @@ const TESTS = [
   ["accountId", "account_id ="],
   ["messageId", "message_id ="],
   ["channel", "channel ="],
-  ["to", "recipient ="],
+  ["to", "lower(recipient) IN"],
   ["after", "id >"],
 ] as const satisfies readonly (readonly [keyof SandboxQuery, string])[];
 
-/** What a query asks of a row: each test is to be followed by its value. */
-export function sandboxTests(query: SandboxQuery): readonly { test: string; value: string }[] {
+/** What a query asks of a row: each test is to be followed by its values, in brackets. */
+export function sandboxTests(
+  query: SandboxQuery,
+): readonly { readonly test: string; readonly values: readonly string[] }[] {
   return TESTS.flatMap(([field, test]) => {
     const value = query[field];
-    return value === undefined ? [] : [{ test, value }];
+    return value === undefined ? [] : [{ test, values: field === "to" ? loweredForms(value) : [value] }];
   });
+}
+
+/** In lower case both of ASCII and of all letters: the databases do not agree on which `lower` means. */
+function loweredForms(recipient: string): readonly string[] {
+  const forms = writingsOf(recipient).flatMap((form) => [lowerAscii(form), form.toLowerCase()]);
+  return [...new Set(forms)];
 }
 
 export function toSandboxRow(entry: SandboxEntry): (string | number | null)[] {

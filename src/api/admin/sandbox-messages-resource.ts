@@ -25,7 +25,9 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
       query: {
         account_id: text,
         message_id: text,
-        to: Type.Optional(Type.String({ description: "Number (E.164) or address" })),
+        to: Type.Optional(
+          Type.String({ description: "Number (E.164), or address in any case and spelling" }),
+        ),
         channel: Type.Optional(channel),
         ...PAGE_QUERY,
       } as Readonly<Record<string, TSchema>>,

@@ -27,6 +27,25 @@ export function sandboxContract(open: OpenStore): void {
   );
 
   test(
+    "what was sent to an address is listed in any case, an international domain in every spelling",
+    inWorld(open, async (world) => {
+      const entryTo = (to: string) => entry(world, { channel: "email", to });
+      const international = ["Info@bücher.example", "info@xn--bcher-kva.example", "info@BÜCHER.example"].map(
+        entryTo,
+      );
+      const plain = [entryTo("Info@Example.org"), entryTo("ÉVE@example.org")];
+      await world.store.sandbox.record([...international, ...plain]);
+      const found = (to: string) => world.store.sandbox.list({ limit: 10, to });
+      for (const to of ["info@bücher.example", "INFO@xn--bcher-kva.example", "info@Bücher.Example"]) {
+        expect(await found(to)).toEqual(international);
+      }
+      expect(await found("info@example.org")).toEqual([plain[0]!]);
+      expect(await found("ÉVE@example.org")).toEqual([plain[1]!]);
+      expect(await found("fo@example.org")).toEqual([]);
+    }),
+  );
+
+  test(
     "a receipt is owed from its time on, until it has been recorded",
     inWorld(open, async (world) => {
       const { store, clock } = world;

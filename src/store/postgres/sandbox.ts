@@ -7,7 +7,7 @@ import {
   toSandboxRow,
 } from "../sandbox-rows.ts";
 import type { SandboxLedger } from "../store.ts";
-import type { Session } from "./database/driver.ts";
+import type { Session, SqlValue } from "./database/driver.ts";
 
 /** The simulator's memory. */
 export function createSandboxLedger(session: Session): SandboxLedger {
@@ -37,8 +37,10 @@ const DUE = `SELECT * FROM sandbox_messages WHERE receipt_at IS NOT NULL AND rec
 const NEXT = "SELECT min(receipt_at) AS at FROM sandbox_messages WHERE receipt_at IS NOT NULL";
 
 function select(session: Session, query: SandboxQuery): Promise<readonly SandboxRow[]> {
-  const tests = sandboxTests(query);
-  const where = tests.map(({ test }, index) => `${test} $${index + 2}`).join(" AND ");
-  const sql = `SELECT * FROM sandbox_messages ${where && `WHERE ${where}`} ORDER BY id LIMIT $1`;
-  return session.query<SandboxRow>(sql, [query.limit, ...tests.map(({ value }) => value)]);
+  const given: SqlValue[] = [query.limit];
+  const asked = sandboxTests(query).map(
+    ({ test, values }) => `${test} (${values.map((value) => `$${given.push(value)}`).join(", ")})`,
+  );
+  const where = asked.length > 0 ? `WHERE ${asked.join(" AND ")}` : "";
+  return session.query<SandboxRow>(`SELECT * FROM sandbox_messages ${where} ORDER BY id LIMIT $1`, given);
 }

@@ -33,7 +33,8 @@ export function createSandboxLedger(db: Database): SandboxLedger {
 
 function select(db: Database, query: SandboxQuery): readonly SandboxRow[] {
   const tests = sandboxTests(query);
-  const where = tests.length > 0 ? `WHERE ${tests.map(({ test }) => `${test} ?`).join(" AND ")}` : "";
+  const asked = tests.map(({ test, values }) => `${test} (${values.map(() => "?").join(", ")})`);
+  const where = asked.length > 0 ? `WHERE ${asked.join(" AND ")}` : "";
   const sql = `SELECT * FROM sandbox_messages ${where} ORDER BY id LIMIT ?`;
-  return db.prepare<SandboxRow>(sql).all(...tests.map(({ value }) => value), query.limit);
+  return db.prepare<SandboxRow>(sql).all(...tests.flatMap(({ values }) => values), query.limit);
 }
