@@ -167,3 +167,25 @@ test("an address that is too long is refused by itself; a JSON lines file may be
   );
   expect(data.map(({ source }) => source)).toEqual(["import", "import"]);
 });
+
+test("a line with text that cannot be stored is named by its number, and the others are added", async () => {
+  const account = (await liveAccount(postrider)).accountId;
+  const nul = file("nul.csv", "email,source\nann@example.net,a\nb\0@example.net,b\ncid@example.net,c\0\n");
+  const take = (path: string) =>
+    commands.run(["suppressions", "import", "--account", account, "--file", path]);
+  expect((await take(nul)).out.split("\n")).toEqual([
+    "line 3: email must not contain NUL or unpaired surrogates",
+    "line 4: source must not contain NUL or unpaired surrogates",
+    "1 added, 0 there already, 2 refused",
+    "",
+  ]);
+  const half = file(
+    "half.jsonl",
+    '{"email":"dan@example.net"}\n{"email":"eve@example.net","reason":"\\ud800"}\n',
+  );
+  expect((await take(half)).out.split("\n")).toEqual([
+    "line 2: reason must not contain NUL or unpaired surrogates",
+    "1 added, 0 there already, 1 refused",
+    "",
+  ]);
+});

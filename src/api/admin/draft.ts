@@ -16,12 +16,18 @@ export interface Draft<S extends TObject> {
   readonly errors: ErrorCollector;
 }
 
-export function readDraft<S extends TObject>(schema: S, body: Readonly<Record<string, unknown>>): Draft<S> {
+/** `listed`: the field whose entries are each judged by themselves, by the caller; their texts may be unstorable. */
+export function readDraft<S extends TObject>(
+  schema: S,
+  body: Readonly<Record<string, unknown>>,
+  listed?: string & keyof Static<S>,
+): Draft<S> {
   const drafts: Draft<S>[] = [];
   parseBody(schema, body, (sound, errors) => void drafts.push({ sound, errors }));
   const [draft] = drafts;
   if (!draft) throw validationFailed({ body: "must be a JSON object" });
-  refuseUnstorable(draft.sound, "", draft.errors);
+  const whole = Object.entries(draft.sound).filter(([name]) => name !== listed);
+  refuseUnstorable(Object.fromEntries(whole), "", draft.errors);
   return draft;
 }
 

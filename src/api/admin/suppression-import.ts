@@ -4,6 +4,7 @@ import { parseEmailAddress } from "../../core/email-address.ts";
 import { isErased } from "../../core/erasure.ts";
 import { present } from "../../core/present.ts";
 import { isSuppressionReason } from "../../core/suppression.ts";
+import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
@@ -52,7 +53,7 @@ export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[]
       request: { schema: ImportBody, maxBytes: ADMIN_MAX_BYTES },
       responses: { 200: { description: "What became of the entries", schema: ImportReport } },
       async handle(call) {
-        const draft = readDraft(ImportBody, bodyOf(call));
+        const draft = readDraft(ImportBody, bodyOf(call), "entries");
         const account = await accountNamed(deps.store.records, draft.sound.account_id, draft.errors);
         const { entries } = sealDraft(draft);
         const accountId = account?.id ?? "";
@@ -74,6 +75,8 @@ interface Entry {
   readonly expires_at?: string;
 }
 
+const FIELDS = ["email", "reason", "source", "expires_at"] as const satisfies readonly (keyof Entry)[];
+
 interface Import {
   readonly accountId: string;
   readonly now: number;
@@ -81,10 +84,10 @@ interface Import {
 }
 
 /** Or what is wrong with the entry. */
-function toSuppression(
-  { reason = "manual", ...entry }: Entry,
-  { accountId, now, id }: Import,
-): Suppression | string {
+function toSuppression(entry: Entry, { accountId, now, id }: Import): Suppression | string {
+  const unstorable = FIELDS.find((name) => !isStorable(entry[name] ?? ""));
+  if (unstorable) return `${unstorable} ${NOT_STORABLE}`;
+  const { reason = "manual" } = entry;
   const written = entry.email.trim();
   const email = isErased(written) ? written : parseEmailAddress(written);
   if (!email) return "not an email address";
