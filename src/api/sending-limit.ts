@@ -51,11 +51,20 @@ function detailsOf(refusal: LimitRefusal, to: unknown): FieldErrors {
 }
 
 const WORDS: Readonly<Record<LimitRefusal["limit"], (refusal: LimitRefusal) => string>> = {
-  daily_message_limit: ({ allowed, used }) => `${allowed} messages a day, ${used} of them taken today`,
-  daily_segment_limit: ({ allowed, used }) => `${allowed} segments a day, ${used} of them taken today`,
+  daily_message_limit: (refusal) => ofDay("messages", refusal),
+  daily_segment_limit: (refusal) => ofDay("segments", refusal),
   recipient_hourly_limit: ({ allowed }) => `${allowed} messages to one number an hour`,
   recipient_daily_limit: ({ allowed }) => `${allowed} messages to one number a day`,
 };
+
+function ofDay(what: string, { allowed, used, asked }: LimitRefusal): string {
+  const limit = `${allowed} ${what} a day, ${used} of them taken today`;
+  if (!asked || asked.whole <= allowed) return limit;
+  // To wait is of no use here.
+  if (asked.each > allowed)
+    return `${limit}; each message of this request takes ${asked.each}, more than a whole day has`;
+  return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
+}
 
 /** Which limit it is, in words. */
 export function limitSentence(refusal: LimitRefusal): string {

@@ -45,6 +45,8 @@ export interface LimitRefusal {
   readonly allowed: number;
   /** Without this request. Of a recipient's limit: not told. */
   readonly used?: number;
+  /** What this request would take, and each of its messages. Of a recipient's limit: not told. */
+  readonly asked?: { readonly whole: number; readonly each: number };
   /** The recipients that are at their limit; absent where it is the account's. */
   readonly recipients?: readonly string[];
   /** Unix milliseconds: then it counts anew. */
@@ -69,17 +71,19 @@ export function hoursOf(now: number): {
 
 /** The account's limit that `more` would break; `today`: what it has sent before. */
 export function brokenDailyLimit(
-  { limits, now }: LimitedRequest,
+  { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
   more: Usage,
 ): LimitRefusal | undefined {
   const until = (hoursOf(now).last + 1) * HOUR_MS;
   const { daily_message_limit: messages, daily_segment_limit: segments } = limits;
   if (messages !== undefined && today.messages + more.messages > messages) {
-    return { limit: "daily_message_limit", allowed: messages, used: today.messages, until };
+    const asked = { whole: more.messages, each: 1 };
+    return { limit: "daily_message_limit", allowed: messages, used: today.messages, asked, until };
   }
   if (segments !== undefined && today.segments + more.segments > segments) {
-    return { limit: "daily_segment_limit", allowed: segments, used: today.segments, until };
+    const asked = { whole: more.segments, each: perMessage };
+    return { limit: "daily_segment_limit", allowed: segments, used: today.segments, asked, until };
   }
   return undefined;
 }

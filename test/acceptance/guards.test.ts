@@ -109,6 +109,43 @@ onEveryStore((start) => {
     expect((await send(api, A)).status).toBe(202);
   });
 
+  test("a request that takes more than a whole day has is told to be split, for waiting would not help", async () => {
+    await using api = await start();
+    await set(api, "daily_message_limit", "2");
+    const three = [A, B, "+919876543212"];
+    const over = await send(api, three);
+    expect([over.status, over.json.message]).toEqual([429, "too many requests"]);
+    const sentence = (used: number) =>
+      `the account is limited to 2 messages a day, ${used} of them taken today; ` +
+      "this request takes 3, more than a whole day has, and has to be split (daily_message_limit)";
+    expect(over.json.details).toEqual({ to: sentence(0) });
+    expect((await send(api, three.slice(0, 2))).status).toBe(202);
+    expect((await send(api, three)).json.details).toEqual({ to: sentence(2) });
+    expect((await send(api, three.slice(2))).json.details.to).not.toContain("split");
+    const { messages } = (await send(api, three, { dry_run: true })).json;
+    expect(JSON.stringify(messages[0])).toContain(sentence(2));
+  });
+
+  test("of segments it is told of the request, or of the one message that is too long for any day", async () => {
+    await using api = await start();
+    const { accountId } = api.caller;
+    const body = `${"long ".repeat(40)}{#var#}`;
+    const template = await api.add("smsTemplates", { accountId, name: "t", body });
+    const over = { template_id: template.id, variables: { "1": "x" } };
+    const said = async (to: string | string[]) => (await send(api, to, over)).json.details.to;
+    await set(api, "daily_segment_limit", "3");
+    expect(await said([A, B])).toBe(
+      "the account is limited to 3 segments a day, 0 of them taken today; " +
+        "this request takes 4, more than a whole day has, and has to be split (daily_segment_limit)",
+    );
+    await set(api, "daily_segment_limit", "1");
+    await api.clock.advance(1_000);
+    expect(await said([A, B])).toBe(
+      "the account is limited to 1 segments a day, 0 of them taken today; " +
+        "each message of this request takes 2, more than a whole day has (daily_segment_limit)",
+    );
+  });
+
   test("a day's segments are those of the text that goes out", async () => {
     await using api = await start();
     const { accountId } = api.caller;

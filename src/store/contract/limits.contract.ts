@@ -14,7 +14,13 @@ export function limitsContract(open: OpenStore): void {
       expect(await accept(world, limits, [A, B])).toEqual({ kind: "accepted" });
       expect(await accept(world, limits, [A, B])).toEqual({
         kind: "over_limit",
-        refusal: { limit: "daily_message_limit", allowed: 3, used: 2, until: Date.UTC(2026, 0, 16) },
+        refusal: {
+          limit: "daily_message_limit",
+          allowed: 3,
+          used: 2,
+          asked: { whole: 2, each: 1 },
+          until: Date.UTC(2026, 0, 16),
+        },
       });
       expect(await accept(world, limits, [A])).toEqual({ kind: "accepted" });
       expect(await accept(world, limits, [A])).toMatchObject({ kind: "over_limit" });
@@ -31,7 +37,7 @@ export function limitsContract(open: OpenStore): void {
       expect(await accept(world, {}, [A, B])).toEqual({ kind: "accepted" });
       expect(await accept(world, limits, [A], { segments: 3 })).toEqual({ kind: "accepted" });
       expect(await accept(world, limits, [A], { segments: 3 })).toMatchObject({
-        refusal: { limit: "daily_segment_limit", used: 3 },
+        refusal: { limit: "daily_segment_limit", used: 3, asked: { whole: 3, each: 3 } },
       });
       expect(await accept(world, limits, [A], { segments: 2 })).toEqual({ kind: "accepted" });
     }),
