@@ -36,13 +36,17 @@ export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "
     return owner;
   };
 
+  const read = (key: string, digest: string): KeyOwner | Promise<KeyOwner> => {
+    const owner = owners.get(digest, () => find(key, digest));
+    return owner instanceof Promise ? owner.then(known) : known(owner);
+  };
+
   return {
     apiKey(headers) {
       const key = presentedKey(headers);
       if (key === undefined) throw invalidApiKey();
       const digest = digests.get(key) ?? hash("sha256", key, "hex");
-      const owner = owners.get(digest, () => find(key, digest));
-      return owner instanceof Promise ? owner.then(known) : known(owner);
+      return owners.peek(digest) ?? read(key, digest);
     },
     async admin(headers) {
       const token = bearerToken(headers.get("authorization"));

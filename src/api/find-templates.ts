@@ -2,7 +2,7 @@ import type { SmsTemplate } from "../core/accounts.ts";
 import { present } from "../core/present.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import type { Directory } from "./directory.ts";
-import { type MaybePromise, whenReady } from "./when-ready.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 /** The account's templates that a request names, one way or the other. */
 export interface FoundTemplates {
@@ -18,7 +18,14 @@ export function findTemplates(
   const byId = templateId === undefined ? undefined : directory.template(accountId, templateId);
   const byDltId =
     dltTemplateId === undefined ? undefined : directory.templateByDltId(accountId, dltTemplateId);
-  return whenReady(byId, (one) => whenReady(byDltId, (other) => toFound(one, other)));
+  if (byId instanceof Promise || byDltId instanceof Promise) return whenRead(byId, byDltId);
+  return toFound(byId, byDltId);
+}
+
+type Read = MaybePromise<SmsTemplate | undefined>;
+
+async function whenRead(byId: Read, byDltId: Read): Promise<FoundTemplates> {
+  return toFound(await byId, await byDltId);
 }
 
 const NONE: FoundTemplates = {};

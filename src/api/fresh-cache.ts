@@ -6,7 +6,9 @@ export interface FreshCache<Value> {
    * The value of `key`, by `load` if the last reading began `maxAgeMs` ago or longer. Those who want the same key
    * at the same time share one reading; a failed reading is not kept.
    */
-  get(key: string, load: () => Promise<Value>): Value | Promise<Value>;
+  get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
+  /** The same where it was read lately; else `undefined`, and nothing is read. */
+  peek(key: string): Value | undefined;
   /** Whoever asks from now on gets a reading that began later. */
   forget(): void;
 }
@@ -35,10 +37,15 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
     if (known.size > maxEntries) known.delete(known.keys().next().value ?? key);
   };
 
-  const read = async (key: string, load: () => Promise<Value>, readAt: number) => {
+  const freshEntry = (key: string, now: number) => {
+    const entry = known.get(key);
+    return entry && now - entry.readAt < maxAgeMs ? entry : undefined;
+  };
+
+  const read = async (key: string, load: (key: string) => Promise<Value>, readAt: number) => {
     const readings = loading;
     try {
-      const value = await load();
+      const value = await load(key);
       if (readings === loading) keep(key, { value, readAt });
       return value;
     } finally {
@@ -49,8 +56,8 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
   return {
     get(key, load) {
       const now = clock.monotonicMs();
-      const entry = known.get(key);
-      if (entry && now - entry.readAt < maxAgeMs) return entry.value;
+      const entry = freshEntry(key, now);
+      if (entry) return entry.value;
       // A reading that began too long ago may have missed what a caller of now must see.
       const shared = loading.get(key);
       if (shared && now - shared.readAt < maxAgeMs) return shared.promise;
@@ -58,6 +65,7 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
       loading.set(key, { promise, readAt: now });
       return promise;
     },
+    peek: (key) => freshEntry(key, clock.monotonicMs())?.value,
     forget() {
       known.clear();
       loading = new Map();

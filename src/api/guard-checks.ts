@@ -3,7 +3,6 @@ import type { ErrorCollector, Summary } from "../core/field-errors.ts";
 import { senderKey } from "../core/opt-out.ts";
 import { readSetting } from "../core/settings.ts";
 import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
-import { whenReady } from "./when-ready.ts";
 
 const DESTINATIONS: SmsCheck = {
   name: "allowed_destinations",
@@ -26,22 +25,33 @@ const OPT_OUTS: SmsCheck = {
     const { caller, request, resolved, directory } = flight;
     const from = resolved?.from ?? request.from;
     const sender = from === undefined ? undefined : senderKey(from);
-    const found = directory.optedOut({
-      accountId: caller.account.id,
-      to: request.to,
-      ...(sender && { sender }),
-    });
-    return whenReady(found, (optedOut) => {
-      if (optedOut.length === 0) return;
-      const out = new Set(optedOut);
-      report(flight, errors, {
-        isRefused: (number) => out.has(number),
-        reason: "has opted out of messages from this sender",
-        summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
-      });
-    });
+    const { id: accountId } = caller.account;
+    const { to } = request;
+    const found = directory.optedOut(sender ? { accountId, to, sender } : { accountId, to });
+    if (found instanceof Promise) return reportOptedOutOf(found, flight, errors);
+    if (found.length > 0) reportOptedOut(found, flight, errors);
   },
 };
+
+type Numbers = readonly string[];
+
+async function reportOptedOutOf(
+  reading: Promise<Numbers>,
+  flight: SmsFlight,
+  errors: ErrorCollector,
+): Promise<void> {
+  const found = await reading;
+  if (found.length > 0) reportOptedOut(found, flight, errors);
+}
+
+function reportOptedOut(optedOut: Numbers, flight: SmsFlight, errors: ErrorCollector): void {
+  const out = new Set(optedOut);
+  report(flight, errors, {
+    isRefused: (number) => out.has(number),
+    reason: "has opted out of messages from this sender",
+    summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
+  });
+}
 
 export const GUARD_CHECKS: readonly SmsCheck[] = [DESTINATIONS, OPT_OUTS];
 

@@ -1,6 +1,6 @@
 import { isErased } from "../core/erasure.ts";
 import type { OptOutQuery, Store } from "../store/store.ts";
-import { type MaybePromise, whenReady } from "./when-ready.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 /** An account's opt-outs, as `sender recipient`, where the list is short and all can be read; else `undefined`. */
 export type KnownOptOuts = ReadonlySet<string> | undefined;
@@ -8,7 +8,10 @@ export type KnownOptOuts = ReadonlySet<string> | undefined;
 /** A list that is longer, or names somebody who was erased, is asked for the recipients of each request. */
 const MAX_KNOWN = 200;
 
-type Cached = (accountId: string, load: () => Promise<KnownOptOuts>) => MaybePromise<KnownOptOuts>;
+type Cached = (
+  accountId: string,
+  load: (accountId: string) => Promise<KnownOptOuts>,
+) => MaybePromise<KnownOptOuts>;
 
 /** Who of a request's recipients has opted out: for most accounts without a read, up to a second late. */
 export function createOptOutLookup(
@@ -20,11 +23,14 @@ export function createOptOutLookup(
     if (list.length > MAX_KNOWN || list.some(({ recipient }) => isErased(recipient))) return undefined;
     return new Set(list.map(({ sender = "", recipient }) => nameOf(sender, recipient)));
   };
-  return (query) =>
-    whenReady(
-      cached(query.accountId, () => load(query.accountId)),
-      (known) => (known ? among(known, query) : inbound.optedOut(query)),
-    );
+  const outOf = (known: KnownOptOuts, query: OptOutQuery) =>
+    known ? among(known, query) : inbound.optedOut(query);
+  const whenLoaded = async (loading: Promise<KnownOptOuts>, query: OptOutQuery) =>
+    outOf(await loading, query);
+  return (query) => {
+    const known = cached(query.accountId, load);
+    return known instanceof Promise ? whenLoaded(known, query) : outOf(known, query);
+  };
 }
 
 const NOBODY: readonly string[] = [];

@@ -21,7 +21,7 @@ export async function refuseSms(directory: Directory, call: Call): Promise<never
 
 /** What a field that was refused might have decided is left open: routes lead wherever they may. */
 function withoutUnknown(flight: SmsFlight, errors: ErrorCollector): SmsFlight {
-  if (!["from", "template_id", "dlt_template_id"].some(errors.has)) return flight;
+  if (!["from", "template_id", "dlt_template_id"].some((field) => errors.has(field))) return flight;
   const routes = flight.routes.map(({ sender: _sender, category: _category, ...route }) => route);
   return { ...flight, routes };
 }
@@ -38,7 +38,10 @@ function ofSoundPart({ request }: SmsFlight, { json, errors }: Refused): ErrorCo
   const areNone = Object.keys(request.variables ?? {}).length === 0;
   const isOpen = errors.has("template_id") || (errors.has("variables") && areNone);
   return {
-    ...errors,
+    has: (field) => errors.has(field),
+    isEmpty: () => errors.isEmpty(),
+    list: () => errors.list(),
+    summarise: (field, summary) => errors.summarise(field, summary),
     add(field, reason) {
       if (!isOpen || field.split(".")[0] !== "variables") errors.add(field, reason);
     },

@@ -63,6 +63,8 @@ interface Row {
 
 interface Entry {
   readonly endpoint: Endpoint;
+  /** The answer where the path has no parameters. */
+  readonly found: Match;
   /** Names of the path's parameters, in their order. */
   readonly names: readonly string[];
 }
@@ -116,7 +118,11 @@ function isSame(a: readonly Segment[], b: readonly Segment[]): boolean {
 function addTo(row: Row, endpoint: Endpoint, path: string): void {
   if (row.methods.has(endpoint.method)) throw new Error(`two endpoints for ${endpoint.method} ${path}`);
   const names = path.split("/").flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
-  row.methods.set(endpoint.method, { endpoint, names });
+  row.methods.set(endpoint.method, {
+    endpoint,
+    names,
+    found: { kind: "found", endpoint, params: NO_PARAMS },
+  });
   row.cors ||= endpoint.cors === true;
   const more = [...(row.methods.has("GET") ? ["HEAD"] : []), ...(row.cors ? ["OPTIONS"] : [])];
   row.allow = [...row.methods.keys(), ...more].join(", ");
@@ -126,12 +132,12 @@ function addTo(row: Row, endpoint: Endpoint, path: string): void {
 function pick(row: Row, method: string, values: readonly string[]): Match {
   const entry = row.methods.get(method === "HEAD" ? "GET" : method);
   if (!entry) return { kind: "wrong_method", allow: row.allow, cors: row.cors };
+  if (entry.names.length === 0) return entry.found;
   return { kind: "found", endpoint: entry.endpoint, params: toParams(entry.names, values) };
 }
 
 function toParams(names: readonly string[], values: readonly string[]): Params {
-  const [first] = names;
-  if (first === undefined) return NO_PARAMS;
+  const [first = ""] = names;
   if (names.length === 1) return { [first]: decoded(values[0] ?? "") };
   return Object.fromEntries(names.map((name, index) => [name, decoded(values[index] ?? "")]));
 }

@@ -34,17 +34,38 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps);
 
-  return ({ endpoint, params }, request, arrival) =>
-    whenReady(admit(endpoint, request.headers), (caller) => {
-      const call = openCall(endpoint, { request, params, arrival, now: clock.now(), isTrustedProxy });
-      if (caller) {
-        arrival.accountId = caller.account.id;
-        call.caller = caller;
-        if (endpoint.waits) call.authenticateAgain = () => authenticator.apiKey(request.headers);
-      }
-      const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
-      return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
-    });
+  const run = (found: Found, asked: Asked, caller: KeyOwner | undefined): MaybePromise<Answered> => {
+    const { endpoint } = found;
+    const { request, arrival } = asked;
+    const call = openCall(found, asked, clock.now());
+    if (endpoint.auth === "none") call.clientAddress = addressOf(asked, isTrustedProxy);
+    if (caller) {
+      arrival.accountId = caller.account.id;
+      call.caller = caller;
+    }
+    if (endpoint.waits) addWaiting(call, request, authenticator);
+    const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
+    return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
+  };
+  const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, asked: Asked) =>
+    run(found, asked, await caller);
+
+  return (found, request, arrival) => {
+    const caller = admit(found.endpoint, request.headers);
+    const asked = { request, arrival };
+    return caller instanceof Promise ? runOnce(found, caller, asked) : run(found, asked, caller);
+  };
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly arrival: Arrival;
+}
+
+/** For an endpoint that may keep its client waiting. */
+function addWaiting(call: Opened, request: Request, authenticator: Authenticator): void {
+  call.signal = request.signal;
+  if (call.caller) call.authenticateAgain = () => authenticator.apiKey(request.headers);
 }
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
@@ -115,34 +136,25 @@ async function replayFor(
 /** A call whose caller and body are not in yet. */
 type Opened = { -readonly [Field in keyof Call]: Call[Field] };
 
-interface CallParts {
-  readonly request: Request;
-  readonly params: Call["params"];
-  readonly arrival: Arrival;
-  readonly now: number;
-  readonly isTrustedProxy: DoorDeps["isTrustedProxy"];
-}
-
 const NO_QUERY = new URLSearchParams();
 const isNobody = () => false;
 
-function openCall(
-  endpoint: Endpoint,
-  { request, params, arrival, now, isTrustedProxy = isNobody }: CallParts,
-): Opened {
-  const { headers } = request;
+function openCall({ endpoint, params }: Found, { request, arrival }: Asked, now: number): Opened {
   return {
     requestId: arrival.requestId,
-    headers,
+    headers: request.headers,
     params,
     now,
     query: endpoint.query ? queryOf(request.url) : NO_QUERY,
-    clientAddress:
-      endpoint.auth === "none"
-        ? clientAddress(arrival.addressOf(request), headers.get("x-forwarded-for"), isTrustedProxy)
-        : "",
-    ...(endpoint.waits && { signal: request.signal }),
+    clientAddress: "",
   };
+}
+
+function addressOf(
+  { request, arrival }: Asked,
+  isTrustedProxy: DoorDeps["isTrustedProxy"] = isNobody,
+): string {
+  return clientAddress(arrival.addressOf(request), request.headers.get("x-forwarded-for"), isTrustedProxy);
 }
 
 function readableKey(headers: Headers): string | undefined {

@@ -26,7 +26,7 @@ import {
   smsResourceJson,
 } from "./sms-resource.ts";
 import { windowEnd } from "./sms-window.ts";
-import { type MaybePromise, whenReady } from "./when-ready.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -77,7 +77,17 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const request = parsed.value;
   if (request.isDryRun) return dryRunSms(deps, { caller, request, now: call.now });
   const planned = planSms(deps.directory, { caller, request, now: call.now });
-  return whenReady(planned, (plan) => acceptSms(deps, call, { request, plan }));
+  return planned instanceof Promise
+    ? acceptPlanned(deps, call, { request, planned })
+    : acceptSms(deps, call, { request, plan: planned });
+}
+
+async function acceptPlanned(
+  deps: MessageDeps,
+  call: Call,
+  { request, planned }: { readonly request: SendSms; readonly planned: Promise<SmsPlan> },
+): Promise<Answered> {
+  return acceptSms(deps, call, { request, plan: await planned });
 }
 
 interface PlannedSms {
@@ -87,18 +97,18 @@ interface PlannedSms {
 
 function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms): Promise<Answered> {
   const caller = callerOf(call);
-  const making = { deps, caller, now: call.now, expiresAt: windowEnd(request, caller, call.now) };
-  const { messages, body } = request.isBatch
-    ? makeBatch(request, plan, { ...making, isOnce: sendsRepeatsOnce(caller) })
-    : makeSingle(request, plan, making);
+  const { now } = call;
+  const making = { deps, caller, request, plan, now, expiresAt: windowEnd(request, caller, now) };
+  const { messages, body } = request.isBatch ? makeBatch(making) : makeSingle(making);
   const flow = messages.length === 1 ? "single" : "batch";
-  const limited = limitedRequest(caller, plan.content, call.now);
-  return acceptMessages(
-    deps.intake,
-    { accountId: caller.account.id, flow, content: plan.content, messages, ...(limited && { limited }) },
-    { call, operation: "sendSms", body },
-  );
+  const { content } = plan;
+  const accepting: Writable<Accepting> = { accountId: caller.account.id, flow, content, messages };
+  const limited = limitedRequest(caller, content, now);
+  if (limited) accepting.limited = limited;
+  return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body });
 }
+
+type Accepting = Parameters<typeof acceptMessages>[1];
 
 interface Made {
   readonly messages: readonly NewMessage[];
@@ -106,28 +116,29 @@ interface Made {
   readonly body: string;
 }
 
-interface Making {
+interface Making extends PlannedSms {
   readonly deps: MessageDeps;
   readonly caller: KeyOwner;
   readonly now: number;
   readonly expiresAt: number;
 }
 
-function makeSingle(request: SendSms, plan: SmsPlan, making: Making): Made {
-  const message = toMessage(request, plan, { ...making, index: 0 });
+function makeSingle(making: Making): Made {
+  const message = toMessage(0, making);
   return { messages: [message], body: acceptedSmsJson(message, making.deps.createdAtOf(message.id)) };
 }
 
-/** `isOnce`: a number that is repeated shares the message of its first mention. */
-function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: boolean }): Made {
-  const { deps, isOnce } = making;
+/** Where the account wants it, a number that is repeated shares the message of its first mention. */
+function makeBatch(making: Making): Made {
+  const { deps, request, caller } = making;
+  const isOnce = sendsRepeatsOnce(caller);
   const messages: NewMessage[] = [];
   const answers: string[] = [];
   const first = new Map<string, string>();
   for (const [index, recipient] of request.to.entries()) {
     let answer = isOnce ? first.get(recipient) : undefined;
     if (answer === undefined) {
-      const message = toMessage(request, plan, { ...making, index });
+      const message = toMessage(index, making);
       answer = acceptedSmsJson(message, deps.createdAtOf(message.id));
       messages.push(message);
       first.set(recipient, answer);
@@ -138,8 +149,8 @@ function makeBatch(request: SendSms, plan: SmsPlan, making: Making & { isOnce: b
 }
 
 /** The message of entry `index` of `to`. */
-function toMessage(request: SendSms, plan: SmsPlan, making: Making & { index: number }): NewMessage {
-  const { deps, index, expiresAt, now } = making;
+function toMessage(index: number, making: Making): NewMessage {
+  const { deps, request, plan, expiresAt, now } = making;
   const { scheduleAt } = request;
   const recipient = request.to[index] ?? "";
   const jobs = [{ queue: plan.queues[index] ?? "" }];
@@ -152,7 +163,7 @@ function toMessage(request: SendSms, plan: SmsPlan, making: Making & { index: nu
     jobs,
   };
   if (scheduleAt !== undefined) message.dueAt = scheduleAt;
-  if (plan.content.category === "promotional") defer(message, scheduleAt ?? now, { plan, making });
+  if (plan.content.category === "promotional") defer(message, scheduleAt ?? now, making);
   return message;
 }
 
@@ -160,9 +171,8 @@ function toMessage(request: SendSms, plan: SmsPlan, making: Making & { index: nu
 function defer(
   message: Writable<NewMessage>,
   dueAt: number,
-  { plan, making }: { readonly plan: SmsPlan; readonly making: Making },
+  { plan, caller: { account, settings } }: Making,
 ): void {
-  const { account, settings } = making.caller;
   const promotion = { accountMode: account.mode, settings, content: plan.content };
   const opensAt = mayGoAt(promotion, message.recipient, dueAt);
   if (opensAt === dueAt) return;

@@ -1,5 +1,5 @@
 /** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
-import { createErrors } from "../core/field-errors.ts";
+import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
 import type { SmsContent } from "../core/message.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
@@ -14,16 +14,23 @@ export interface SmsPlan {
 
 /** Refuses, with every problem at once, what could not be sent. */
 export function planSms(directory: Directory, asked: FlightRequest): MaybePromise<SmsPlan> {
-  return whenReady(openFlight(directory, asked), (flight) => {
-    const errors = createErrors();
-    return whenReady(
-      preflight(flight, () => errors),
-      () => {
-        if (!errors.isEmpty()) throw validationFailed(errors.list());
-        return { content: toContent(flight), queues: flight.queues };
-      },
-    );
-  });
+  return whenReady(openFlight(directory, asked), fly);
+}
+
+function fly(flight: SmsFlight): MaybePromise<SmsPlan> {
+  const errors = createErrors();
+  const judged = preflight(flight, () => errors);
+  return judged instanceof Promise ? landed(flight, errors, judged) : toPlan(flight, errors);
+}
+
+async function landed(flight: SmsFlight, errors: ErrorCollector, judged: Promise<void>): Promise<SmsPlan> {
+  await judged;
+  return toPlan(flight, errors);
+}
+
+function toPlan(flight: SmsFlight, errors: ErrorCollector): SmsPlan {
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { content: toContent(flight), queues: flight.queues };
 }
 
 /** Everything of the request but its recipients and its times. Field by field: a rest pattern costs most of a microsecond. */

@@ -15,7 +15,7 @@ import type { Directory } from "./directory.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
-import { type MaybePromise, whenReady } from "./when-ready.ts";
+import type { MaybePromise } from "./when-ready.ts";
 
 /** A request on its way through the checks: what it is judged by, and what they have settled so far. */
 export interface SmsFlight {
@@ -70,9 +70,11 @@ function templateFieldOf({ templateId }: SendSms): string {
 const SANDBOX_ROUTE: SmsCheck = {
   name: "route",
   judge(flight) {
-    flight.queues = flight.request.to.map(() => SANDBOX_QUEUES.sms);
+    flight.queues = flight.request.to.map(toSandbox);
   },
 };
+
+const toSandbox = () => SANDBOX_QUEUES.sms;
 
 const ROUTE: SmsCheck = {
   name: "route",
@@ -115,6 +117,8 @@ export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
   return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
 }
 
+const NONE: readonly never[] = [];
+
 export interface FlightRequest {
   readonly caller: KeyOwner;
   readonly request: SendSms;
@@ -122,12 +126,38 @@ export interface FlightRequest {
 }
 
 export function openFlight(directory: Directory, asked: FlightRequest): MaybePromise<SmsFlight> {
-  const { account } = asked.caller;
-  return whenReady(findTemplates(directory, account.id, asked.request), (templates) => {
-    const template = templates.byId ?? templates.byDltId;
-    const flight = { ...asked, directory, templates, template, senders: [], routes: [], queues: [] };
-    return account.mode === "sandbox" ? flight : withRegistered(directory, flight);
-  });
+  const templates = findTemplates(directory, asked.caller.account.id, asked.request);
+  return templates instanceof Promise
+    ? whenFound(directory, asked, templates)
+    : withTemplates(directory, asked, templates);
+}
+
+async function whenFound(
+  directory: Directory,
+  asked: FlightRequest,
+  templates: Promise<FoundTemplates>,
+): Promise<SmsFlight> {
+  return withTemplates(directory, asked, await templates);
+}
+
+function withTemplates(
+  directory: Directory,
+  { caller, request, now }: FlightRequest,
+  templates: FoundTemplates,
+): MaybePromise<SmsFlight> {
+  const template = templates.byId ?? templates.byDltId;
+  const flight = {
+    caller,
+    request,
+    now,
+    directory,
+    templates,
+    template,
+    senders: NONE,
+    routes: NONE,
+    queues: NONE,
+  };
+  return caller.account.mode === "sandbox" ? flight : withRegistered(directory, flight);
 }
 
 async function withRegistered(directory: Directory, flight: SmsFlight): Promise<SmsFlight> {
@@ -136,18 +166,28 @@ async function withRegistered(directory: Directory, flight: SmsFlight): Promise<
 }
 
 /** Runs the checks that apply, in their order. Synchronous where all of them are. */
-export function preflight(
-  flight: SmsFlight,
-  collect: (check: SmsCheck) => ErrorCollector,
-): MaybePromise<void> {
+export function preflight(flight: SmsFlight, collect: Collect): MaybePromise<void> {
+  return judgeFrom(0, flight, collect);
+}
+
+type Collect = (check: SmsCheck) => ErrorCollector;
+
+function judgeFrom(first: number, flight: SmsFlight, collect: Collect): MaybePromise<void> {
   const checks = checksOf(flight.caller);
-  const run = (index: number): MaybePromise<void> => {
-    for (let next = index; next < checks.length; next++) {
-      const check = checks[next];
-      if (!check || check.appliesTo?.(flight) === false) continue;
-      const judged = check.judge(flight, collect(check));
-      if (judged instanceof Promise) return judged.then(() => run(next + 1));
-    }
-  };
-  return run(0);
+  for (let next = first; next < checks.length; next++) {
+    const check = checks[next];
+    if (!check || check.appliesTo?.(flight) === false) continue;
+    const judged = check.judge(flight, collect(check));
+    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { flight, collect });
+  }
+}
+
+interface Judging {
+  readonly flight: SmsFlight;
+  readonly collect: Collect;
+}
+
+async function judgeAfter(judged: Promise<void>, next: number, { flight, collect }: Judging): Promise<void> {
+  await judged;
+  return judgeFrom(next, flight, collect);
 }

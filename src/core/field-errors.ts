@@ -80,44 +80,56 @@ export function checkBody<Schema extends TObject>(schema: Schema, body: unknown)
 }
 
 export function createErrors(): ErrorCollector {
-  // Made when there is something to note: a good body is judged without any of them.
-  let fields: Map<string, string> | undefined;
-  let arrays: Map<string, BadEntries> | undefined;
-  let summaries: Map<string, Summary> | undefined;
+  return new Problems();
+}
 
-  const summaryOf = (field: string, { ways, total }: BadEntries) =>
-    [...ways]
-      .map(([summary, { size }]) => (summary ?? summaries?.get(field) ?? plainSummary)(size, total))
+/** A class, since every request has two: its methods are made once. What it holds is made when there is something to note. */
+class Problems implements ErrorCollector {
+  private fields: Map<string, string> | undefined;
+  private arrays: Map<string, BadEntries> | undefined;
+  private summaries: Map<string, Summary> | undefined;
+
+  add(field: string, reason: string): void {
+    this.fields ??= new Map();
+    if (!this.fields.has(field)) this.fields.set(field, reason);
+  }
+
+  addEntry(field: string, { index, total, at, reason, summary }: BadEntry): void {
+    this.arrays ??= new Map();
+    const array: BadEntries = this.arrays.get(field) ?? { bad: new Set(), ways: new Map(), total, at: [] };
+    this.arrays.set(field, array);
+    array.bad.add(index);
+    array.ways.set(summary, (array.ways.get(summary) ?? new Set()).add(index));
+    if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
+  }
+
+  summarise(field: string, summary: Summary): void {
+    this.summaries ??= new Map();
+    this.summaries.set(field, summary);
+  }
+
+  has(field: string): boolean {
+    return this.fields?.has(field) === true || this.arrays?.has(field) === true;
+  }
+
+  isEmpty(): boolean {
+    return this.fields === undefined && this.arrays === undefined;
+  }
+
+  list(): FieldErrors {
+    const listed = new Map(this.fields);
+    for (const [field, array] of this.arrays ?? []) {
+      if (!listed.has(field)) listed.set(field, this.summaryOf(field, array));
+      for (const [at, reason] of array.at) if (!listed.has(at)) listed.set(at, reason);
+    }
+    return Object.fromEntries(listed);
+  }
+
+  private summaryOf(field: string, { ways, total }: BadEntries): string {
+    return [...ways]
+      .map(([summary, { size }]) => (summary ?? this.summaries?.get(field) ?? plainSummary)(size, total))
       .join("; ");
-
-  return {
-    add(field, reason) {
-      fields ??= new Map();
-      if (!fields.has(field)) fields.set(field, reason);
-    },
-    addEntry(field, { index, total, at, reason, summary }) {
-      arrays ??= new Map();
-      const array: BadEntries = arrays.get(field) ?? { bad: new Set(), ways: new Map(), total, at: [] };
-      arrays.set(field, array);
-      array.bad.add(index);
-      array.ways.set(summary, (array.ways.get(summary) ?? new Set()).add(index));
-      if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
-    },
-    summarise(field, summary) {
-      summaries ??= new Map();
-      summaries.set(field, summary);
-    },
-    has: (field) => fields?.has(field) === true || arrays?.has(field) === true,
-    isEmpty: () => fields === undefined && arrays === undefined,
-    list() {
-      const listed = new Map(fields);
-      for (const [field, array] of arrays ?? []) {
-        if (!listed.has(field)) listed.set(field, summaryOf(field, array));
-        for (const [at, reason] of array.at) if (!listed.has(at)) listed.set(at, reason);
-      }
-      return Object.fromEntries(listed);
-    },
-  };
+  }
 }
 
 interface BadEntries {

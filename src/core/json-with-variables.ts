@@ -9,15 +9,17 @@ export function jsonWithVariables(
   after?: object,
 ): string {
   const head = JSON.stringify(before).slice(0, -1);
-  const most = variables ? `${head},"variables":${variablesJson(variables)}` : head;
+  const most = variables ? withVariables(head, variables) : head;
   return after ? `${most},${JSON.stringify(after).slice(1)}` : `${most}}`;
 }
 
-function variablesJson(variables: Readonly<Record<string, string | number>>): string {
-  let json = "";
+function withVariables(head: string, variables: Readonly<Record<string, string | number>>): string {
+  let json = `${head},"variables":{`;
+  let comma = "";
   // Not for…in, which is twice as slow where names are numbers.
   for (const name of Object.keys(variables)) {
-    json += `${json === "" ? "" : ","}${JSON.stringify(name)}:${JSON.stringify(variables[name])}`;
+    json = `${json}${comma}${JSON.stringify(name)}:${JSON.stringify(variables[name])}`;
+    comma = ",";
   }
-  return `{${json}}`;
+  return `${json}}`;
 }
