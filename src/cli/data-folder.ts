@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { syncFolder, writePrivateFile } from "../store/private-file.ts";
 
@@ -18,10 +27,22 @@ const MIN_KEY_LENGTH = 16;
 const OWNER_ONLY_FOLDER = 0o700;
 const OTHERS_NOTHING = 0o077;
 
-/** Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's mode. */
+/**
+ * Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's
+ * mode. Throws, in words for the operator, where it cannot be made or written.
+ */
 export function ensureDataFolder(path: string): void {
   process.umask(OTHERS_NOTHING);
-  mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  try {
+    mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `the data folder ${path} cannot be made or written (${reason}): give it to the user that runs this, or name another with POSTRIDER_DATA`,
+      { cause },
+    );
+  }
 }
 
 /**

@@ -59,7 +59,7 @@ function open(config: ListenConfig, fetch: Fetch) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
     const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
-    throw new Error(`${what} on ${config.host}, port ${config.port}: ${reason}`, { cause });
+    throw new Error(`${what} on ${config.host}, port ${config.port} (HOST, PORT): ${reason}`, { cause });
   }
 }
 

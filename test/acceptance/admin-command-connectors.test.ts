@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { testTls } from "../fakes/test-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
 
@@ -86,6 +87,12 @@ describe("connectors and routes", () => {
     expect(inUse.code).toBe(1);
     expect(inUse.err).toBe(`error: conflict\n  id: the connector is in use by the route ${route}\n`);
     await text("routes", "delete", route);
+    await text("connectors", "delete", id);
+  });
+
+  test("a certificate, which begins with dashes, is the value of the option before it", async () => {
+    const { id, config } = await json("connectors", "create", ...smpp(), "--tls-ca", testTls.ca);
+    expect(config.tls_ca).toBe(testTls.ca);
     await text("connectors", "delete", id);
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
+import { testTls } from "../fakes/test-tls.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
 
@@ -87,6 +88,18 @@ test("a setting that is not set is an empty line to scripts, and an unknown one 
   expect((await run(["keys", "show", ""])).err).toBe(
     "error: the id is empty: `keys list` shows what there is\n",
   );
+});
+
+test("a certificate, which begins with dashes, is the value of a setting; what is no value of it is told", async () => {
+  expect(await text("settings", "set", "webhook_ca", testTls.ca)).toStartWith("webhook_ca = -----BEGIN");
+  expect((await run(["settings", "set", "webhook_ca", "--acount", "a"])).err).toBe(
+    "error: unknown option '--acount'\n",
+  );
+  expect(await run(["settings", "set", "stop_words", "STOP", "END"])).toMatchObject({
+    code: 2,
+    err: "error: one name and one value; quote a value that has blanks\n",
+  });
+  await text("settings", "set", "webhook_ca");
 });
 
 test("webhooks secret prints the secrets, and --rotate puts a new one first", async () => {

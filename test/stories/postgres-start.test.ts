@@ -11,6 +11,7 @@ import {
   onPostgres,
   type PostriderProcess,
   runPostrider,
+  startCommand,
   startPostrider,
 } from "../postrider-process.ts";
 
@@ -65,6 +66,20 @@ test("a database that does not exist is said at once, without its password", asy
     /postrider cannot start: the database at .*nowhere cannot be used: .*does not exist/,
   );
   expect(output).not.toContain("hidden");
+});
+
+test("a start that waits for its database is ended by a signal", async () => {
+  const env = {
+    DATABASE_URL: `postgres://127.0.0.1:${await keptPort()}/postrider`,
+    POSTRIDER_SECRET: "of one start alone",
+  };
+  const waiting = startCommand({ dataFolder: folder.path, command: "serve", env });
+  await waiting.line(/cannot be used/);
+  const signalledMs = performance.now();
+  waiting.kill("SIGINT");
+  expect(await waiting.exited).toBe(0);
+  expect(performance.now() - signalledMs).toBeLessThan(10_000);
+  expect(waiting.output()).toContain("stopped before it was ready");
 });
 
 test("of several hosts the one that is there is used", async () => {

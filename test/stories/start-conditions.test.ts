@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -48,6 +48,17 @@ onBothStores(() => {
     const line = `postrider_connector_up{connector="${id}"} `;
     for (let text = ""; !text.includes(line); ) text = await (await fetch(`${service.url}/metrics`)).text();
   });
+});
+
+test("a data folder that cannot be made is called that, with what to do", async () => {
+  const { path, remove } = makeDataFolder();
+  writeFileSync(join(path, "file"), "");
+  const { code, output } = await runPostrider({ env: { POSTRIDER_DATA: join(path, "file") } });
+  expect(code).toBe(1);
+  expect(output).toMatch(
+    /^postrider cannot start: the data folder \S+file cannot be made or written \(EEXIST.*\): .*POSTRIDER_DATA\n$/,
+  );
+  remove();
 });
 
 test("a disk too full to start on is called that, at the next start too, and the first with room is the first start", async () => {

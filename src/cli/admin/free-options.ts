@@ -55,10 +55,13 @@ function schemaOf(name: string, kind: KindFields): FieldSchema | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
+/** A certificate begins with dashes too: `-----BEGIN …`. */
+const LIKE_AN_OPTION = /^--[A-Za-z0-9]/;
+
 function takeValue(rest: string[], { word, isFlag }: { word: string; isFlag: boolean }): string {
   const [next] = rest;
   if (isFlag) return next === "true" || next === "false" ? (rest.shift() ?? "") : "true";
-  if (next === undefined || next.startsWith("--")) throw new UsageFailure(`${word} needs a value`);
+  if (next === undefined || LIKE_AN_OPTION.test(next)) throw new UsageFailure(`${word} needs a value`);
   return rest.shift() ?? "";
 }
 

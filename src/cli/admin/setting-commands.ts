@@ -7,6 +7,7 @@ import {
   type Row,
   type Run,
   rowsText,
+  UsageFailure,
 } from "./command-line.ts";
 import { toCell } from "./table.ts";
 
@@ -21,7 +22,11 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
     noun,
     { usage: "set <name> [value]", summary: "set one; without a value it goes back to its default" },
     { commandLine, work: set },
-  ).option("--account <id>", "for this account only");
+  )
+    .option("--account <id>", "for this account only")
+    // A certificate begins with dashes: `set` tells which words are none of a setting.
+    .allowUnknownOption()
+    .allowExcessArguments();
 }
 
 const COLUMNS: readonly Column[] = [
@@ -45,12 +50,19 @@ async function get(run: Run): Promise<void> {
 
 async function set(run: Run): Promise<void> {
   const [name = "", value = null] = run.args;
+  refuseOtherWords(run.args);
   const query = { account_id: run.options.account as string | undefined };
   const body = { [name]: value };
   const answer = await run.client.request("PUT", "settings", { query, body });
   const setting = (answer as { data: readonly Row[] }).data.find((row) => row.name === name);
   const source = (row: Row) => (row.set_by === "default" ? " (default)" : ` (set for the ${row.set_by})`);
   run.print(setting, (row: Row) => `${name} = ${plain(row.value)}${source(row)}\n`);
+}
+
+function refuseOtherWords(words: readonly string[]): void {
+  const option = words.find((word) => /^--?[A-Za-z]/.test(word));
+  if (option !== undefined) throw new UsageFailure(`unknown option '${option}'`);
+  if (words.length > 2) throw new UsageFailure("one name and one value; quote a value that has blanks");
 }
 
 /** As it would be given to `set`: not the yes and no of tables. */
