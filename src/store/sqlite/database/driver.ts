@@ -1,5 +1,5 @@
 /** The one file that touches `bun:sqlite`. Everything above it would run on another driver of the same shape. */
-import { Database, SQLiteError } from "bun:sqlite";
+import { type Changes, Database, SQLiteError } from "bun:sqlite";
 
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -8,8 +8,11 @@ export interface Statement<Row> {
   all(...values: readonly SqlValue[]): Row[];
   /** The number of rows changed. */
   run(...values: readonly SqlValue[]): number;
-  /** The number of the row inserted; cheaper than RETURNING, which gathers its rows in a table first. */
-  insert(...values: readonly SqlValue[]): number;
+  /**
+   * The number of the last row inserted; cheaper than RETURNING, which gathers its rows in a table first. The values
+   * are those of many rows: they are handed on as the list they are.
+   */
+  insert(values: readonly SqlValue[]): number;
 }
 
 export interface Driver {
@@ -54,11 +57,13 @@ interface FinalStatement extends Statement<unknown> {
 
 function wrap(database: Database, sql: string): FinalStatement {
   const statement = database.prepare<unknown, SqlValue[]>(sql);
+  // It takes one list as well as values one by one, which its types do not say.
+  const ofList = statement as unknown as { run(values: readonly SqlValue[]): Changes };
   return {
     get: (...values) => statement.get(...values) ?? undefined,
     all: (...values) => statement.all(...values),
     run: (...values) => statement.run(...values).changes,
-    insert: (...values) => Number(statement.run(...values).lastInsertRowid),
+    insert: (values) => Number(ofList.run(values).lastInsertRowid),
     finalize: () => statement.finalize(),
   };
 }

@@ -9,8 +9,11 @@ export interface RowTable {
   readonly otherwise?: string;
 }
 
-/** Inserts rows, given as their values one after the other; the number of the last where the table numbers its rows. */
-type RowInsert = (values: readonly SqlValue[]) => number;
+/**
+ * Inserts rows, given as their values one after the other; the number of the last where the table numbers its rows.
+ * `end`: how many of the values count; absent: all.
+ */
+type RowInsert = (values: readonly SqlValue[], end?: number) => number;
 
 /** Rows in one statement: of what a statement costs most is not for its rows. */
 export const AT_ONCE = [16, 4, 1];
@@ -20,37 +23,48 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
   const width = columns.split(", ").length;
   const row = `(${Array(width).fill("?").join(", ")})`;
   const statements = AT_ONCE.map((rows) => ({
-    length: rows * width,
+    // Filled again for every statement that runs: nothing is made for it.
+    bound: new Array<SqlValue>(rows * width).fill(null),
     statement: db.prepare(
       `INSERT INTO ${into} (${columns}) VALUES ${Array(rows).fill(row).join(", ")} ${otherwise}`,
     ),
   }));
-  return (values) => {
+  return (values, end = values.length) => {
     let at = 0;
     let last = 0;
-    for (const { length, statement } of statements) {
-      for (; values.length - at >= length; at += length) {
-        last = statement.insert(...(values.length === length ? values : values.slice(at, at + length)));
+    for (const { bound, statement } of statements) {
+      while (end - at >= bound.length) {
+        for (let index = 0; index < bound.length; index++) bound[index] = values[at++] ?? null;
+        last = statement.insert(bound);
       }
     }
     return last;
   };
 }
 
+interface LateRows {
+  /** Values of the next row, all of them or one part after the other. */
+  push(...values: readonly SqlValue[]): void;
+}
+
 /** Collects values of rows until the end of the transaction. */
-export function createLateRows(
-  db: Database,
-  table: RowTable,
-): { push(...values: readonly SqlValue[]): void } {
+export function createLateRows(db: Database, table: RowTable): LateRows {
   const insert = createRowInsert(db, table);
+  // It keeps its length, and nothing of what was in it: a list that grows anew in each transaction costs thrice its size.
   const values: SqlValue[] = [];
+  let end = 0;
   const forget = () => {
-    values.length = 0;
+    values.fill(null, 0, end);
+    end = 0;
   };
   db.beforeEnd(() => {
-    insert(values);
+    insert(values, end);
     forget();
   });
   db.onRollback(forget);
-  return { push: (...row) => void values.push(...row) };
+  return {
+    push(...more) {
+      for (let index = 0; index < more.length; index++) values[end++] = more[index] ?? null;
+    },
+  };
 }
