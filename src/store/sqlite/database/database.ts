@@ -63,7 +63,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   return {
     prepare: (sql) => driver.prepare(sql),
     write: (work, weight, place) =>
-      commits.write(place === undefined ? () => andThen(work, writeAll) : work, weight, place),
+      commits.write(place === undefined ? followedBy(writeAll, work) : work, weight, place),
     read: (work) => reading(work, snapshot.open),
     renew: snapshot.end,
     alone: (work) => reading(work, snapshot.end),
@@ -93,8 +93,10 @@ function runAll(all: readonly (() => void)[]): void {
   for (const run of all) run();
 }
 
-function andThen<T>(work: () => T, then: () => void): T {
-  const value = work();
-  then();
-  return value;
+function followedBy<T>(then: () => void, work: () => T): () => T {
+  return () => {
+    const value = work();
+    then();
+    return value;
+  };
 }

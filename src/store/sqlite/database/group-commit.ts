@@ -1,5 +1,5 @@
 import { StoreUnavailable } from "../../store.ts";
-import { createTransactions, type Result, type TransactionOptions } from "./transactions.ts";
+import { createTransactions, type Results, type TransactionOptions } from "./transactions.ts";
 import type { WriteLock } from "./write-lock.ts";
 
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
@@ -37,11 +37,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const line = createLine({
     ...inTurn(options),
     flush(group) {
-      const results = transactions.runGroup(group.map((call) => call.work));
+      const results = transactions.runGroup(group);
       return () => {
-        group.forEach((call, index) => {
-          answer(call, results[index] ?? { error: new Error("a call was left without a result") });
-        });
+        answerAll(group, results);
         options.onCommit();
       };
     },
@@ -51,15 +49,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   return {
     write<T>(work: () => T, weight = 1, place: Place = "first") {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
-      return new Promise<T>((resolve, reject) => {
-        line.join({
-          work,
-          weight,
-          place,
-          resolve: (value) => resolve(value as T),
-          reject,
-        });
-      });
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      line.join({ work, weight, place, resolve, reject });
+      return promise as Promise<T>;
     },
     async close() {
       isClosed = true;
@@ -102,10 +94,10 @@ function createLine({ schedule, flush }: LineOptions) {
   const turn = () => {
     if (gathering.goesOn(waiting)) return schedule(turn);
     isScheduled = false;
-    const answerAll = flush(takeGroup(waiting));
+    const answer = flush(takeGroup(waiting));
     wake();
     if (waiting.length === 0) for (const done of onEmpty.splice(0)) done();
-    answerAll();
+    answer();
   };
 
   return {
@@ -165,11 +157,19 @@ function takeGroup(waiting: Call[]): Call[] {
     if (count > 0 && weight > MAX_WEIGHT) break;
     count++;
   }
-  const group = waiting.splice(0, count);
-  return PLACES.flatMap((wanted) => group.filter(({ place }) => place === wanted));
+  return inOrder(waiting.splice(0, count));
 }
 
-function answer(call: Call, result: Result): void {
-  if ("error" in result) call.reject(result.error);
-  else call.resolve(result.value);
+/** By place, and those of one place as they came. Mostly all are of one. */
+function inOrder(group: Call[]): Call[] {
+  const place = group[0]?.place;
+  if (group.every((call) => call.place === place)) return group;
+  return PLACES.flatMap((wanted) => group.filter((call) => call.place === wanted));
+}
+
+function answerAll(group: readonly Call[], { values, errors }: Results): void {
+  group.forEach((call, index) => {
+    if (errors.has(index)) call.reject(errors.get(index));
+    else call.resolve(values[index]);
+  });
 }

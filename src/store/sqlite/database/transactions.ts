@@ -12,24 +12,33 @@ export interface TransactionOptions {
   readonly beforeCommit?: () => void;
 }
 
-export type Result = { readonly value: unknown } | { readonly error: unknown };
-
-export interface Transactions {
-  /** One result for each of `works`, all that succeeded in one commit. Outages fail all; other errors only their own. */
-  runGroup(works: readonly Work[]): readonly Result[];
+/** What became of the calls of a group, in their order. */
+export interface Results {
+  readonly values: readonly unknown[];
+  /** Of those that failed, by their place; they have no value. */
+  readonly errors: ReadonlyMap<number, unknown>;
 }
 
-type Work = () => unknown;
+export interface Transactions {
+  /** Runs them all; those that succeed are in one commit. Outages fail all; other errors only their own. */
+  runGroup(calls: readonly Work[]): Results;
+}
+
+interface Work {
+  readonly work: () => unknown;
+}
+
+const NONE: ReadonlyMap<number, unknown> = new Map();
 
 export function createTransactions(options: TransactionOptions): Transactions {
   const { beforeEnd } = options;
   const { begin, commit, rollback } = createBrackets(options);
 
   /** All in one, or a throw with nothing stored. */
-  const runTogether = (works: readonly Work[], run: (work: Work) => Result): readonly Result[] => {
+  const runTogether = (run: () => Results): Results => {
     try {
       begin();
-      const results = works.map(run);
+      const results = run();
       beforeEnd?.();
       commit();
       return results;
@@ -40,19 +49,27 @@ export function createTransactions(options: TransactionOptions): Transactions {
   };
 
   return {
-    runGroup(works) {
+    runGroup(calls) {
       try {
-        return runTogether(works, (work) => ({ value: work() }));
+        return runTogether(() => ({ values: calls.map(runOne), errors: NONE }));
       } catch (error) {
-        if (isUnavailable(error) || works.length === 1) return works.map(() => ({ error: toError(error) }));
+        if (isUnavailable(error) || calls.length === 1) return allFailed(calls, error);
       }
       try {
-        return runTogether(works, (work) => runApart(options, work));
+        return runTogether(() => runEachApart(options, calls));
       } catch (error) {
-        return works.map(() => ({ error: toError(error) }));
+        return allFailed(calls, error);
       }
     },
   };
+}
+
+function runOne({ work }: Work): unknown {
+  return work();
+}
+
+function allFailed(calls: readonly Work[], error: unknown): Results {
+  return { values: [], errors: new Map(calls.map((_, index) => [index, toError(error)])) };
 }
 
 function createBrackets({ driver, onRollback, beforeBegin, beforeCommit }: TransactionOptions) {
@@ -84,20 +101,28 @@ function createBrackets({ driver, onRollback, beforeBegin, beforeCommit }: Trans
 }
 
 /** The group again after one of it has failed: each within a savepoint, so that one commit still serves them all. */
-function runApart({ driver, onRollback, beforeEnd }: TransactionOptions, work: Work): Result {
-  driver.exec("SAVEPOINT call");
-  try {
-    const value = work();
-    beforeEnd?.();
-    driver.exec("RELEASE call");
-    return { value };
-  } catch (error) {
-    if (isUnavailable(error)) throw error;
-    driver.exec("ROLLBACK TO call");
-    driver.exec("RELEASE call");
-    onRollback();
-    return { error };
-  }
+function runEachApart(
+  { driver, onRollback, beforeEnd }: TransactionOptions,
+  calls: readonly Work[],
+): Results {
+  const errors = new Map<number, unknown>();
+  const values = calls.map(({ work }, index) => {
+    driver.exec("SAVEPOINT call");
+    try {
+      const value = work();
+      beforeEnd?.();
+      driver.exec("RELEASE call");
+      return value;
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      driver.exec("ROLLBACK TO call");
+      driver.exec("RELEASE call");
+      onRollback();
+      errors.set(index, error);
+      return undefined;
+    }
+  });
+  return { values, errors };
 }
 
 function isUnavailable(error: unknown): boolean {
