@@ -110,11 +110,11 @@ export interface Intake {
   }): Promise<StoredMessage | undefined>;
   /** Who a key belongs to; unknown and revoked keys are both `undefined`. */
   findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
-  /** The message's history in order, `undefined` where `findMessage` says so. */
+  /** The message's history in order, `undefined` where there is none such: of any account and channel, if not named. */
   timeline(query: {
-    accountId: string;
-    channel: ChannelName;
     id: string;
+    accountId?: string;
+    channel?: ChannelName;
   }): Promise<readonly TimelineEntry[] | undefined>;
 }
 

@@ -137,9 +137,11 @@ test("sandbox messages and messages timeline show what became of a message", asy
     "5",
   );
   expect(data).toMatchObject([{ message_id: id, subject: "Hello", body_text: "x" }]);
-  expect(await text("messages", "timeline", id, "--account", sandbox, "--channel", "email")).toContain(
-    "delivered",
-  );
+  const shown = await text("messages", "timeline", id);
+  expect(shown).toContain("delivered");
+  expect(await text("messages", "timeline", id, "--account", sandbox, "--channel", "email")).toBe(shown);
+  const other = await run(["messages", "timeline", id, "--channel", "sms"]);
+  expect([other.code, other.err]).toEqual([1, "error: message not found\n"]);
 });
 
 describe("where the server is", () => {

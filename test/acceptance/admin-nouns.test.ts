@@ -186,6 +186,7 @@ onEveryAdmin((startAdmin) => {
         "connectors/{id}/test",
         "domains/{id}/verify",
         "keys/{id}/revoke",
+        "messages/{id}/timeline",
         "messages/{channel}/{id}/timeline",
         "erasures",
         "erasures/{id}",

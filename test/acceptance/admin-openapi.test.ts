@@ -132,6 +132,8 @@ onEveryAdmin((startAdmin) => {
       ],
       ["GET", `inbound-messages?account_id=${admin.accountId}`],
       ["GET", `messages/sms/${NOBODY}/timeline?account_id=${account}`],
+      ["GET", `messages/${NOBODY}/timeline`],
+      ["GET", `messages/${NOBODY}/timeline?channel=fax`],
       [
         "POST",
         "suppressions/import",

@@ -63,7 +63,7 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
-    test("a message's timeline is shown to whoever names its account and channel", async () => {
+    test("a message's timeline is shown by its id, and of the account and channel that are named only", async () => {
       const id = Bun.randomUUIDv7();
       await admin.store.intake.accept({
         accountId: live,
@@ -118,6 +118,17 @@ onEveryAdmin((startAdmin) => {
       for (const wrong of [`messages/email/${id}`, `messages/fax/${id}`, "messages/sms/x"]) {
         expect((await admin.call("GET", `${wrong}/timeline?account_id=${live}`)).status).toBe(404);
       }
+      const byId = (id: string, query = "") => admin.call("GET", `messages/${id}/timeline${query}`);
+      for (const query of ["", "?channel=sms", `?account_id=${live}`, `?account_id=${live}&channel=sms`]) {
+        expect((await byId(id.toUpperCase(), query)).json).toEqual(json);
+      }
+      for (const query of ["?channel=email", `?account_id=${admin.accountId}`]) {
+        const none = await byId(id, query);
+        expect([none.status, none.json.message]).toEqual([404, "message not found"]);
+      }
+      for (const unknown of [Bun.randomUUIDv7(), "x"]) expect((await byId(unknown)).status).toBe(404);
+      expect((await byId(id, "?channel=fax")).json.details).toEqual({ channel: "must be one of sms, email" });
+      expect((await byId(id, "?account_id=x")).json.details).toEqual({ account_id: "no such account" });
     });
   });
 });

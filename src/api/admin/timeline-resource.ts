@@ -1,42 +1,73 @@
-import Type from "typebox";
-import { TIMELINE_KINDS, type TimelineEntry } from "../../core/message.ts";
+import Type, { type TSchema } from "typebox";
+import { type ChannelName, TIMELINE_KINDS, type TimelineEntry } from "../../core/message.ts";
+import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { messageNotFound } from "../errors.ts";
+import { messageNotFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountOfQuery } from "./draft.ts";
 import { adminPath } from "./record-plan.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
+  const answer = async (id: string, { accountId, channel }: Whose) => {
+    const wanted = present({ accountId, channel });
+    const timeline = await store.intake.timeline({ id: id.toLowerCase(), ...wanted });
+    if (!timeline) throw messageNotFound();
+    return Response.json({ data: timeline.map(toResource) });
+  };
   return [
     {
-      method: "GET",
+      ...ofMessages,
+      path: adminPath("messages/{id}/timeline"),
+      operation: "findMessageTimeline",
+      summary: "Show everything that happened to a message, whichever account and channel it is of",
+      query: {
+        account_id: Type.Optional(Type.String({ description: "Only where it is of this account" })),
+        channel: Type.Optional(
+          Type.Enum([...CHANNELS], { type: "string", description: "Only where it is one" }),
+        ),
+      } as Readonly<Record<string, TSchema>>,
+      responses: { 200: inOrder, 404: { description: "There is no such message" } },
+      async handle({ query, params: { id = "" } }) {
+        const channel = channelOf(query);
+        if (!isUuid(id)) throw messageNotFound();
+        const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+        return answer(id, { accountId: account?.id, channel });
+      },
+    },
+    {
+      ...ofMessages,
       path: adminPath("messages/{channel}/{id}/timeline"),
       operation: "getMessageTimeline",
-      summary: "Show everything that happened to a message",
-      tag: "Admin: messages",
-      auth: "admin",
+      summary: "Show everything that happened to a message of an account",
       query: { account_id: Type.String() },
-      responses: {
-        200: { description: "In order", schema: Type.Object({ data: Type.Array(shown) }) },
-        404: { description: "The account has no such message" },
-      },
-      async handle({ query, params }) {
-        const { channel, id = "" } = params;
-        if ((channel !== "sms" && channel !== "email") || !isUuid(id)) throw messageNotFound();
+      responses: { 200: inOrder, 404: { description: "The account has no such message" } },
+      async handle({ query, params: { id = "", ...params } }) {
+        const channel = CHANNELS.find((each) => each === params.channel);
+        if (!channel || !isUuid(id)) throw messageNotFound();
         const account = await accountOfQuery(store.records, query);
-        const timeline = await store.intake.timeline({
-          accountId: account.id,
-          channel,
-          id: id.toLowerCase(),
-        });
-        if (!timeline) throw messageNotFound();
-        return Response.json({ data: timeline.map(toResource) });
+        return answer(id, { accountId: account.id, channel });
       },
     },
   ];
+}
+
+interface Whose {
+  readonly accountId: string | undefined;
+  readonly channel: ChannelName | undefined;
+}
+
+const CHANNELS = ["sms", "email"] as const satisfies readonly ChannelName[];
+
+const ofMessages = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
+
+function channelOf(query: URLSearchParams): ChannelName | undefined {
+  const given = query.get("channel");
+  const channel = CHANNELS.find((each) => each === given);
+  if (given !== null && !channel) throw validationFailed({ channel: "must be one of sms, email" });
+  return channel;
 }
 
 const shown = Type.Object({
@@ -50,6 +81,8 @@ const shown = Type.Object({
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
   detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
+
+const inOrder = { description: "In order", schema: Type.Object({ data: Type.Array(shown) }) };
 
 function toResource(entry: TimelineEntry) {
   return {

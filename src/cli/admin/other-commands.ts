@@ -57,18 +57,15 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
     {
       commandLine,
       async work(run) {
-        const path = `${pathOf(`messages/${encodeURIComponent(String(run.options.channel))}`, run)}/timeline`;
-        const query = { account_id: String(run.options.account) };
-        run.print(await run.client.request("GET", path, { query }), (page) =>
-          rowsText(TIMELINE_COLUMNS, page),
-        );
+        const { account: account_id, channel } = run.options as Record<string, string | undefined>;
+        const options = { query: { account_id, channel } };
+        const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
+        run.print(answer, (page) => rowsText(TIMELINE_COLUMNS, page));
       },
     },
   )
-    .requiredOption("--account <id>", "whose message it is")
-    .addOption(
-      new Option("--channel <channel>", "sms or email").choices(["sms", "email"]).makeOptionMandatory(),
-    );
+    .option("--account <id>", "only if it is this account's")
+    .addOption(new Option("--channel <channel>", "only if it is one").choices(["sms", "email"]));
 }
 
 /** `domains verify`, to be put beside the verbs every noun has. */

@@ -81,6 +81,28 @@ export function acceptContract(open: OpenStore): void {
   );
 
   test(
+    "a timeline is found by the message's id alone, and not where account or channel are named and are others",
+    inWorld(open, async ({ store, account, addAccount, sms, email, id }) => {
+      const [text = ""] = await sms();
+      const mail = await email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [] });
+      const other = await addAccount();
+      const timeline = store.intake.timeline;
+      for (const [messageId, channel, wrong] of [
+        [text, "sms", "email"],
+        [mail, "email", "sms"],
+      ] as const) {
+        for (const query of [{}, { channel }, { accountId: account.id }]) {
+          expect(await timeline({ ...query, id: messageId })).toEqual([]);
+        }
+        expect(await timeline({ id: messageId, channel: wrong })).toBeUndefined();
+        expect(await timeline({ id: messageId, accountId: other.id })).toBeUndefined();
+        expect(await timeline({ id: messageId, accountId: "no such account" })).toBeUndefined();
+      }
+      for (const unknown of [id(), ""]) expect(await timeline({ id: unknown })).toBeUndefined();
+    }),
+  );
+
+  test(
     "every message of a batch is stored and queued",
     inWorld(open, async ({ sms, claim, message }) => {
       const to = Array.from({ length: 1_000 }, (_, index) => `+9198${String(index).padStart(8, "0")}`);

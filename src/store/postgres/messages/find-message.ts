@@ -16,7 +16,7 @@ export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | 
     },
     async timeline({ id, accountId, channel }) {
       if (!isUuid(id)) return undefined;
-      const found = await db.query(IS_THERE, [id, channel, accountId]);
+      const found = await db.query(IS_THERE, [id, channel ?? null, accountId ?? null]);
       if (found.length === 0) return undefined;
       const sql = `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = $1 ORDER BY position`;
       return (await db.query<TimelineRow>(sql, [id])).map(toTimelineEntry);
@@ -26,14 +26,13 @@ export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | 
 
 type FoundRow = Omit<MessageRow, "content" | "account"> & { readonly envelope: string };
 
-const OF_ACCOUNT = `WHERE m.id = $1 AND m.channel = $2
-  AND m.account = (SELECT number FROM accounts WHERE accounts.id = $3)`;
-
 const FIND_MESSAGE = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error,
     m.expires_at, m.callback_host, c.envelope
-  FROM messages m JOIN contents c ON c.id = m.content ${OF_ACCOUNT}`;
+  FROM messages m JOIN contents c ON c.id = m.content WHERE m.id = $1 AND m.channel = $2
+    AND m.account = (SELECT number FROM accounts WHERE accounts.id = $3)`;
 
-const IS_THERE = `SELECT 1 FROM messages m ${OF_ACCOUNT}`;
+const IS_THERE = `SELECT 1 FROM messages m WHERE m.id = $1 AND m.channel = coalesce($2::text, m.channel)
+  AND ($3::text IS NULL OR m.account = (SELECT number FROM accounts WHERE accounts.id = $3))`;
 
 /** `Intake.findKeyOwner`. */
 export function createKeyLookup(db: Database): Intake["findKeyOwner"] {

@@ -7,8 +7,6 @@ import type { AccountBook } from "../records/account-book.ts";
 import { statusOf } from "./message-status.ts";
 import { createEnvelopeOf } from "./own-content.ts";
 
-type MessageQuery = Parameters<Intake["findMessage"]>[0];
-
 /** The reading half of `Intake`. */
 export function createMessageLookup(
   db: Database,
@@ -20,23 +18,27 @@ export function createMessageLookup(
      FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
   const envelopeOf = createEnvelopeOf(db);
-  const exists = db.prepare("SELECT 1 FROM messages WHERE id = ? AND account = ? AND channel = ?");
+  const exists = db.prepare(
+    "SELECT 1 FROM messages WHERE id = ?1 AND account = coalesce(?2, account) AND channel = coalesce(?3, channel)",
+  );
   const history = db.prepare<TimelineRow>(
     `SELECT ${TIMELINE_COLUMNS} FROM timeline WHERE message_id = ? ORDER BY position`,
   );
-  const keyOf = ({ id, accountId, channel }: MessageQuery) =>
-    [id, accounts.byId(accountId)?.number ?? -1, channel] as const;
+  const numberOf = (accountId: string) => accounts.byId(accountId)?.number ?? -1;
 
   return {
     findMessage: (query) =>
       db.read(() => {
         const { id, accountId, channel } = query;
-        const row = find.get(id, accounts.byId(accountId)?.number ?? -1, channel);
+        const row = find.get(id, numberOf(accountId), channel);
         const envelope = row && envelopeOf(row);
         return !row || envelope === undefined ? undefined : toStoredMessage(row, { id, accountId, envelope });
       }),
-    timeline: (query) =>
-      db.read(() => (exists.get(...keyOf(query)) ? history.all(query.id).map(toTimelineEntry) : undefined)),
+    timeline: ({ id, accountId, channel }) =>
+      db.read(() => {
+        const account = accountId === undefined ? null : numberOf(accountId);
+        return exists.get(id, account, channel ?? null) ? history.all(id).map(toTimelineEntry) : undefined;
+      }),
   };
 }
 
