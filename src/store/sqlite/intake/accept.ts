@@ -52,9 +52,10 @@ export function createAccept(
     const isOwn = isOwnContent(request);
     const content = isOwn ? OWN : (apart?.content ?? nextContent());
     if (!isOwn) insertContent(content, [envelope, body, apart?.count ?? 0], messages);
-    const own = isOwn ? ([envelope, body] as const) : NOT_OWN;
+    const ownEnvelope = isOwn ? envelope : null;
+    const ownBody = isOwn ? body : null;
     const flowNumber = account * 2 + (flow === "batch" ? 1 : 0);
-    const frame = { account, content, channel, callbackHost, own, flow: flowNumber };
+    const frame = { account, content, channel, callbackHost, ownEnvelope, ownBody, flow: flowNumber };
     for (const message of messages) insertMessage(message, frame);
     return ACCEPTED;
   };
@@ -62,11 +63,12 @@ export function createAccept(
   const accept = (request: PackedAccept, apart?: Apart) =>
     db.write(() => acceptNow(request, apart), request[6].length, "late");
 
+  const acceptApart = (request: PackedAccept, texts: BodyTexts) =>
+    withPieces(pieces, { content: nextContent(), texts }, (apart) => accept(request, apart));
+
   return (request) => {
     const texts = request[9];
-    return texts
-      ? withPieces(pieces, { content: nextContent(), texts }, (apart) => accept(request, apart))
-      : accept(request);
+    return texts ? acceptApart(request, texts) : accept(request);
   };
 }
 
@@ -110,14 +112,14 @@ function recipientOf([, recipient]: PackedMessage): string {
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
 
-const NOT_OWN = [null, null] as const;
-
 interface MessageFrame {
   readonly account: number;
   readonly content: number;
   readonly channel: string;
   readonly callbackHost: string | null;
-  readonly own: readonly [envelope: string | null, body: string | null];
+  /** The content, where it is in the row of its message. */
+  readonly ownEnvelope: string | null;
+  readonly ownBody: string | null;
   readonly flow: number;
 }
 
@@ -130,8 +132,8 @@ function createMessageInsert(
   const jobRows = createLateRows(db, { into: "jobs", columns: JOB_COLUMNS });
   const noteDeferral = createDeferralNote(db);
   const nextJob = numbers("jobs");
-  return ([id, recipient, status, parts, expiresAt, dueAt, deferral, ...jobs], frame) => {
-    const { account, content, channel, callbackHost, own, flow } = frame;
+  return ([id, recipient, status, parts, expiresAt, dueAt, deferral, jobs], frame) => {
+    const { account, content, channel, callbackHost, ownEnvelope, ownBody, flow } = frame;
     let first: number | null = null;
     let last: number | null = null;
     for (let at = 0; at < jobs.length; at += 2) {
@@ -142,8 +144,9 @@ function createMessageInsert(
       jobRows.push(last, queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
       if (dueAt === null) queues.ring(queue);
     }
-    const place = [0, deferral === null ? 0 : 1, expiresAt, first, last] as const;
-    messageRows.push(id, account, content, channel, recipient, status, parts, ...place, callbackHost, ...own);
+    const position = deferral === null ? 0 : 1;
+    messageRows.push(id, account, content, channel, recipient, status, parts, 0, position);
+    messageRows.push(expiresAt, first, last, callbackHost, ownEnvelope, ownBody);
     if (deferral !== null) noteDeferral(id, status, deferral);
   };
 }

@@ -1,4 +1,4 @@
-import type { AcceptRequest, NewMessage } from "../../../core/accept-request.ts";
+import type { AcceptRequest, NewJob, NewMessage } from "../../../core/accept-request.ts";
 import { isLargeContent } from "../../../core/large-body.ts";
 import type { Content } from "../../../core/message.ts";
 import { present } from "../../../core/present.ts";
@@ -35,7 +35,7 @@ export type PackedMessage = readonly [
   dueAt: number | null,
   deferral: string | null,
   /** One after the other: the queue, and the parts the job covers. */
-  ...jobs: (string | null)[],
+  jobs: readonly (string | null)[],
 ];
 
 export type PackedKey = readonly [
@@ -74,10 +74,14 @@ function takeApart(content: Content): { readonly content: Content; readonly text
 
 function packMessage(message: NewMessage): PackedMessage {
   const { id, recipient, status, parts, expiresAt, dueAt, deferral, jobs } = message;
+  const why = deferral ? JSON.stringify(deferral) : null;
+  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, why, packJobs(jobs)];
+}
+
+function packJobs(jobs: readonly NewJob[]): PackedMessage[7] {
   const packed: (string | null)[] = [];
   for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
-  const why = deferral ? JSON.stringify(deferral) : null;
-  return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, why, ...packed];
+  return packed;
 }
 
 function packKey(key: AcceptRequest["idempotency"]): PackedKey | null {
