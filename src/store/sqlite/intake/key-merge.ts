@@ -29,12 +29,21 @@ export function createKeyMerge(
   let merging: Generation | undefined;
   let owed = 0;
 
+  /** But for those that were given a newer number since: they go with a later generation. */
+  const rowsOf = (names: readonly string[], lastNumber: number) => {
+    const values: (Buffer | number)[] = [];
+    for (const name of names) {
+      const number = recent.get(name);
+      if (number !== undefined && number <= lastNumber) values.push(Buffer.from(name, "latin1"), number);
+    }
+    return values;
+  };
   const merge = (wanted: number) => {
     if (recent.size() < 2 * generation) return;
     const current = merging && merging.lastNumber > recent.indexedTo() ? merging : freeze(recent, generation);
     merging = current;
     const names = current.take(wanted);
-    insert(names.flatMap((name) => valuesOf(name, recent.get(name), current.lastNumber)));
+    insert(rowsOf(names, current.lastNumber));
     if (names.length === wanted) return;
     mark.run(String(current.lastNumber));
     merging = undefined;
@@ -53,11 +62,6 @@ export function createKeyMerge(
       owed += PACE;
     },
   };
-}
-
-/** One that was given a newer number since goes with a later generation. */
-function valuesOf(name: string, number: number | undefined, lastNumber: number) {
-  return number === undefined || number > lastNumber ? [] : [Buffer.from(name, "latin1"), number];
 }
 
 interface Generation {
