@@ -86,7 +86,7 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
       } catch (error) {
         if (error instanceof HandedOn && elsewhere) {
           inFlight--;
-          return elsewhere(error.restore(request), () => addressOf(request));
+          return handOn(elsewhere, error, { request, addressOf });
         }
         answered = refuse(error, arrival.requestId);
       }
@@ -97,6 +97,16 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
       return response;
     },
   };
+}
+
+interface Came {
+  readonly request: Request;
+  readonly addressOf: (request: Request) => string;
+}
+
+/** As it came: its address is that of the request whose body was read. */
+function handOn(elsewhere: AnswerRequest, error: HandedOn, { request, addressOf }: Came): Promise<Response> {
+  return elsewhere(error.restore(request), () => addressOf(request));
 }
 
 type Preflight = Extract<Match, { kind: "wrong_method" }>;

@@ -58,11 +58,13 @@ export function parseBody<Schema extends TObject, Value>(
   body: unknown,
   judge: (sound: Sound<Static<Schema>>, errors: ErrorCollector) => Value,
 ): Parsed<Value> {
-  if (!isObject(body)) return { errors: { body: "must be a JSON object" } };
+  if (!isObject(body)) return { errors: NOT_AN_OBJECT };
   const errors = createErrors();
   const value = judge(soundPart(schema, body, errors), errors);
   return errors.isEmpty() ? { value } : { errors: errors.list() };
 }
+
+export const NOT_AN_OBJECT: FieldErrors = { body: "must be a JSON object" };
 
 /** A body without the fields that the schema refuses, which `errors` are told of. */
 export function soundPart<Schema extends TObject>(

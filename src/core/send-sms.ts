@@ -6,8 +6,9 @@ import { isExactNumber, NOT_EXACT } from "./exact-number.ts";
 import {
   createErrors,
   type ErrorCollector,
+  isObject,
+  NOT_AN_OBJECT,
   type Parsed,
-  parseBody,
   type Sound,
   soundPart,
 } from "./field-errors.ts";
@@ -116,7 +117,9 @@ export function parseSendSms(
   body: unknown,
   { mode, now }: { mode: AccountMode; now: number },
 ): Parsed<SendSms> {
-  return parseBody(SendSmsBody, body, (sound, errors) => toRequest(sound, { errors, mode, now }));
+  if (!isObject(body)) return { errors: NOT_AN_OBJECT };
+  const { request, errors } = soundSendSms(body, { mode, now });
+  return errors.isEmpty() ? { value: request } : { errors: errors.list() };
 }
 
 /** What is sound of a body that `parseSendSms` refuses, and what is wrong with it. The numbers that are none are left out. */
