@@ -10,6 +10,7 @@ import { AdminFailure } from "./admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 import { findMasterKey } from "./find-master-key.ts";
 import { withReasons } from "./or-refusal.ts";
+import { noDatabase } from "./own-database.ts";
 import { takeDataFolder } from "./take-data-folder.ts";
 
 export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
@@ -42,7 +43,7 @@ export async function stayWithSqlite(dataFolder: string): Promise<boolean> {
 
 function databaseOf(dataFolder: string): string {
   const path = join(dataFolder, DATABASE_FILE);
-  if (!existsSync(path)) throw new AdminFailure(`there is no ${path}`);
+  if (!existsSync(path)) throw new AdminFailure(noDatabase(path));
   return path;
 }
 

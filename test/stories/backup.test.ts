@@ -132,7 +132,10 @@ test("a service that is stopped is backed up alike, and a folder without a datab
   expect(database.query("SELECT count(*) AS rows FROM accounts").get()).toEqual({ rows: 1 });
   database.close();
   const empty = await backup("--data", elsewhere());
-  expect(empty).toMatchObject({ code: 1, output: expect.stringMatching(/there is no .*postrider.db/) });
+  expect(empty).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/there is no .*postrider.db: name the data folder/),
+  });
 });
 
 test("a backup that cannot be written leaves nothing behind", async () => {

@@ -26,7 +26,7 @@ export function addSuppressionCommands(noun: Command, commandLine: CommandLine):
     "a column or field `email`, and whichever others of reason, source and expires_at",
   );
   verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).addOption(
-    new Option("--format <format>", "how").choices(["csv", "jsonl"]).default("csv"),
+    new Option("--format <format>", "as what it is printed").choices(["csv", "jsonl"]).default("csv"),
   );
   verb("release", release).requiredOption("--email <address>", "who may be written to again");
 }

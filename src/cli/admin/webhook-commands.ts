@@ -95,7 +95,7 @@ function addReplay(noun: Command, commandLine: CommandLine): void {
     noun,
     {
       usage: "replay [webhook-id]",
-      summary: "deliver again: one event, or all of an account's host or time that rest",
+      summary: "deliver again: one event, or all of an account that are over, delivered or failed",
     },
     {
       commandLine,
