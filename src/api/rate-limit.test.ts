@@ -36,3 +36,18 @@ test("keys do not share a bucket, and only so many are remembered", () => {
   expect(limiter.take("c", one)).toBeUndefined();
   expect(limiter.take("b", one)).toBeUndefined();
 });
+
+test("of two buckets a request takes from both or from none, and is told the longer wait", async () => {
+  const clock = createHeldClock();
+  const limiter = createRateLimiter(clock);
+  const ofAccount = { key: "account", limit: { rate: 0.1, burst: 2 } };
+  const ofKey = { rate: 1, burst: 3, and: ofAccount };
+  expect([1, 2, 3].map(() => limiter.take("a", ofKey))).toEqual([undefined, undefined, 10]);
+  const alone = { rate: 1, burst: 3 };
+  expect([1, 2].map(() => limiter.take("a", alone))).toEqual([undefined, 1]);
+  expect(limiter.take("a", ofKey)).toBe(10);
+  await clock.advance(10_000);
+  expect([1, 2, 3].map(() => limiter.take("a", alone))).toEqual([undefined, undefined, undefined]);
+  expect(limiter.take("a", ofKey)).toBe(1);
+  expect(limiter.take("account", ofAccount.limit)).toBeUndefined();
+});

@@ -5,6 +5,14 @@ export interface RateLimit {
   readonly rate: number;
   /** Requests at once, after a rest. */
   readonly burst: number;
+  /** A request counts against this one too: it is taken from both buckets, or from none. */
+  readonly and?: NamedLimit;
+}
+
+export interface NamedLimit {
+  /** Of the bucket. */
+  readonly key: string;
+  readonly limit: RateLimit;
 }
 
 export interface RateLimiter {
@@ -19,17 +27,31 @@ const MAX_BUCKETS = 50_000;
 export function createRateLimiter(clock: Clock, maxBuckets = MAX_BUCKETS): RateLimiter {
   const buckets = new Map<string, { readonly tokens: number; readonly at: number }>();
 
+  const tokensIn = ({ key, limit: { rate, burst } }: NamedLimit, now: number): number => {
+    const bucket = buckets.get(key);
+    const filled = bucket ? bucket.tokens + ((now - bucket.at) / 1000) * rate : burst;
+    return Math.min(burst, filled);
+  };
+  const put = (key: string, tokens: number, at: number): void => {
+    buckets.delete(key);
+    buckets.set(key, { tokens, at });
+    if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
+  };
+
   return {
-    take(key, { rate, burst }) {
+    take(key, limit) {
       const now = clock.monotonicMs();
-      const bucket = buckets.get(key);
-      const filled = bucket ? bucket.tokens + ((now - bucket.at) / 1000) * rate : burst;
-      const tokens = Math.min(burst, filled);
-      const isEmpty = tokens < 1;
-      buckets.delete(key);
-      buckets.set(key, { tokens: isEmpty ? tokens : tokens - 1, at: now });
-      if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
-      return isEmpty ? Math.max(1, Math.ceil((1 - tokens) / rate)) : undefined;
+      const asked = chainOf({ key, limit });
+      const found = asked.map((each) => ({ ...each, tokens: tokensIn(each, now) }));
+      const empty = found.filter(({ tokens }) => tokens < 1);
+      const taken = empty.length === 0 ? 1 : 0;
+      for (const { key, tokens } of found) put(key, tokens - taken, now);
+      const waits = empty.map(({ tokens, limit: { rate } }) => Math.ceil((1 - tokens) / rate));
+      return waits.length === 0 ? undefined : Math.max(1, ...waits);
     },
   };
+}
+
+function chainOf(first: NamedLimit): readonly NamedLimit[] {
+  return first.limit.and ? [first, ...chainOf(first.limit.and)] : [first];
 }

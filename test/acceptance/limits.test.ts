@@ -43,6 +43,20 @@ onEveryStore((start) => {
     expect(statuses(await postTimes(api, 1, other.key))).toEqual([202]);
   });
 
+  test("a request that its account's limit refuses does not count against its key, nor the other way round", async () => {
+    await using api = await start();
+    const { accountId } = api.caller;
+    const other = await api.newKey(accountId);
+    const third = await api.newKey(accountId);
+    await api.store.records.setSetting(accountId, "rate_limit_per_key", "1");
+    await api.store.records.setSetting(accountId, "rate_limit_per_account", "2");
+    expect(statuses(await postTimes(api, 3, other.key))).toEqual([202, 429, 429]);
+    expect(statuses(await postTimes(api, 1, third.key))).toEqual([202]);
+    expect(statuses(await postTimes(api, 3))).toEqual([429, 429, 429]);
+    await api.clock.advance(500);
+    expect(statuses(await postTimes(api, 1))).toEqual([202]);
+  });
+
   test("push endpoints take a burst of 500 and then 50 a second, per client address and account", async () => {
     await using api = await start();
     const post = async (count: number, body: object = { account_id: api.caller.accountId }) => {
