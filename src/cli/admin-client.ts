@@ -83,6 +83,8 @@ async function send(server: AdminServer, url: URL, request: RequestInit): Promis
   }
 }
 
+const OWN_AUTHORITY = "an authority of your own is trusted with NODE_EXTRA_CA_CERTS=ca.pem";
+
 function notReached(baseUrl: string, error: unknown, timeLimitMs: number): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
   if (name === "TimeoutError") return `${baseUrl} did not answer within ${timeLimitMs / 1000} s`;
@@ -92,7 +94,8 @@ function notReached(baseUrl: string, error: unknown, timeLimitMs: number): strin
       "or name a running one with --url or POSTRIDER_URL"
     );
   }
-  return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}`;
+  const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_AUTHORITY}` : "";
+  return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
 }
 
 async function readJson(response: Response, { baseUrl }: AdminServer): Promise<unknown> {

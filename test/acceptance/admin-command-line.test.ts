@@ -102,6 +102,13 @@ test("a certificate, which begins with dashes, is the value of a setting; what i
   await text("settings", "set", "webhook_ca");
 });
 
+test("webhooks list says that it wants an account or a message", async () => {
+  expect(await run(["webhooks", "list"])).toMatchObject({
+    code: 2,
+    err: "error: name an account with --account, or a message with --message\n",
+  });
+});
+
 test("webhooks secret prints the secrets, and --rotate puts a new one first", async () => {
   const [first] = (await text("webhooks", "secret", "--account", account)).split("\n");
   expect(first).toStartWith("whsec_");
@@ -167,6 +174,15 @@ describe("where the server is", () => {
     expect(code).toBe(1);
     expect(err).toContain("nothing listens at http://127.0.0.1:1");
     expect(err).toContain("npm start");
+  });
+
+  test("a certificate of nobody known is said to be so, with how to trust its authority", async () => {
+    const fetch = () => new Response("{}");
+    const secure = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch, tls: testTls });
+    const { code, err } = await run(["accounts", "list", "--url", `https://127.0.0.1:${secure.port}`]);
+    await secure.stop(true);
+    expect(code).toBe(1);
+    expect(err).toMatch(/cannot be reached: .*certificate.*NODE_EXTRA_CA_CERTS/);
   });
 
   test("something that is not Postrider is told apart", async () => {

@@ -56,8 +56,11 @@ function addList(noun: Command, commandLine: CommandLine): void {
     { usage: "list", summary: "events that go to callback URLs, and how their delivery stands" },
     {
       commandLine,
-      work: async (run) =>
-        run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page)),
+      async work(run) {
+        if (run.options.account === undefined && run.options.message === undefined)
+          throw new UsageFailure("name an account with --account, or a message with --message");
+        run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page));
+      },
     },
   );
   for (const { flags, meaning } of EVENT_FILTERS) verb.option(flags, meaning);
