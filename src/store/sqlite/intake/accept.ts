@@ -32,8 +32,7 @@ export function createAccept(
   const limit = createLimit(keys, usage);
 
   const replayOf = (key: PackedKey): AcceptResult | undefined => {
-    const [scope, name, bodyDigest, now, expiresAt, status, body] = key;
-    const answer = keys.take({ scope, key: name, bodyDigest, now, expiresAt }, { status, body });
+    const answer = keys.take(key, key.answer);
     return answer && { kind: "replay", answer };
   };
 
@@ -99,7 +98,7 @@ async function withPieces(
 function createLimit(keys: IdempotencyKeys, usage: SmsUsage) {
   return (account: number, request: PackedAccept, limited: LimitedRequest): AcceptResult | undefined => {
     const [, , , , , key, messages] = request;
-    const answer = key ? keys.find({ scope: key[0], key: key[1], now: key[3] }) : undefined;
+    const answer = key ? keys.find(key) : undefined;
     if (answer) return { kind: "replay", answer };
     const refusal = usage.broken(account, messages.map(recipientOf), limited);
     return refusal && { kind: "over_limit", refusal };

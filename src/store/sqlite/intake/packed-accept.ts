@@ -38,15 +38,8 @@ export type PackedMessage = readonly [
   jobs: readonly (string | null)[],
 ];
 
-export type PackedKey = readonly [
-  scope: string,
-  key: string,
-  bodyDigest: string,
-  now: number,
-  expiresAt: number,
-  status: number,
-  body: string,
-];
+/** As it comes: it is one object, and its names are few. */
+export type PackedKey = NonNullable<AcceptRequest["idempotency"]>;
 
 export function packAccept(request: AcceptRequest): PackedAccept {
   const { content, texts } = takeApart(request.content);
@@ -58,7 +51,7 @@ export function packAccept(request: AcceptRequest): PackedAccept {
     content.channel,
     envelope,
     body,
-    packKey(request.idempotency),
+    request.idempotency ?? null,
     request.messages.map(packMessage),
     request.limited ?? null,
     callbackUrl === undefined ? null : hostOf(callbackUrl),
@@ -82,10 +75,4 @@ function packJobs(jobs: readonly NewJob[]): PackedMessage[7] {
   const packed: (string | null)[] = [];
   for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
   return packed;
-}
-
-function packKey(key: AcceptRequest["idempotency"]): PackedKey | null {
-  if (!key) return null;
-  const { answer } = key;
-  return [key.scope, key.key, key.bodyDigest, key.now, key.expiresAt, answer.status, answer.body];
 }
