@@ -54,10 +54,12 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
 
   const reading = async <T>(work: () => T, before: () => void): Promise<T> => {
     if (isClosed) throw new StoreUnavailable("the store is closed");
-    return orUnavailable(() => {
+    try {
       before();
       return work();
-    });
+    } catch (cause) {
+      throw orUnavailable(cause);
+    }
   };
 
   return {
@@ -81,12 +83,8 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
 }
 
 /** An outage is told in the store's words. */
-function orUnavailable<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    throw isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
-  }
+function orUnavailable(cause: unknown): unknown {
+  return isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
 }
 
 function runAll(all: readonly (() => void)[]): void {
