@@ -15,22 +15,24 @@ export function createTurns(schedule: (run: () => void) => void): Turns {
   let second: (() => void)[] = [];
   let isExpected = false;
 
+  const runFirst = () => {
+    const all = first;
+    first = [];
+    for (const run of all) run();
+  };
+  const runSecond = () => {
+    const all = second;
+    second = [];
+    isExpected = false;
+    if (first.length > 0) expect();
+    for (const run of all) run();
+  };
   // Both at once, so that the second is there already when the first has something to commit.
   const expect = () => {
     if (isExpected) return;
     isExpected = true;
-    schedule(() => {
-      const all = first;
-      first = [];
-      for (const run of all) run();
-    });
-    schedule(() => {
-      const all = second;
-      second = [];
-      isExpected = false;
-      if (first.length > 0) expect();
-      for (const run of all) run();
-    });
+    schedule(runFirst);
+    schedule(runSecond);
   };
   return {
     inStep(run) {
