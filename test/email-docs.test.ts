@@ -137,7 +137,7 @@ test(
 );
 
 const SEND = /^curl/;
-const TIMELINE = "postrider messages timeline $MESSAGE_ID --channel email --account $ACCOUNT_ID";
+const TIMELINE = "postrider messages timeline $MESSAGE_ID";
 
 test(
   "straight to the mail hosts of one domain, over a relay to all others: signed, delivered, and bounced later",

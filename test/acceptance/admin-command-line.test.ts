@@ -259,6 +259,11 @@ describe("what is not understood ends with code 2", () => {
     expect(ran.err).toContain(reason);
   });
 
+  test("what is not understood is told with the way to what is", async () => {
+    for (const args of [["nouns"], ["serve", "--colour"], ["accounts", "destroy"]])
+      expect((await spawned(args)).err).toEndWith("\n--help says what there is\n");
+  });
+
   test("help is no failure", async () => {
     const { code, out } = await spawned(["routes", "create", "--help"]);
     expect(code).toBe(0);

@@ -42,6 +42,7 @@ export function addNoun(program: Command, { terminal }: CommandLine, noun: strin
 /** Help goes to the terminal; what was not understood ends with code 2, of this command and of those added to it. */
 export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
+  command.showHelpAfterError("--help says what there is");
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 
