@@ -46,7 +46,7 @@ export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "
       const key = presentedKey(headers);
       if (key === undefined) throw invalidApiKey();
       const digest = digests.get(key) ?? hash("sha256", key, "hex");
-      return owners.peek(digest) ?? read(key, digest);
+      return owners.peek(digest)?.value ?? read(key, digest);
     },
     async admin(headers) {
       const token = bearerToken(headers.get("authorization"));

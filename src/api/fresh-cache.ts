@@ -7,8 +7,8 @@ export interface FreshCache<Value> {
    * at the same time share one reading; a failed reading is not kept.
    */
   get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
-  /** The same where it was read lately; else `undefined`, and nothing is read. */
-  peek(key: string): Value | undefined;
+  /** What `get` would give without a reading; `undefined` where it would have to read. */
+  peek(key: string): { readonly value: Value } | undefined;
   /** Whoever asks from now on gets a reading that began later. */
   forget(): void;
 }
@@ -65,7 +65,7 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
       loading.set(key, { promise, readAt: now });
       return promise;
     },
-    peek: (key) => freshEntry(key, clock.monotonicMs())?.value,
+    peek: (key) => freshEntry(key, clock.monotonicMs()),
     forget() {
       known.clear();
       loading = new Map();

@@ -26,37 +26,36 @@ export interface BodyReader {
 type Octets = ArrayBuffer | Uint8Array;
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
-  const within = createDeadlines(clock, limits.bodyTimeoutMs);
-  const judge = (octets: Octets) =>
+  const judge: Judge<string | JsonBody> = (octets) =>
     aside && octets.byteLength >= LARGE_BODY ? readAside(aside, octets) : decode(octets);
   let held = 0;
+  const readings = createReadings(clock, limits.bodyTimeoutMs, (octets) => {
+    held -= octets;
+  });
 
-  const reserve = (bytes: number) => {
-    if (held + bytes > limits.maxBodyBytesInFlight) throw serviceUnavailable();
-    held += bytes;
-  };
-
-  const readAs = <T>(request: Request, maxBytes: number, read: (octets: Octets) => T | Promise<T>) => {
+  const readAs = <T>(request: Request, maxBytes: number, judgement: Judge<T>): Promise<T> => {
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) throw payloadTooLarge();
     const reserved = length ?? (request.body ? maxBytes : 0);
-    reserve(reserved);
-    const bytes = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-    return within(bytes, read, () => {
-      held -= reserved;
-    });
+    if (held + reserved > limits.maxBodyBytesInFlight) throw serviceUnavailable();
+    held += reserved;
+    const octets = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
+    return readings.add(octets, reserved, judgement);
   };
 
   return {
     read(request, maxBytes) {
       if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readAs<string | JsonBody>(request, maxBytes, judge);
+      return readAs(request, maxBytes, judge);
     },
     readAny: (request, maxBytes) => readAs(request, maxBytes, decode),
   };
 }
+
+/** What is made of a body's octets, at once unless it takes its time. */
+type Judge<T> = (octets: Octets) => T | Promise<T>;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
@@ -104,19 +103,30 @@ async function readAside(aside: ReadJsonAside, octets: Octets): Promise<JsonBody
 
 const NOT_UTF8 = { body: "must be UTF-8" };
 
-/** What `read` makes of `bytes`, or a refusal when they take too long; what they still do then is of no interest. `done` runs at the end of it all. */
-type Within = <T>(
-  bytes: Promise<Octets>,
-  read: (octets: Octets) => T | Promise<T>,
-  done: () => void,
-) => Promise<T>;
+interface Readings {
+  /**
+   * What `judge` makes of the octets once they are there, or a refusal when they take too long; what they still do then is of no
+   * interest. `reserved` are given back at the end of it all.
+   */
+  add<T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>): Promise<T>;
+}
+
+interface Reading {
+  readonly since: number;
+  readonly reserved: number;
+  readonly judge: Judge<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  octets?: Octets;
+}
 
 /** Ticks that a reading may see go by, give or take the one it began in. */
 const TICKS = 8;
 
-/** One timer for all who wait, since one per request would cost more than reading a small body. */
-function createDeadlines(clock: Clock, timeoutMs: number): Within {
-  const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>();
+/** One timer for all who wait, and one step for all whose octets came in a turn: one for each would cost more than reading a small body. */
+function createReadings(clock: Clock, timeoutMs: number, giveBack: (octets: number) => void): Readings {
+  const waiting = new Set<Reading>();
+  let arrived: Reading[] = [];
   let ticks = 0;
   let isTicking = false;
 
@@ -127,48 +137,58 @@ function createDeadlines(clock: Clock, timeoutMs: number): Within {
   const tick = () => {
     ticks++;
     isTicking = false;
-    for (const one of waiting) if (ticks - one.since >= TICKS) one.giveUp();
+    for (const one of waiting) if (ticks - one.since >= TICKS) fail(one, requestTimeout());
     if (waiting.size > 0) startTicking();
   };
+  const fail = (reading: Reading, refusal: Refusal) => {
+    if (!waiting.delete(reading)) return;
+    giveBack(reading.reserved);
+    reading.reject(refusal);
+  };
+  const arrive = (reading: Reading, octets: Octets) => {
+    if (!waiting.delete(reading)) return;
+    reading.octets = octets;
+    if (arrived.push(reading) === 1) turns.inStep(judgeAll);
+  };
+  const judgeAll = () => {
+    const all = arrived;
+    arrived = [];
+    for (const reading of all) judgeOne(reading, giveBack);
+  };
 
-  return <T>(bytes: Promise<Octets>, read: (octets: Octets) => T | Promise<T>, done: () => void) =>
-    new Promise<T>((resolve, reject) => {
-      const giveUp = () => {
-        if (waiting.delete(entry)) done();
-        reject(requestTimeout());
+  return {
+    add: <T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      const reading: Reading = {
+        since: ticks,
+        reserved,
+        judge,
+        resolve: resolve as Reading["resolve"],
+        reject,
       };
-      const entry = { since: ticks, giveUp };
-      waiting.add(entry);
+      waiting.add(reading);
       if (!isTicking) startTicking();
-      bytes.then(
-        (octets) => {
-          if (waiting.delete(entry))
-            turns.inStep(() => settle(() => read(octets), { resolve, reject, done }));
-        },
-        (error) => {
-          if (waiting.delete(entry)) done();
-          // What goes wrong while reading is the client's going away; nobody hears this answer.
-          reject(error instanceof Refusal ? error : validationFailed({ body: "could not be read" }));
-        },
+      octets.then(
+        (came) => arrive(reading, came),
+        // What goes wrong while reading is the client's going away; nobody hears this answer.
+        (error) =>
+          fail(reading, error instanceof Refusal ? error : validationFailed({ body: "could not be read" })),
       );
-    });
+      return promise;
+    },
+  };
 }
 
-interface Outcome<T> {
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-  readonly done: () => void;
-}
-
-/** At once, unless it takes its time. */
-function settle<T>(read: () => T | Promise<T>, { resolve, reject, done }: Outcome<T>): void {
+function judgeOne(
+  { judge, octets, reserved, resolve, reject }: Reading,
+  giveBack: (octets: number) => void,
+): void {
   try {
-    const value = read();
-    if (value instanceof Promise) return void value.finally(done).then(resolve, reject);
-    done();
+    const value = octets && judge(octets);
+    if (value instanceof Promise) return void value.finally(() => giveBack(reserved)).then(resolve, reject);
     resolve(value);
   } catch (error) {
-    done();
     reject(error);
   }
+  giveBack(reserved);
 }

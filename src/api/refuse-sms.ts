@@ -15,7 +15,7 @@ export async function refuseSms(directory: Directory, call: Call): Promise<never
   const { request, errors } = soundSendSms(json, { mode: caller.account.mode, now });
   const flight = await openFlight(directory, { caller, request, now });
   const sound = ofSoundPart(flight, { json, errors });
-  await preflight(withoutUnknown(flight, errors), () => sound);
+  await preflight(withoutUnknown(flight, errors), sound);
   throw validationFailed(errors.list());
 }
 

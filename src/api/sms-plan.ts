@@ -19,7 +19,7 @@ export function planSms(directory: Directory, asked: FlightRequest): MaybePromis
 
 function fly(flight: SmsFlight): MaybePromise<SmsPlan> {
   const errors = createErrors();
-  const judged = preflight(flight, () => errors);
+  const judged = preflight(flight, errors);
   return judged instanceof Promise ? landed(flight, errors, judged) : toPlan(flight, errors);
 }
 

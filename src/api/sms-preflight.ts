@@ -166,28 +166,29 @@ async function withRegistered(directory: Directory, flight: SmsFlight): Promise<
 }
 
 /** Runs the checks that apply, in their order. Synchronous where all of them are. */
-export function preflight(flight: SmsFlight, collect: Collect): MaybePromise<void> {
-  return judgeFrom(0, flight, collect);
+export function preflight(flight: SmsFlight, errors: Errors): MaybePromise<void> {
+  return judgeFrom(0, flight, errors);
 }
 
-type Collect = (check: SmsCheck) => ErrorCollector;
+/** Of all checks, or of each its own. */
+type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
 
-function judgeFrom(first: number, flight: SmsFlight, collect: Collect): MaybePromise<void> {
+function judgeFrom(first: number, flight: SmsFlight, errors: Errors): MaybePromise<void> {
   const checks = checksOf(flight.caller);
   for (let next = first; next < checks.length; next++) {
     const check = checks[next];
     if (!check || check.appliesTo?.(flight) === false) continue;
-    const judged = check.judge(flight, collect(check));
-    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { flight, collect });
+    const judged = check.judge(flight, typeof errors === "function" ? errors(check) : errors);
+    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { flight, errors });
   }
 }
 
 interface Judging {
   readonly flight: SmsFlight;
-  readonly collect: Collect;
+  readonly errors: Errors;
 }
 
-async function judgeAfter(judged: Promise<void>, next: number, { flight, collect }: Judging): Promise<void> {
+async function judgeAfter(judged: Promise<void>, next: number, { flight, errors }: Judging): Promise<void> {
   await judged;
-  return judgeFrom(next, flight, collect);
+  return judgeFrom(next, flight, errors);
 }
