@@ -8,7 +8,7 @@ import type {
   Sender,
   SmsTemplate,
 } from "../core/accounts.ts";
-import type { Domain } from "../core/domain.ts";
+import { type Domain, senderDomain } from "../core/domain.ts";
 import type { OptOutQuery, Records } from "../store/store.ts";
 import type { DoorDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
@@ -24,7 +24,7 @@ export interface Directory {
   dltEntities(accountId: string): MaybePromise<readonly DltEntity[]>;
   /** Ids of the connectors whose provider renders by template id, so that a template unknown here is no obstacle. */
   templateRenderers(): MaybePromise<ReadonlySet<string>>;
-  /** `domain` in lower case. */
+  /** `domain` in lower case, in any spelling. */
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
@@ -75,7 +75,7 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
     dltEntities: (accountId) => entities.get(accountId, () => listAll(records, "dltEntities", { accountId })),
     templateRenderers: () => renderers.get("", () => listTemplateRenderers(deps)),
     domain: (accountId, domain) =>
-      domains.get(`${accountId} ${domain}`, () => records.find("domains", { accountId, domain })),
+      domains.get(`${accountId} ${domain}`, () => findDomain(records, { accountId, domain })),
     connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
     routes: () => routes.get("", () => listAll(records, "routes", {})),
     optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
@@ -91,6 +91,13 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
       for (const each of caches) each.forget();
     },
   };
+}
+
+async function findDomain(
+  records: Records,
+  where: Pick<Domain, "accountId" | "domain">,
+): Promise<Domain | undefined> {
+  return senderDomain(await records.list("domains", where, { limit: PAGE }));
 }
 
 async function listTemplateRenderers({

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
-import { type Domain, ed25519Selector, signingPair } from "../core/domain.ts";
+import { type Domain, ed25519Selector, senderDomain, signingPair } from "../core/domain.ts";
 import { returnPathOf } from "../core/domain-records.ts";
 import { readSetting } from "../core/settings.ts";
 import type { FindSenderDomain, SenderDomain } from "../delivery/to-outgoing.ts";
@@ -12,7 +12,7 @@ const MAX_KEPT = 1_000;
 
 /** What mail of an account's domains is sent with, read again when a reading is two seconds old. */
 export function createSenderDomains(
-  records: Pick<Records, "find" | "settings">,
+  records: Pick<Records, "list" | "settings">,
   clock: Clock,
 ): FindSenderDomain {
   const kept = new Map<string, { readonly readMs: number; readonly answer: Promise<SenderDomain> }>();
@@ -31,11 +31,11 @@ export function createSenderDomains(
 }
 
 async function read(
-  records: Pick<Records, "find" | "settings">,
+  records: Pick<Records, "list" | "settings">,
   accountId: string,
   name: string,
 ): Promise<SenderDomain> {
-  const domain = await records.find("domains", { accountId, domain: name });
+  const domain = senderDomain(await records.list("domains", { accountId, domain: name }, { limit: 10 }));
   if (!domain) return {};
   const host = readSetting(await records.settings(undefined), "return_path_host");
   const returnPathHost = host === undefined ? undefined : returnPathOf(domain, host);

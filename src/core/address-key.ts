@@ -6,11 +6,15 @@
 export function addressKey(address: string): string {
   const lower = address.toLowerCase();
   const at = lower.lastIndexOf("@");
-  const domain = lower.slice(at + 1);
-  if (at === -1 || IS_ASCII.test(domain) || !IS_NAME.test(domain)) return lower;
+  return at === -1 ? lower : `${lower.slice(0, at + 1)}${domainKey(lower.slice(at + 1))}`;
+}
+
+/** The same of a domain alone: all spellings of one domain are the same text. */
+export function domainKey(domain: string): string {
+  const lower = domain.toLowerCase();
+  if (IS_ASCII.test(lower) || !IS_NAME.test(lower)) return lower;
   // The one way to IDNA among web standards.
-  const ascii = URL.parse(`http://${domain}`)?.hostname;
-  return ascii ? `${lower.slice(0, at + 1)}${ascii}` : lower;
+  return URL.parse(`http://${lower}`)?.hostname || lower;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of ASCII

@@ -1,4 +1,5 @@
 /** The DNS records that a sender's domain needs. */
+import { domainKey } from "./address-key.ts";
 import { type DkimPair, type Domain, ed25519Selector, nextPair, signingPair } from "./domain.ts";
 
 export interface DnsRecord {
@@ -30,7 +31,7 @@ export interface RecordVerdict {
 
 /** `returnPathHost`: where this service takes bounces; absent: it takes none, and the alias leads to the domain itself. */
 export function recordsOf(domain: Domain, returnPathHost: string | undefined): readonly DnsRecord[] {
-  const name = asciiDomain(domain.domain);
+  const name = domainKey(domain.domain);
   const signing = signingPair(domain);
   const next = nextPair(domain);
   const roleOf = (pair: DkimPair) => (pair === signing ? "required" : pair === next ? "next" : "retiring");
@@ -52,7 +53,7 @@ export function recordsOf(domain: Domain, returnPathHost: string | undefined): r
 
 /** Where bounces of the domain's mail go, once the record is there. */
 function returnPathName({ domain }: Pick<Domain, "domain">): string {
-  return `bounce.${asciiDomain(domain)}`;
+  return `bounce.${domainKey(domain)}`;
 }
 
 /** That name, if at the last look it led to the host; `undefined`: it did not, and bounces would be lost on the way. */
@@ -81,9 +82,4 @@ export function zoneLine({ type, name, value, strings }: DnsRecord): string {
 function txt(purpose: DnsRecord["purpose"], name: string, value: string): DnsRecord {
   const strings = value.match(/.{1,255}/g) ?? [];
   return { purpose, type: "TXT", name, value, strings, role: "required" };
-}
-
-/** The A-labels of a name that has passed for a domain. */
-function asciiDomain(name: string): string {
-  return new URL(`http://${name}`).hostname;
 }

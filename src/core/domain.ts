@@ -4,7 +4,7 @@ import type { RecordVerdict } from "./domain-records.ts";
 export interface Domain {
   readonly id: string;
   readonly accountId: string;
-  /** Lower case. */
+  /** As `domainKey` writes it; one that was registered long ago may be in another spelling, in lower case. */
   readonly domain: string;
   /** Value of the ownership TXT record. */
   readonly ownershipToken: string;
@@ -48,6 +48,11 @@ export type DomainState = "pending" | "verified" | "failing" | "lapsed";
 export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainState {
   if (verifiedAt === undefined) return lapsedAt === undefined ? "pending" : "lapsed";
   return failingSince === undefined ? "verified" : "failing";
+}
+
+/** Of the rows of one domain, one that may be sent from. Of old there may be a row for each spelling. */
+export function senderDomain(rows: readonly Domain[]): Domain | undefined {
+  return rows.find(({ verifiedAt }) => verifiedAt !== undefined) ?? rows[0];
 }
 
 /** The pair that signs: the newest that receivers can look up, and before that the first. */

@@ -86,3 +86,19 @@ test("an email route matches its whole domain only, and a sender's domain", () =
     chooseRoute(routes, { ...email, destination: "example.com", sender: "mail.acme.example" }),
   ).toBeUndefined();
 });
+
+test("a domain is the same in every spelling, and none is more specific for being longer", () => {
+  const domain = { channel: "email", match: "xn--bcher-kva.example" } as const;
+  const routes = [
+    route("1", domain),
+    route("2", { ...domain, match: "bücher.example", sender: "Öl.example" }),
+    route("3", { channel: "email", sender: "xn--l-0ga.example" }),
+  ];
+  const chosen = (destination: string, sender: string) =>
+    chooseRoute(routes, { accountId: "a", channel: "email", destination, sender })?.id;
+  for (const destination of ["bücher.example", "BÜCHER.example", "xn--bcher-kva.example"]) {
+    for (const sender of ["öl.example", "xn--l-0ga.example"]) expect(chosen(destination, sender)).toBe("2");
+    expect(chosen(destination, "example.com")).toBe("1");
+  }
+  expect(chosen("example.org", "öl.example")).toBe("3");
+});

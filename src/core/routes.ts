@@ -1,4 +1,5 @@
 import type { Route } from "./accounts.ts";
+import { domainKey } from "./address-key.ts";
 import type { ChannelName } from "./message.ts";
 import type { SmsCategory } from "./sms-category.ts";
 
@@ -9,9 +10,9 @@ export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as 
 export interface Destination {
   readonly accountId: string;
   readonly channel: ChannelName;
-  /** SMS: the E.164 number. Email: the recipient's domain, lower case. */
+  /** SMS: the E.164 number. Email: the recipient's domain, in any spelling. */
   readonly destination: string;
-  /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. */
+  /** SMS: the sender id that goes out. Email: the domain of the From address, in any spelling. */
   readonly sender?: string | undefined;
   /** Of the SMS's template. */
   readonly category?: SmsCategory | undefined;
@@ -23,24 +24,38 @@ export interface Destination {
  * category, then the oldest. `undefined`: none leads there.
  */
 export function chooseRoute(routes: readonly Route[], to: Destination): Route | undefined {
+  const asked = to.channel === "email" ? withKeys(to) : to;
   let best: Route | undefined;
   for (const route of routes) {
-    if (leadsTo(route, to) && (!best || isBetter(route, best))) best = route;
+    if (leadsTo(route, asked) && (!best || isBetter(route, best))) best = route;
   }
   return best;
+}
+
+/**
+ * How `match` and `sender` are written where they are compared. Of email they are domains, each of which has one key;
+ * routes that were made long ago may hold another spelling.
+ */
+export function conditionKey(channel: ChannelName, condition: string): string {
+  return channel === "email" ? domainKey(condition) : condition;
+}
+
+function withKeys(to: Destination): Destination {
+  const { destination, sender } = to;
+  return { ...to, destination: domainKey(destination), sender: sender && domainKey(sender) };
 }
 
 function leadsTo(route: Route, { accountId, channel, destination, sender, category }: Destination): boolean {
   if (route.channel !== channel) return false;
   if (route.accountId !== undefined && route.accountId !== accountId) return false;
-  if (route.sender !== undefined && route.sender !== sender) return false;
+  if (route.sender !== undefined && conditionKey(channel, route.sender) !== sender) return false;
   if (route.category !== undefined && route.category !== category) return false;
   return matches(route, destination);
 }
 
 function matches({ channel, match }: Route, destination: string): boolean {
   if (match === "") return true;
-  if (channel === "email") return destination === match.toLowerCase();
+  if (channel === "email") return destination === domainKey(match);
   return destination.startsWith(match, destination.startsWith("+") ? 1 : 0);
 }
 
@@ -55,7 +70,8 @@ function isBetter(route: Route, than: Route): boolean {
 /** What makes a route more specific, most important first. */
 const SPECIFICITY: readonly ((route: Route) => number)[] = [
   (route) => (route.accountId === undefined ? 0 : 1),
-  (route) => route.match.length,
+  // Of domains none is longer than another, however it is spelled.
+  ({ channel, match }) => (channel === "email" ? Math.sign(match.length) : match.length),
   (route) => (route.sender === undefined ? 0 : 1),
   (route) => (route.category === undefined ? 0 : 1),
 ];

@@ -11,6 +11,11 @@ export function spellingsOf(address: string): readonly string[] {
   return [...new Set([key, lower, unicode, unicode.normalize("NFD")])];
 }
 
+/** The same of a domain alone. */
+export function domainSpellingsOf(domain: string): readonly string[] {
+  return spellingsOf(`@${domain}`).map((spelling) => spelling.slice(1));
+}
+
 /**
  * In which messages, as their senders wrote them, may hold an address: ASCII in lower case, and beyond it capitals too,
  * on which databases do not agree. The one that is given is first.

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { RecordKind, RecordTypes } from "../core/accounts.ts";
-import { spellingsOf } from "./address-spellings.ts";
+import { domainSpellingsOf, spellingsOf } from "./address-spellings.ts";
 import { erasedSpellings } from "./suppression-names.ts";
 
 /**
@@ -21,16 +21,22 @@ export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } a
 /** Which field of a record becomes its erased form. */
 const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email", optOuts: "recipient" };
 
-/** The searches for what else a record about the same recipient may be named: otherwise spelled, or erased. */
+/** Which field of a record has several spellings. */
+const SPELLED: { readonly [K in RecordKind]?: string } = { ...ERASABLE, domains: "domain" };
+
+/** The searches for what else a record about the same recipient or domain may be named: otherwise spelled, or erased. */
 export function otherSearches<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,
   toErased: ErasedForm | undefined,
 ): readonly Partial<RecordTypes[K]>[] {
-  const field = ERASABLE[kind];
-  const value = namedRecipient(kind, fields);
+  const field = SPELLED[kind];
+  const value = textAt(field, fields);
   if (!field || value === undefined) return [];
-  const names = new Set([...spellingsOf(value), ...erasedSpellings(value, toErased)]);
+  const names =
+    kind === "domains"
+      ? domainSpellingsOf(value)
+      : new Set([...spellingsOf(value), ...erasedSpellings(value, toErased)]);
   return [...names].flatMap((name) => (name === value ? [] : [{ ...fields, [field]: name }]));
 }
 
@@ -39,7 +45,11 @@ export function namedRecipient<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,
 ): string | undefined {
-  const value = (fields as Readonly<Record<string, unknown>>)[ERASABLE[kind] ?? ""];
+  return textAt(ERASABLE[kind], fields);
+}
+
+function textAt(field: string | undefined, fields: object): string | undefined {
+  const value = field === undefined ? undefined : (fields as Readonly<Record<string, unknown>>)[field];
   return typeof value === "string" ? value : undefined;
 }
 
@@ -56,9 +66,9 @@ export function otherTwins<K extends RecordKind>(
   record: RecordTypes[K],
   toErased: ErasedForm | undefined,
 ): Twins<K> | undefined {
-  const field = ERASABLE[kind];
-  const recipient = namedRecipient(kind, record);
-  if (!field || recipient === undefined || !("accountId" in record)) return undefined;
-  const search: Readonly<Record<string, unknown>> = { accountId: record.accountId, [field]: recipient };
+  const field = SPELLED[kind];
+  const name = textAt(field, record);
+  if (!field || name === undefined || !("accountId" in record)) return undefined;
+  const search: Readonly<Record<string, unknown>> = { accountId: record.accountId, [field]: name };
   return { searches: otherSearches(kind, search as Partial<RecordTypes[K]>, toErased), field };
 }

@@ -188,13 +188,54 @@ onEveryAdmin((startAdmin) => {
       expect(json).toMatchObject({ verified: false, verified_at: new Date(5).toISOString() });
     });
 
-    test.each(["localhost", "a b.example", "-x.example", "1.2.3.4", "a@b.example"])(
-      "%s is none",
-      async (name) => {
-        const { json } = await admin.call("POST", "domains", { account_id: live, domain: name });
-        expect(json.details).toHaveProperty("domain");
-      },
-    );
+    test.each([
+      "localhost",
+      "a b.example",
+      "-x.example",
+      "1.2.3.4",
+      "a@b.example",
+      "xn--a.example",
+      "xn--bücher.example",
+    ])("%s is none", async (name) => {
+      const { json } = await admin.call("POST", "domains", { account_id: live, domain: name });
+      expect(json.details).toHaveProperty("domain");
+    });
+
+    test("an international one is the same in every spelling: taken once, shown in its ASCII form, found by any", async () => {
+      const [unicode, ascii] = ["bücher.example", "xn--bcher-kva.example"];
+      const spellings = [unicode, ascii, "Bücher.Example", "BÜCHER.example.", unicode.normalize("NFD")];
+      for (const first of spellings) {
+        const { id, records } = await domain(first);
+        expect(records[0]?.name).toBe(`_postrider.${ascii}`);
+        for (const second of spellings) {
+          const again = await admin.call("POST", "domains", { account_id: live, domain: second });
+          expect(again).toMatchObject({
+            status: 409,
+            json: { details: { domain: "taken by another domain" } },
+          });
+        }
+        for (const asked of [unicode, ascii, unicode.toUpperCase(), unicode.normalize("NFD")]) {
+          const { json } = await admin.call("GET", `domains?domain=${encodeURIComponent(asked)}`);
+          expect(json.data.map((each: { domain: string }) => each.domain)).toEqual([ascii]);
+        }
+        await admin.call("DELETE", `domains/${id}`);
+      }
+    });
+
+    test("one that was registered in Unicode long ago is taken, found and verified as it is", async () => {
+      const { id } = await domain("öl.example");
+      await admin.store.records.update("domains", id, { domain: "öl.example" });
+      const ascii = "xn--l-0ga.example";
+      for (const name of ["öl.example", ascii]) {
+        const again = await admin.call("POST", "domains", { account_id: live, domain: name });
+        expect(again.status).toBe(409);
+        const { json } = await admin.call("GET", `domains?domain=${encodeURIComponent(name)}`);
+        expect(json.data).toMatchObject([{ id, domain: "öl.example" }]);
+      }
+      publish((await admin.call("GET", `domains/${id}`)).json.records);
+      expect(admin.dns.has(`TXT _postrider.${ascii}`)).toBe(true);
+      expect((await admin.call("POST", `domains/${id}/verify`)).json.verified).toBe(true);
+    });
 
     test("one is taken once per account", async () => {
       await domain("once.example");

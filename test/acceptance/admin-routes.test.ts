@@ -90,6 +90,20 @@ onEveryAdmin((startAdmin) => {
       expect((await admin.call("PATCH", `routes/${other.id}`, { match: "33" })).status).toBe(409);
     });
 
+    test("domains in two spellings are one, also in a route that was made long ago", async () => {
+      const id = await connector({ host: "relay.example" }, "smtp");
+      const [unicode, ascii] = ["bücher.example", "xn--bcher-kva.example"];
+      const create = (over: object) =>
+        admin.call("POST", "routes", { account_id: live, channel: "email", connector_ids: [id], ...over });
+      const { json: first } = await create({ match: `@${unicode}`, sender: unicode });
+      expect(first).toMatchObject({ match: ascii, sender: ascii });
+      const taken = { status: 409, json: { details: { match: `taken by the route ${first.id}` } } };
+      expect(await create({ match: ascii, sender: "Bücher.example" })).toMatchObject(taken);
+      await admin.store.records.update("routes", first.id, { match: unicode, sender: unicode });
+      expect(await create({ match: ascii, sender: ascii })).toMatchObject(taken);
+      expect((await create({ match: ascii })).status).toBe(201);
+    });
+
     test("may be for one sender and one category, and are told apart by them", async () => {
       const to = { account_id: live, channel: "sms", match: "35", connector_ids: [await connector()] };
       const whole = { ...to, sender: "ACMECO", category: "promotional", failover: "always" };

@@ -47,4 +47,47 @@ onEveryStore((start) => {
     const odd = { from: { email: "a@elsewhere.example" }, to: [{ email: "a@b.example" }], subject: "" };
     expect(await refused(odd, api.caller.key)).toEqual({ subject: "required" });
   });
+
+  test("a sender's domain is verified in every spelling; of old rows for two of them the verified one counts", async () => {
+    await using api = await start();
+    const { accountId, key } = await liveAccount(api);
+    const [unicode, ascii] = ["bücher.example", "xn--bcher-kva.example"];
+    const send = (domain: string) => api.post(PATH, email({ from: { email: `hello@${domain}` } }), { key });
+    const add = (domain: string, over = {}) =>
+      api.add("domains", { accountId, domain, ownershipToken: "t", dkimKeys: [], ...over });
+    for (const stored of [unicode, ascii, unicode.normalize("NFD")]) {
+      const row = await add(stored, { verifiedAt: api.clock.now() });
+      await api.clock.advance(1_000);
+      for (const sent of [unicode, ascii, "Bücher.EXAMPLE"]) expect((await send(sent)).status).toBe(202);
+      await api.store.records.remove("domains", row.id);
+    }
+    const pending = await add("other.example");
+    const verified = await add(ascii, { verifiedAt: api.clock.now() });
+    // As they could be made side by side once.
+    await api.store.records.update("domains", pending.id, { domain: unicode });
+    await api.clock.advance(1_000);
+    for (const sent of [unicode, ascii]) expect((await send(sent)).status).toBe(202);
+    await api.store.records.remove("domains", verified.id);
+    await api.clock.advance(1_000);
+    for (const sent of [unicode, ascii])
+      expect((await send(sent)).json.details).toEqual({ "from.email": "domain is not verified" });
+  });
+
+  test("a route leads to a domain, and from one, in every spelling", async () => {
+    await using api = await start();
+    const { accountId, key } = await liveAccount(api);
+    const [any] = await api.store.records.list("routes", { accountId, channel: "email" }, { limit: 1 });
+    const send = (from: string, to: string) =>
+      api.post(PATH, email({ from: { email: `a@${from}` }, to: [{ email: `b@${to}` }] }), { key });
+    const domain = { accountId, ownershipToken: "t", dkimKeys: [], verifiedAt: api.clock.now() };
+    await api.add("domains", { ...domain, domain: "xn--bcher-kva.example" });
+    const spellings = ["bücher.example", "xn--bcher-kva.example"];
+    for (const match of spellings) {
+      await api.store.records.update("routes", any!.id, { match, sender: match });
+      await api.clock.advance(1_000);
+      for (const from of spellings)
+        for (const to of spellings) expect((await send(from, to)).status).toBe(202);
+      expect((await send("example.com", "bücher.example")).json.details["to.0.email"]).toBe(NO_ROUTE);
+    }
+  });
 });

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { domainKey } from "../../core/address-key.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type Domain, nextPair, signingPair, stateOf } from "../../core/domain.ts";
 import { checkRecords, type DomainDns } from "../../core/domain-check.ts";
@@ -171,11 +172,12 @@ function toTime(at: number | undefined): string | undefined {
 }
 
 function normalised(written: string): string {
-  return written.toLowerCase().replace(/\.$/, "");
+  return domainKey(written.replace(/\.$/, ""));
 }
 
 export function isDomain(name: string): boolean {
-  return parseEmailAddress(`a@${name}`)?.endsWith(`@${name}`) ?? false;
+  // What has no ASCII form has no records either.
+  return URL.canParse(`http://${name}`) && (parseEmailAddress(`a@${name}`)?.endsWith(`@${name}`) ?? false);
 }
 
 function hex({ randomBytes }: AdminDeps, octets: number): string {

@@ -1,6 +1,7 @@
 /** What a route is asked to be, and what is wrong with it. */
 import Type from "typebox";
 import type { Route } from "../../core/accounts.ts";
+import { domainKey } from "../../core/address-key.ts";
 import { domainOf, parseEmailAddress } from "../../core/email-address.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import type { ChannelName } from "../../core/message.ts";
@@ -175,7 +176,7 @@ function normalisedSender(to: ChannelName, written: string): string {
 }
 
 function normalisedDomain(written: string): string {
-  return written.replace(/^@/, "").toLowerCase();
+  return domainKey(written.replace(/^@/, ""));
 }
 
 function matchProblem(to: ChannelName, normalised: string): string | undefined {

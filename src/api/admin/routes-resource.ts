@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { Route } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
+import { conditionKey } from "../../core/routes.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -126,9 +127,14 @@ async function refuseTwin(records: Records, route: Route): Promise<void> {
 }
 
 function leadsSame(one: Route, other: Route): boolean {
-  return (["accountId", "channel", "match", "sender", "category"] as const).every(
-    (condition) => one[condition] === other[condition],
-  );
+  const { accountId, channel, category } = one;
+  if (accountId !== other.accountId || channel !== other.channel || category !== other.category) return false;
+  return (["match", "sender"] as const).every((name) => keyAt(one, name) === keyAt(other, name));
+}
+
+function keyAt(route: Route, condition: "match" | "sender"): string | undefined {
+  const value = route[condition];
+  return value === undefined ? undefined : conditionKey(route.channel, value);
 }
 
 const PAGE = 1000;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Suppression } from "../../core/accounts.ts";
+import type { Domain } from "../../core/domain.ts";
 import { isErased } from "../../core/erasure.ts";
 import { DAY, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
@@ -12,6 +13,31 @@ const SPELLINGS = [UNICODE, ASCII, DECOMPOSED];
 export function addressSpellingContract(open: OpenStore): void {
   oneOnTheList(open);
   oneThatIsErased(open);
+  oneDomain(open);
+}
+
+function oneDomain(open: OpenStore): void {
+  test(
+    "a sender's domain is found by any spelling, in whichever it is stored, and cannot be made twice in one account",
+    inWorld(open, async (world) => {
+      const { store, account, addAccount } = world;
+      const { records } = store;
+      const other = await addAccount();
+      const names = SPELLINGS.map((address) => address.slice(2));
+      for (const stored of names) {
+        const row = domainOf(world, stored);
+        await records.create("domains", row);
+        for (const domain of names) {
+          expect(await records.find("domains", { accountId: account.id, domain })).toEqual(row);
+          expect(await records.list("domains", { domain }, { limit: 10 })).toEqual([row]);
+          expect(await records.create("domains", domainOf(world, domain))).toEqual({ conflict: "domain" });
+        }
+        const elsewhere = { ...domainOf(world, stored), accountId: other.id };
+        expect(await records.create("domains", elsewhere)).toBe("created");
+        for (const { id } of [row, elsewhere]) await records.remove("domains", id);
+      }
+    }),
+  );
 }
 
 function oneOnTheList(open: OpenStore): void {
@@ -160,4 +186,15 @@ async function erase({ store, id, clock }: World, recipient: string): Promise<vo
   clock.now += 1;
   for (let steps = 0; steps < 500; steps++) if ((await store.upkeep.erase(clock.now, 10)) === 0) return;
   throw new Error("erasing does not end");
+}
+
+function domainOf({ id, account, clock }: World, domain: string): Domain {
+  return {
+    id: id(),
+    accountId: account.id,
+    domain,
+    ownershipToken: "token",
+    dkimKeys: [],
+    createdAt: clock.now,
+  };
 }
