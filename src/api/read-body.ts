@@ -112,6 +112,7 @@ interface Readings {
 }
 
 interface Reading {
+  /** The tick it began in. */
   readonly since: number;
   readonly reserved: number;
   readonly judge: Judge<unknown>;
@@ -120,13 +121,52 @@ interface Reading {
   octets?: Octets;
 }
 
+type GiveBack = (octets: number) => void;
+
+function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Readings {
+  const waiting = createWaiting(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
+  const judgeInStep = createStep(giveBack);
+
+  const arrive = (reading: Reading, octets: Octets) => {
+    if (!waiting.remove(reading)) return;
+    reading.octets = octets;
+    judgeInStep(reading);
+  };
+  const refuse = (reading: Reading, refusal: Refusal) => {
+    if (!waiting.remove(reading)) return;
+    giveBack(reading.reserved);
+    reading.reject(refusal);
+  };
+
+  return {
+    add: <T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>) => {
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      const reading: Reading = {
+        since: waiting.ticks(),
+        reserved,
+        judge,
+        resolve: resolve as Reading["resolve"],
+        reject,
+      };
+      waiting.add(reading);
+      octets.then(
+        (came) => arrive(reading, came),
+        // What goes wrong while reading is the client's going away; nobody hears this answer.
+        (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
+      );
+      return promise;
+    },
+  };
+}
+
+const NOT_READ = { body: "could not be read" };
+
 /** Ticks that a reading may see go by, give or take the one it began in. */
 const TICKS = 8;
 
-/** One timer for all who wait, and one step for all whose octets came in a turn: one for each would cost more than reading a small body. */
-function createReadings(clock: Clock, timeoutMs: number, giveBack: (octets: number) => void): Readings {
+/** One timer for all who wait, since one per request would cost more than reading a small body. */
+function createWaiting(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
   const waiting = new Set<Reading>();
-  let arrived: Reading[] = [];
   let ticks = 0;
   let isTicking = false;
 
@@ -137,45 +177,30 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: (octets: numb
   const tick = () => {
     ticks++;
     isTicking = false;
-    for (const one of waiting) if (ticks - one.since >= TICKS) fail(one, requestTimeout());
+    for (const one of waiting) if (ticks - one.since >= TICKS) onLate(one);
     if (waiting.size > 0) startTicking();
   };
-  const fail = (reading: Reading, refusal: Refusal) => {
-    if (!waiting.delete(reading)) return;
-    giveBack(reading.reserved);
-    reading.reject(refusal);
+  return {
+    ticks: () => ticks,
+    add(reading: Reading): void {
+      waiting.add(reading);
+      if (!isTicking) startTicking();
+    },
+    /** False where it waits no longer. */
+    remove: (reading: Reading) => waiting.delete(reading),
   };
-  const arrive = (reading: Reading, octets: Octets) => {
-    if (!waiting.delete(reading)) return;
-    reading.octets = octets;
-    if (arrived.push(reading) === 1) turns.inStep(judgeAll);
-  };
+}
+
+/** All whose octets came in a turn are judged in one step of it. */
+function createStep(giveBack: GiveBack): (reading: Reading) => void {
+  let arrived: Reading[] = [];
   const judgeAll = () => {
     const all = arrived;
     arrived = [];
     for (const reading of all) judgeOne(reading, giveBack);
   };
-
-  return {
-    add: <T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>) => {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const reading: Reading = {
-        since: ticks,
-        reserved,
-        judge,
-        resolve: resolve as Reading["resolve"],
-        reject,
-      };
-      waiting.add(reading);
-      if (!isTicking) startTicking();
-      octets.then(
-        (came) => arrive(reading, came),
-        // What goes wrong while reading is the client's going away; nobody hears this answer.
-        (error) =>
-          fail(reading, error instanceof Refusal ? error : validationFailed({ body: "could not be read" })),
-      );
-      return promise;
-    },
+  return (reading) => {
+    if (arrived.push(reading) === 1) turns.inStep(judgeAll);
   };
 }
 
