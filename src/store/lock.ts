@@ -38,7 +38,7 @@ function orRefuse<T>(folder: string, work: () => T): T {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
       isBusy(cause)
-        ? `the data folder ${folder} is taken: another process is using it`
+        ? `the data folder ${folder} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`
         : `the data folder ${folder} cannot be locked: ${reason} (postrider.lock)`,
       { cause },
     );

@@ -34,7 +34,7 @@ for (const roles of ["api,delivery,webhooks,upkeep", "api"]) {
     const second = await runPostrider({ dataFolder: folder.path, args: ["--roles", roles] });
     expect(second.code).toBe(1);
     expect(second.output.trim().split("\n")).toEqual([
-      `postrider cannot start: the data folder ${folder.path} is taken: another process is using it`,
+      `postrider cannot start: the data folder ${folder.path} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`,
     ]);
     expect(readFileSync(join(folder.path, "sandbox.json"), "utf8")).toBe(sandbox);
     await expectServing(first);

@@ -38,7 +38,9 @@ export async function checkMasterKey(db: Database, vault: Vault): Promise<void> 
     vault.checkValue,
   ]);
   if ((await readMeta(db, "master_key_check")) === vault.checkValue) return;
-  throw new Error("this database was written under another master key (POSTRIDER_SECRET)");
+  throw new Error(
+    "this database was written under another master key (POSTRIDER_SECRET): start with that one",
+  );
 }
 
 /** Throws while a service is being copied or restored into the database: half of it is not there yet. */

@@ -43,7 +43,7 @@ export async function checkMasterKey(db: Database, vault: Vault): Promise<void> 
     await db.write(() => insert.run(vault.checkValue));
   } else if (known.value !== vault.checkValue) {
     throw new Error(
-      "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder)",
+      "this database was written under another master key (POSTRIDER_SECRET or the key file of the data folder): start with that one",
     );
   }
 }
