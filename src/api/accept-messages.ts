@@ -4,7 +4,7 @@ import type { Answered } from "./answer.ts";
 import type { Call } from "./endpoint.ts";
 import { requestInProgress } from "./errors.ts";
 import { idempotencyOf, isStrict, replayed } from "./idempotency.ts";
-import { overSendingLimit } from "./sending-limit.ts";
+import { overSendingLimit, tallyOf } from "./sending-limit.ts";
 
 /** Stores a request with its answer, and gives that answer, or the one that the same key was given before. */
 export async function acceptMessages(
@@ -17,7 +17,9 @@ export async function acceptMessages(
     claim ? { ...request, idempotency: { ...claim, answer: { status: 202, body } } } : request,
   );
   if (result.kind === "in_progress") throw requestInProgress();
-  if (result.kind === "over_limit") throw overSendingLimit(result.refusal, call);
+  if (result.kind === "over_limit") {
+    throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
+  }
   if (result.kind === "replay") {
     const bodyDigest = claim?.bodyDigest ?? "";
     return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });

@@ -6,7 +6,7 @@ import { present } from "../core/present.ts";
 import type { SendSms } from "../core/send-sms.ts";
 import { readSetting } from "../core/settings.ts";
 import type { Intake } from "../store/store.ts";
-import { limitedRequest, limitSentence } from "./sending-limit.ts";
+import { limitedRequest, limitSentence, tallyOf } from "./sending-limit.ts";
 
 export interface Limited {
   readonly caller: KeyOwner;
@@ -33,6 +33,7 @@ export async function judgeLimits(
   const refusal = await intake.overLimit({ accountId: caller.account.id, recipients, limited });
   if (!refusal) return () => undefined;
   const over = refusal.recipients && new Set(refusal.recipients);
-  const details = { to: limitSentence(refusal) };
-  return (recipient) => (over?.has(recipient) === false ? undefined : details);
+  const tally = tallyOf(recipients);
+  return (recipient) =>
+    over?.has(recipient) === false ? undefined : { to: limitSentence(refusal, tally.get(recipient)) };
 }

@@ -164,20 +164,54 @@ onEveryStore((start) => {
   test("one number gets no more than its limit, which a batch counts too", async () => {
     await using api = await start();
     await set(api, "recipient_hourly_limit", "2");
-    const batch = await send(api, [B, A, A, A]);
-    expect(batch.status).toBe(429);
     const reason = "the account is limited to 2 messages to one number an hour (recipient_hourly_limit)";
+    expect((await send(api, A)).status).toBe(202);
+    const batch = await send(api, [B, A, A]);
+    expect(batch.status).toBe(429);
     expect(batch.json.details).toEqual({
-      to: `3 of 4 numbers: ${reason}`,
+      to: `2 of 3 numbers: ${reason}`,
       "to.1": reason,
       "to.2": reason,
-      "to.3": reason,
     });
-    expect((await send(api, [B, A, A])).status).toBe(202);
+    expect((await send(api, [B, A])).status).toBe(202);
     expect((await send(api, A)).json.details).toEqual({ to: reason });
     expect((await send(api, B)).status).toBe(202);
     await api.clock.advance(HOUR);
     expect((await send(api, A)).status).toBe(202);
+  });
+
+  test("a batch with more to one number than its whole limit is told to be split, for waiting would not help", async () => {
+    await using api = await start();
+    await set(api, "recipient_hourly_limit", "2");
+    const limit = "the account is limited to 2 messages to one number an hour";
+    const plain = `${limit} (recipient_hourly_limit)`;
+    const split = (count: number) =>
+      `${limit}; this request has ${count} to one, more than a whole hour has, and has to be split (recipient_hourly_limit)`;
+    expect((await send(api, [B, B])).status).toBe(202);
+    const C = "+919876543212";
+    const over = await send(api, [A, A, A, B, C, C, C, C]);
+    expect([over.status, over.json.message]).toEqual([429, "too many requests"]);
+    expect(over.json.details).toEqual({
+      to: `7 of 8 numbers: ${split(4)}; 1 of 8 numbers: ${plain}`,
+      ...Object.fromEntries([0, 1, 2].map((index) => [`to.${index}`, split(3)])),
+      "to.3": plain,
+      ...Object.fromEntries([4, 5, 6, 7].map((index) => [`to.${index}`, split(4)])),
+    });
+    const { messages } = (await send(api, [A, A, A, B], { dry_run: true })).json;
+    const told = messages.map((each: object) => JSON.stringify(each));
+    expect(told[0]).toContain(split(3));
+    expect(told[3]).toContain(plain);
+
+    await set(api, "recipient_daily_limit", "2");
+    await api.clock.advance(1_000);
+    expect((await send(api, [A, A, A])).json.details["to.0"]).toContain(
+      "3 to one, more than a whole day has",
+    );
+    await set(api, "batch_duplicates", "once");
+    await api.clock.advance(1_000);
+    expect((await send(api, [A, A, A])).status).toBe(202);
+    expect((await send(api, A)).status).toBe(202);
+    expect((await send(api, [A, A, A])).json.details.to).not.toContain("split");
   });
 
   test("a dry run says what the limits would make of a request, in the same words, and counts nothing", async () => {
