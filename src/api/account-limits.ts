@@ -4,19 +4,15 @@ import type { NamedLimit, RateLimit } from "./rate-limit.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
-/**
- * The limit a caller's requests count against, its key's and its account's in one; none unless settings say so. A
- * second's worth may come at once.
- */
+/** The limits a caller's requests count against, each of them; none unless settings say so. A second's worth may come at once. */
 export function accountLimits({ keyId, account, settings }: KeyOwner): readonly NamedLimit[] {
   const perKey = rateOf(settings, "rate_limit_per_key");
   const perAccount = rateOf(settings, "rate_limit_per_account");
   if (perKey === 0 && perAccount === 0) return NONE;
-  const ofKey = { key: `key ${keyId}`, limit: { rate: perKey, burst: perKey } };
-  const ofAccount = { key: `account ${account.id}`, limit: { rate: perAccount, burst: perAccount } };
-  if (perKey === 0) return [ofAccount];
-  if (perAccount === 0) return [ofKey];
-  return [{ key: ofKey.key, limit: { ...ofKey.limit, and: ofAccount } }];
+  return [
+    { key: `key ${keyId}`, limit: { rate: perKey, burst: perKey } },
+    { key: `account ${account.id}`, limit: { rate: perAccount, burst: perAccount } },
+  ].filter(({ limit }) => limit.rate > 0);
 }
 
 /** The limit of a client address that calls the push endpoints for one account; `undefined` where it is switched off. */

@@ -115,7 +115,7 @@ async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Acco
   const account = isPlausible ? await directory.account(accountId) : undefined;
   const limit = pushLimit(await directory.settings(account?.id));
   const key = `push ${addressBlock(call.clientAddress)} ${account?.id ?? ""}`;
-  const waitSeconds = limit && limiter.take(key, limit);
+  const waitSeconds = limit && limiter.take({ key, limit });
   if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
   return account;
 }

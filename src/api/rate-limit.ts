@@ -5,8 +5,6 @@ export interface RateLimit {
   readonly rate: number;
   /** Requests at once, after a rest. */
   readonly burst: number;
-  /** A request counts against this one too: it is taken from both buckets, or from none. */
-  readonly and?: NamedLimit;
 }
 
 export interface NamedLimit {
@@ -16,8 +14,11 @@ export interface NamedLimit {
 }
 
 export interface RateLimiter {
-  /** Takes one request from the bucket of `key`; the seconds to wait, at least 1, where it is empty. */
-  take(key: string, limit: RateLimit): number | undefined;
+  /**
+   * Takes one request from the bucket of each limit, or from none where one of them is empty: then the seconds to wait for all,
+   * at least 1.
+   */
+  take(...limits: readonly NamedLimit[]): number | undefined;
 }
 
 /** More than this and the buckets that rested longest are forgotten, which fills them. */
@@ -39,10 +40,9 @@ export function createRateLimiter(clock: Clock, maxBuckets = MAX_BUCKETS): RateL
   };
 
   return {
-    take(key, limit) {
+    take(...limits) {
       const now = clock.monotonicMs();
-      const asked = chainOf({ key, limit });
-      const found = asked.map((each) => ({ ...each, tokens: tokensIn(each, now) }));
+      const found = limits.map((each) => ({ ...each, tokens: tokensIn(each, now) }));
       const empty = found.filter(({ tokens }) => tokens < 1);
       const taken = empty.length === 0 ? 1 : 0;
       for (const { key, tokens } of found) put(key, tokens - taken, now);
@@ -50,8 +50,4 @@ export function createRateLimiter(clock: Clock, maxBuckets = MAX_BUCKETS): RateL
       return waits.length === 0 ? undefined : Math.max(1, ...waits);
     },
   };
-}
-
-function chainOf(first: NamedLimit): readonly NamedLimit[] {
-  return first.limit.and ? [first, ...chainOf(first.limit.and)] : [first];
 }

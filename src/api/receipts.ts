@@ -31,7 +31,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
   const find = createFinder(deps);
   const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {
-    const waitSeconds = limiter.take(`receipts ${addressBlock(call.clientAddress)}`, RATE);
+    const waitSeconds = limiter.take({ key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
     const found = await find(call.params);
     // HEAD is answered by GET, and tells of nothing.

@@ -23,7 +23,7 @@ export function unsubscribeEndpoints(
 ): readonly Endpoint[] {
   if (!unsubscribes) return [];
   const takeTurn = ({ clientAddress }: Call) => {
-    const waitSeconds = limiter.take(`unsubscribe ${addressBlock(clientAddress)}`, RATE);
+    const waitSeconds = limiter.take({ key: `unsubscribe ${addressBlock(clientAddress)}`, limit: RATE });
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
   };
   return [
