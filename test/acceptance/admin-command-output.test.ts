@@ -1,6 +1,6 @@
 /** What commands print, to readers that are slow, gone or full. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 import { typeInto } from "./typed-commands.ts";
@@ -8,7 +8,7 @@ import { typeInto } from "./typed-commands.ts";
 const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
 
 const folder = makeDataFolder();
-const { spawned } = typeInto(folder.path);
+const { spawned, run } = typeInto(folder.path);
 let service: PostriderProcess;
 
 beforeAll(async () => {
@@ -65,4 +65,48 @@ test("--json is heard by an export too, and lists can be asked for one domain, s
   expect(JSON.parse(await run("domains", "list", "--domain", "ONE.example")).data).toHaveLength(1);
   expect(JSON.parse(await run("opt-outs", "list", "--sender", "ACMECO")).data).toEqual([]);
   expect(JSON.parse(await run("inbound-numbers", "list", "--connector", "none")).data).toEqual([]);
+});
+
+const ODD = "\u001b]0;x\u0007\u009b2J\u202e";
+
+/** A server that has been told odd things, and repeats them. */
+const repeating = () =>
+  Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      if (url.endsWith("/test")) return Response.json({ ok: true, detail: `250 ${ODD}\nfailed: no` });
+      if (url.includes("/webhooks/secret")) return Response.json({ secrets: [{ secret: ODD }] });
+      if (url.includes("/domains/"))
+        return Response.json({ id: "1", records: [{ zone: `a. IN TXT "${ODD}"` }] });
+      return Response.json({ data: [{ id: ODD }], next: ODD });
+    },
+  });
+
+test("what a server repeats never drives the terminal, and is the same value as JSON", async () => {
+  const server = repeating();
+  try {
+    const to = ["--url", `http://127.0.0.1:${server.port}`, "--token", "t"];
+    const shown = "�]0;x��2J�";
+    expect((await run(["connectors", "test", "1", ...to])).out).toBe(`ok: 250 ${shown}⏎failed: no\n`);
+    expect((await run(["webhooks", "secret", "--account", "1", ...to])).out).toBe(`${shown}\n`);
+    expect((await run(["domains", "show", "1", ...to])).out).toEndWith(`\na. IN TXT "${shown}"\n`);
+    expect((await run(["accounts", "list", ...to])).out).toEndWith(`more: --after ${shown}\n`);
+    const { out } = await run(["accounts", "list", "--json", ...to]);
+    expect(out.trimEnd()).not.toMatch(/\p{Cc}|\p{Bidi_C}/u);
+    expect(JSON.parse(out)).toEqual({ data: [{ id: ODD }], next: ODD });
+  } finally {
+    await server.stop(true);
+  }
+});
+
+test("what a backup says of itself never drives the terminal", async () => {
+  const backup = join(folder.path, "backup");
+  expect((await spawned(["backup", "--to", backup, "--with-key"])).code).toBe(0);
+  const path = join(backup, "backup.json");
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), version: ODD }));
+  const into = join(folder.path, "restored");
+  const { code, out } = await spawned(["restore", "--from", backup, "--data", into]);
+  expect(code).toBe(0);
+  expect(out).toContain("by �]0;x��2J�\n");
 });

@@ -116,6 +116,17 @@ test("a line that is no entry is named by its number, and one that is no JSON st
   expect([broken.code, broken.err]).toEqual([2, expect.stringContaining("line 2: JSON")]);
 });
 
+test("a problem that repeats the file's own text never drives the terminal", async () => {
+  const reason = "\u001b]0;owned\u0007\u009b2J";
+  const { out, code } = await importFile(file("evil.csv", `email,reason\nevil@example.net,${reason}\n`));
+  expect(out).toBe("line 2: no such reason: �]0;owned��2J\n0 added, 0 there already, 1 refused\n");
+  expect(code).toBe(1);
+  const asJson = await importFile(
+    file("evil.jsonl", JSON.stringify({ email: "e@example.net", reason: "a\n\u009b" })),
+  );
+  expect(asJson.out).toStartWith("line 1: no such reason: a⏎�\n");
+});
+
 test("an export that is refused prints nothing but the reason, and releasing who is not listed is no usage error", async () => {
   const { code, out, err } = await commands.run(["suppressions", "export", "--account", "nobody"]);
   expect([code, out, err]).toEqual([1, "", "error: validation failed\n  account_id: no such account\n"]);

@@ -2,7 +2,7 @@
 import { type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "../admin-client.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
-import { formatFields, formatTable, toCell } from "./table.ts";
+import { formatFields, formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
   readonly target: AdminTarget;
@@ -74,7 +74,7 @@ async function runVerb(
       args: command.args,
       options,
       print(answer, toText) {
-        terminal.stdout(options.json ? `${JSON.stringify(answer)}\n` : toText(answer as never));
+        terminal.stdout(options.json ? `${toJson(answer)}\n` : toLines(toText(answer as never)));
       },
       fail() {
         exitCode = 1;

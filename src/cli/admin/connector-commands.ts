@@ -21,6 +21,7 @@ import {
   withClears,
 } from "./noun-commands.ts";
 import type { Noun } from "./nouns.ts";
+import { toCell } from "./table.ts";
 
 const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
   name: "connectors",
@@ -138,7 +139,7 @@ function addTest(noun: Command, commandLine: CommandLine): void {
       async work(run) {
         const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
         const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });
-        run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${detail}\n`);
+        run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${toCell(detail)}\n`);
         if (!(result as Row).ok) run.fail();
       },
     },

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { AdminFailure } from "../admin-client.ts";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { toCell, toJson } from "./table.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
 
@@ -60,7 +61,7 @@ async function importAll({ client, options, print, fail }: Run): Promise<void> {
 }
 
 function reportText({ added, kept, refused }: Report): string {
-  const lines = refused.map(({ line, reason }) => `line ${line}: ${reason}\n`).join("");
+  const lines = refused.map(({ line, reason }) => `line ${line}: ${toCell(reason)}\n`).join("");
   return `${lines}${added} added, ${kept} there already, ${refused.length} refused\n`;
 }
 
@@ -169,7 +170,7 @@ function csvCell(text: string): string {
 }
 
 function jsonLine(row: Row): string {
-  return JSON.stringify(
+  return toJson(
     Object.fromEntries(FIELDS.filter((name) => row[name] !== undefined).map((name) => [name, row[name]])),
   );
 }

@@ -28,6 +28,18 @@ export function toCell(value: unknown): string {
   return text.replaceAll(CONTROLS, (control) => (control === "\n" ? "⏎" : "�"));
 }
 
+/** Lines that others have a part in: the line ends stay. */
+export function toLines(text: string): string {
+  return text.split("\n").map(toCell).join("\n");
+}
+
+/** The same value, for programs; a terminal that it is shown on is not driven by it. */
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value)}`.replaceAll(CONTROLS, (control) => {
+    return `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 

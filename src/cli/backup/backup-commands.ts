@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
+import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { makeBackup } from "./make-backup.ts";
@@ -97,7 +98,7 @@ function describe({ created_at, version, holds, files }: Manifest): string {
     ["files", filesOf(Object.keys(files))],
     ...Object.entries(holds).map(([name, count]) => [name, String(count)]),
   ];
-  return rows.map(([name = "", value]) => `  ${name.padEnd(11)} ${value}\n`).join("");
+  return rows.map(([name = "", value]) => `  ${toCell(name).padEnd(11)} ${toCell(value)}\n`).join("");
 }
 
 /** A file for each table would be a long list. */
