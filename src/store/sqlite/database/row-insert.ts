@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import type { SqlValue } from "./driver.ts";
+import type { SqlValue, Statement } from "./driver.ts";
 
 export interface RowTable {
   readonly into: string;
@@ -35,11 +35,20 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
     for (const { bound, statement } of statements) {
       while (end - at >= bound.length) {
         for (let index = 0; index < bound.length; index++) bound[index] = values[at++] ?? null;
-        last = statement.insert(bound);
+        last = insertAndForget(statement, bound);
       }
     }
     return last;
   };
+}
+
+/** What was in a message is not to be kept here, whatever becomes of the statement. */
+function insertAndForget(statement: Statement<unknown>, bound: SqlValue[]): number {
+  try {
+    return statement.insert(bound);
+  } finally {
+    bound.fill(null);
+  }
 }
 
 interface LateRows {
