@@ -9,6 +9,7 @@ import type {
   SmsTemplate,
 } from "../core/accounts.ts";
 import { type Domain, senderDomain } from "../core/domain.ts";
+import { withConditionKeys } from "../core/routes.ts";
 import type { OptOutQuery, Records } from "../store/store.ts";
 import type { DoorDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
@@ -77,7 +78,7 @@ export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connec
     domain: (accountId, domain) =>
       domains.get(`${accountId} ${domain}`, () => findDomain(records, { accountId, domain })),
     connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
-    routes: () => routes.get("", () => listAll(records, "routes", {})),
+    routes: () => routes.get("", async () => (await listAll(records, "routes", {})).map(withConditionKeys)),
     optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
     account: (id) => accounts.get(id, () => records.find("accounts", { id })),
     pushApp: (accountId, id) =>

@@ -25,7 +25,9 @@ export function findTemplates(
 type Read = MaybePromise<SmsTemplate | undefined>;
 
 async function whenRead(byId: Read, byDltId: Read): Promise<FoundTemplates> {
-  return toFound(await byId, await byDltId);
+  // Together, so that nobody misses it where both fail.
+  const [one, other] = await Promise.all([byId, byDltId]);
+  return toFound(one, other);
 }
 
 const NONE: FoundTemplates = {};

@@ -53,6 +53,8 @@ export interface StartOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Requests are answered from now on, though not all parts are at work yet. */
+  readonly onServing?: () => void;
   /** For benchmarks: every commit takes so many milliseconds longer. */
   readonly faults?: { readonly commitMs: number };
   /** For tests: in place of the hosts that providers are asked at. */
@@ -62,7 +64,8 @@ export interface StartOptions {
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
   const { config } = options;
-  ensureDataFolder(config.dataFolder);
+  // On PostgreSQL only the first start writes to it, and says so where it cannot.
+  ensureDataFolder(config.dataFolder, { isWritten: config.databaseUrl === undefined });
   if (config.databaseUrl === undefined) finishRotation(config.dataFolder);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
@@ -70,7 +73,8 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const listeners = openListeners(options, { memory: lockMemory, onRequest: metrics.request });
   try {
     const earlierKeys = await store.earlierKeys();
-    return await startParts(makeParts(options, { store, metrics, listeners, earlierKeys }), listeners);
+    const parts = makeParts(options, { store, metrics, listeners, earlierKeys });
+    return await startParts(parts, listeners, options.onServing);
   } catch (error) {
     await listeners.stop();
     await store.close();
@@ -108,7 +112,7 @@ function makeParts(
   };
 }
 
-async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider> {
+async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(parts.ids);
   const isShared = config.roles.has("api") && config.listeners > 1;
@@ -121,6 +125,7 @@ async function startParts(parts: Parts, listeners: Listeners): Promise<Postrider
   const { engine, upkeep, webhooks, alarms } = loops;
   const seen = { ...parts, store: watchReceipts(store, engine.noteReceipts) };
   gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
+  onServing();
   if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
   const bounces = await openBounces(seen);
   if (config.roles.has("delivery")) await engine.start().then(alarms.start);

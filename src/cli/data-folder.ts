@@ -29,13 +29,13 @@ const OTHERS_NOTHING = 0o077;
 
 /**
  * Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's
- * mode. Throws, in words for the operator, where it cannot be made or written.
+ * mode. Throws, in words for the operator, where it cannot be made, or written if it `isWritten`.
  */
-export function ensureDataFolder(path: string): void {
+export function ensureDataFolder(path: string, { isWritten }: { readonly isWritten: boolean }): void {
   process.umask(OTHERS_NOTHING);
   try {
     mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (isWritten) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(

@@ -10,7 +10,7 @@ import { createSystemClock } from "./system-clock.ts";
 /** A stop that takes longer has something stuck in it. */
 const STOP_LIMIT_MS = 20_000;
 
-/** Of a start that a signal came into, as of one that waits for its database. It promised nothing yet, and may be cut off anywhere. */
+/** Of a start that a signal came into, as of one that waits for its database. Until it answers requests it may be cut off anywhere. */
 const START_LIMIT_MS = 1_000;
 
 /** Runs the service until a signal ends it. */
@@ -26,11 +26,13 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   const clock = createSystemClock();
   // From here on a signal finds somebody, also one that comes before the start is over.
   const signalled = whenSignalled();
-  let isStarted = false;
-  void signalled.then(() => setTimeout(() => isStarted || endStart(log), START_LIMIT_MS));
+  let isServing = false;
+  const onServing = () => {
+    isServing = true;
+  };
+  void signalled.then(() => setTimeout(() => isServing || endStart(log), START_LIMIT_MS));
   try {
-    const service = await startPostrider({ config, clock, log });
-    isStarted = true;
+    const service = await startPostrider({ config, clock, log, onServing });
     if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
     log.info({ url: service.url, roles: [...config.roles], ...placeOf(config) }, "ready");
     void signalled.then(() => stop(service, log));

@@ -50,9 +50,10 @@ export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainS
   return failingSince === undefined ? "verified" : "failing";
 }
 
-/** Of the rows of one domain, one that may be sent from. Of old there may be a row for each spelling. */
+/** Of the rows of one domain, the one to send from. Of old there may be a row for each spelling. */
 export function senderDomain(rows: readonly Domain[]): Domain | undefined {
-  return rows.find(({ verifiedAt }) => verifiedAt !== undefined) ?? rows[0];
+  const inState = (state: DomainState) => rows.find((row) => stateOf(row) === state);
+  return inState("verified") ?? inState("failing") ?? rows[0];
 }
 
 /** The pair that signs: the newest that receivers can look up, and before that the first. */

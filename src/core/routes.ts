@@ -40,6 +40,13 @@ export function conditionKey(channel: ChannelName, condition: string): string {
   return channel === "email" ? domainKey(condition) : condition;
 }
 
+/** The same route, quick to compare: a domain's key is made once, and not for each recipient. */
+export function withConditionKeys(route: Route): Route {
+  const { channel, match, sender } = route;
+  if (channel !== "email") return route;
+  return { ...route, match: domainKey(match), ...(sender !== undefined && { sender: domainKey(sender) }) };
+}
+
 function withKeys(to: Destination): Destination {
   const { destination, sender } = to;
   return { ...to, destination: domainKey(destination), sender: sender && domainKey(sender) };

@@ -92,6 +92,7 @@ test("a setting that is not set is an empty line to scripts, and an unknown one 
 
 test("a certificate, which begins with dashes, is the value of a setting; what is no value of it is told", async () => {
   expect(await text("settings", "set", "webhook_ca", testTls.ca)).toStartWith("webhook_ca = -----BEGIN");
+  expect(await text("settings", "get", "webhook_ca")).toBe(`${testTls.ca.trim()}\n`);
   expect((await run(["settings", "set", "webhook_ca", "--acount", "a"])).err).toBe(
     "error: unknown option '--acount'\n",
   );

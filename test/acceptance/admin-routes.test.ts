@@ -104,6 +104,22 @@ onEveryAdmin((startAdmin) => {
       expect((await create({ match: ascii })).status).toBe(201);
     });
 
+    test("two that were made long ago for one domain may still be changed, but not into one another", async () => {
+      const id = await connector({ host: "relay.example" }, "smtp");
+      const create = async (match: string) => {
+        const body = { account_id: live, channel: "email", connector_ids: [id], match };
+        return (await admin.call("POST", "routes", body)).json.id;
+      };
+      const [first, second] = [await create("münchen.example"), await create("other.example")];
+      await admin.store.records.update("routes", second, { match: "münchen.example" });
+      expect((await admin.call("PATCH", `routes/${second}`, { failover: "always" })).status).toBe(200);
+      expect((await admin.call("PATCH", `routes/${second}`, { match: "third.example" })).status).toBe(200);
+      expect(await admin.call("PATCH", `routes/${second}`, { match: "MÜNCHEN.example" })).toMatchObject({
+        status: 409,
+        json: { details: { match: `taken by the route ${first}` } },
+      });
+    });
+
     test("may be for one sender and one category, and are told apart by them", async () => {
       const to = { account_id: live, channel: "sms", match: "35", connector_ids: [await connector()] };
       const whole = { ...to, sender: "ACMECO", category: "promotional", failover: "always" };

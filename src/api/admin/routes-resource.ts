@@ -70,7 +70,9 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
       judgeRoute(deps, { ...sound, channel: current.channel }, { errors, isNew: false }),
     async toChanges(given, current) {
       const conditions = conditionsOf(current.channel, given);
-      await refuseTwin(deps.store.records, { ...current, ...conditions });
+      const changed = { ...current, ...conditions };
+      // Of old there may be a twin in another spelling: what else there is to the route can be changed all the same.
+      if (!leadsSame(current, changed)) await refuseTwin(deps.store.records, changed);
       // `null` clears: a plain list of connectors takes the weights away.
       const named = connectorsOf(given) as Partial<Route> | undefined;
       return { ...conditions, ...named, ...present({ failover: given.failover }) };

@@ -45,7 +45,8 @@ async function get(run: Run): Promise<void> {
     return;
   }
   const setting = await run.client.request("GET", `settings/${encodeURIComponent(name)}`, { query });
-  run.print(setting, (row: Row) => `${row.value === undefined ? "" : plain(row.value)}\n`);
+  // Not as a cell: a certificate keeps its lines.
+  run.print(setting, (row: Row) => `${row.value ?? ""}\n`);
 }
 
 async function set(run: Run): Promise<void> {

@@ -31,7 +31,7 @@ export function restoreBackup(order: RestoreOrder): Manifest {
       "this backup is of a PostgreSQL database: set DATABASE_URL to the one it is to go into",
     );
   }
-  ensureDataFolder(order.dataFolder);
+  ensureDataFolder(order.dataFolder, { isWritten: true });
   const lock = takeDataFolder(order.dataFolder);
   try {
     refuseToOverwrite(order.dataFolder);
