@@ -14,16 +14,20 @@ export interface SmsPlan {
 
 /** Refuses, with every problem at once, what could not be sent. */
 export function planSms(directory: Directory, asked: FlightRequest): MaybePromise<SmsPlan> {
-  return whenReady(openFlight(directory, asked), fly);
+  return whenReady(openFlight(directory, asked), judgeFlight);
 }
 
-function fly(flight: SmsFlight): MaybePromise<SmsPlan> {
+function judgeFlight(flight: SmsFlight): MaybePromise<SmsPlan> {
   const errors = createErrors();
   const judged = preflight(flight, errors);
-  return judged instanceof Promise ? landed(flight, errors, judged) : toPlan(flight, errors);
+  return judged instanceof Promise ? toPlanAfter(judged, flight, errors) : toPlan(flight, errors);
 }
 
-async function landed(flight: SmsFlight, errors: ErrorCollector, judged: Promise<void>): Promise<SmsPlan> {
+async function toPlanAfter(
+  judged: Promise<void>,
+  flight: SmsFlight,
+  errors: ErrorCollector,
+): Promise<SmsPlan> {
   await judged;
   return toPlan(flight, errors);
 }

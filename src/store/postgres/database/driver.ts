@@ -43,7 +43,8 @@ export interface DriverOptions {
 /** Calls that may wait for a connection; beyond it the store says that it is busy. */
 const MAX_WAITING = 1_000;
 
-const CONNECTIONS = 10;
+/** Of a process, for its use cases. */
+export const CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 /** Our own end of the wait, for a server that no longer says anything. */

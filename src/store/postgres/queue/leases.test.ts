@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test";
+import { CONNECTIONS } from "../database/driver.ts";
 import { race } from "../database/race.contract.ts";
-
-/** As many as a process has for its use cases. */
-const CONNECTIONS = 10;
 
 test("a process whose connections are all busy still shows that it lives", () =>
   race(async ({ other, whileHeld }) => {
