@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { readMasterKey } from "../src/cli/data-folder.ts";
 import { createSystemClock } from "../src/cli/system-clock.ts";
-import { NOBODY_ELSE } from "../src/core/claimant.ts";
+import { NOBODY_ELSE } from "../src/core/queue/claimant.ts";
 import { createIds } from "../src/core/uuid.ts";
 import { openStore } from "../src/store/open-store.ts";
 import type { Store } from "../src/store/store.ts";

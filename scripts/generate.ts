@@ -5,9 +5,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { DLT_SCRUB_CODES } from "../src/channels/sms/dlt-scrub-codes.ts";
 import { CONNECTOR_KINDS } from "../src/cli/channels.ts";
-import { EMAIL_MOVES } from "../src/core/email-status.ts";
-import { SETTINGS } from "../src/core/settings.ts";
-import { SMS_MOVES } from "../src/core/sms-status.ts";
+import { EMAIL_MOVES } from "../src/core/email/email-status.ts";
+import { SETTINGS } from "../src/core/records/settings.ts";
+import { SMS_MOVES } from "../src/core/sms/sms-status.ts";
 import { connectorsPage } from "./connector-tables.ts";
 import { lifeCyclesPage } from "./life-cycles.ts";
 import { scrubCodesPage } from "./scrub-tables.ts";
@@ -41,8 +41,8 @@ async function main(isCheck: boolean): Promise<void> {
 
 function statusesPage(): string {
   return lifeCyclesPage("Statuses of a message", [
-    { title: "SMS", source: "src/core/sms-status.ts", moves: SMS_MOVES, starts: STARTS },
-    { title: "Email", source: "src/core/email-status.ts", moves: EMAIL_MOVES, starts: STARTS },
+    { title: "SMS", source: "src/core/sms/sms-status.ts", moves: SMS_MOVES, starts: STARTS },
+    { title: "Email", source: "src/core/email/email-status.ts", moves: EMAIL_MOVES, starts: STARTS },
   ]);
 }
 

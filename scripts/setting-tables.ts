@@ -1,4 +1,4 @@
-import type { Setting } from "../src/core/settings.ts";
+import type { Setting } from "../src/core/records/settings.ts";
 
 /** A page with a table of all settings. */
 export function settingsPage(settings: Readonly<Record<string, Setting<unknown>>>): string {
@@ -15,7 +15,7 @@ export function settingsPage(settings: Readonly<Record<string, Setting<unknown>>
     .concat("\n");
 }
 
-const INTRODUCTION = `Made from \`src/core/settings.ts\`.
+const INTRODUCTION = `Made from \`src/core/records/settings.ts\`.
 
 \`settings get\` shows them as they are, \`settings set NAME VALUE\` changes one, \`settings set NAME\` puts it back to its default.
 With \`--account ID\` they are those of one account, and go over the instance's. Those marked \`instance\` can be set only

@@ -6,7 +6,7 @@ const tree = readTree();
 
 test("the tree that is checked is this repository's", () => {
   const paths = tree.map((source) => source.path);
-  expect(paths).toContain("src/core/message.ts");
+  expect(paths).toContain("src/core/messages/message.ts");
   expect(paths).toContain("test/architecture.test.ts");
 });
 

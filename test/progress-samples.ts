@@ -1,7 +1,7 @@
 /** Messages, outcomes and receipts for tests of the life cycle. */
-import type { MessageError, Part, Progress } from "../src/core/message.ts";
-import type { PartOutcome, Receipt } from "../src/core/outcome.ts";
-import { applyAttempt, type NextStep, type Step } from "../src/core/progress.ts";
+import type { MessageError, Part, Progress } from "../src/core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../src/core/messages/outcome.ts";
+import { applyAttempt, type NextStep, type Step } from "../src/core/messages/progress.ts";
 
 export const AT = 1_700_000_000_000;
 const busy: MessageError = { code: "4.2.2", message: "mailbox busy" };

@@ -1,7 +1,7 @@
 /** The store on a PostgreSQL by itself, without the interface and the channels. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
-import type { ClaimedJob } from "../../src/core/claimed-job.ts";
+import type { ClaimedJob } from "../../src/core/queue/claimed-job.ts";
 import { createIds } from "../../src/core/uuid.ts";
 import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,4 +1,4 @@
-import type { AcceptRequest } from "../core/accept-request.ts";
+import type { AcceptRequest } from "../core/messages/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import type { Call } from "./endpoint.ts";

@@ -1,5 +1,5 @@
-import type { KeyOwner } from "../core/accept-request.ts";
-import { readSetting, type SettingName } from "../core/settings.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import { readSetting, type SettingName } from "../core/records/settings.ts";
 import type { NamedLimit, RateLimit } from "./rate-limit.ts";
 
 type Settings = Readonly<Record<string, string>>;

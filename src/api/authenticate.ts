@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { KeyOwner } from "../core/accept-request.ts";
-import { isWellFormedApiKey } from "../core/api-key.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import { isWellFormedApiKey } from "../core/records/api-key.ts";
 import type { DoorDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 import { createFreshCache } from "./fresh-cache.ts";

@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../core/accept-request.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Call } from "./endpoint.ts";
 
 /** Who calls an endpoint whose `auth` is `api-key`. */

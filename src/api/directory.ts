@@ -1,3 +1,4 @@
+import { type Domain, senderDomain } from "../core/domains/domain.ts";
 import type {
   Account,
   Connector,
@@ -7,9 +8,8 @@ import type {
   Route,
   Sender,
   SmsTemplate,
-} from "../core/accounts.ts";
-import { type Domain, senderDomain } from "../core/domain.ts";
-import { withConditionKeys } from "../core/routes.ts";
+} from "../core/records/accounts.ts";
+import { withConditionKeys } from "../core/records/routes.ts";
 import type { OptOutQuery, Records } from "../store/store.ts";
 import type { DoorDeps } from "./app-deps.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";

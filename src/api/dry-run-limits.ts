@@ -1,10 +1,10 @@
 /** What an account's limits say of a request as things stand; accepting judges anew, in its own transaction. */
-import type { KeyOwner } from "../core/accept-request.ts";
-import type { SmsTemplate } from "../core/accounts.ts";
 import type { FieldErrors } from "../core/field-errors.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
 import { present } from "../core/present.ts";
-import type { SendSms } from "../core/send-sms.ts";
-import { readSetting } from "../core/settings.ts";
+import type { SmsTemplate } from "../core/records/accounts.ts";
+import { readSetting } from "../core/records/settings.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
 import type { Intake } from "../store/store.ts";
 import { limitedRequest, limitSentence, tallyOf } from "./sending-limit.ts";
 

@@ -1,6 +1,6 @@
 /** What a dry run answers, for the description of the interface. */
 import Type from "typebox";
-import { SMS_CATEGORIES } from "../core/sms-category.ts";
+import { SMS_CATEGORIES } from "../core/sms/sms-category.ts";
 import { HEALTH } from "./health-resource.ts";
 
 const verdict = Type.Object({

@@ -1,12 +1,12 @@
 /** What Send SMS would make of a request, without doing any of it: nothing is stored and nothing is sent. */
 import { setImmediate } from "node:timers/promises";
-import type { KeyOwner } from "../core/accept-request.ts";
-import type { Route } from "../core/accounts.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
-import { mayGoAt } from "../core/promotional-hours.ts";
-import type { SendSms } from "../core/send-sms.ts";
-import { segmentSms } from "../core/sms-segments.ts";
-import { renderSms } from "../core/sms-text.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { Route } from "../core/records/accounts.ts";
+import { mayGoAt } from "../core/sms/promotional-hours.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
+import { segmentSms } from "../core/sms/sms-segments.ts";
+import { renderSms } from "../core/sms/sms-text.ts";
 import { toIso } from "../core/timestamp.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { Answer } from "./answer.ts";

@@ -1,10 +1,10 @@
 /** Send Email and Get Email. */
 
-import type { NewMessage } from "../core/accept-request.ts";
-import type { EmailContent } from "../core/message.ts";
+import { parseSendEmail, type SendEmail, SendEmailBody, soundSendEmail } from "../core/email/send-email.ts";
+import type { NewMessage } from "../core/messages/accept-request.ts";
+import type { EmailContent } from "../core/messages/message.ts";
 import { present } from "../core/present.ts";
-import { parseSendEmail, type SendEmail, SendEmailBody, soundSendEmail } from "../core/send-email.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";

@@ -1,13 +1,13 @@
 /** What an account's records make of a request: who is suppressed, and which queue serves whom. */
 
-import type { KeyOwner, NewJob } from "../core/accept-request.ts";
-import type { Route } from "../core/accounts.ts";
-import { domainOf, type EmailAddress } from "../core/email-address.ts";
+import { domainOf, type EmailAddress } from "../core/email/email-address.ts";
+import type { SendEmail } from "../core/email/send-email.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
-import type { Part, Recipient } from "../core/message.ts";
-import { chooseRoute, type Destination, SANDBOX_QUEUES } from "../core/routes.ts";
-import type { SendEmail } from "../core/send-email.ts";
-import { readSetting } from "../core/settings.ts";
+import type { KeyOwner, NewJob } from "../core/messages/accept-request.ts";
+import type { Part, Recipient } from "../core/messages/message.ts";
+import type { Route } from "../core/records/accounts.ts";
+import { chooseRoute, type Destination, SANDBOX_QUEUES } from "../core/records/routes.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
 

@@ -1,7 +1,7 @@
 /** What the interface shows of an email, in its words: never a body. Optional fields are absent when not used. */
 import Type from "typebox";
-import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
-import type { EmailContent } from "../core/message.ts";
+import type { NewMessage, StoredMessage } from "../core/messages/accept-request.ts";
+import type { EmailContent } from "../core/messages/message.ts";
 import { toIso } from "../core/timestamp.ts";
 
 export const EMAIL_STATUSES = [

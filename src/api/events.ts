@@ -1,9 +1,9 @@
 /** The event feed: what webhooks tell, to be fetched, in order and without gaps. */
 import Type from "typebox";
-import type { FeedEvent } from "../core/feed-event.ts";
 import { createErrors } from "../core/field-errors.ts";
 import { toIso } from "../core/timestamp.ts";
-import { toWebhookEvent, toWebhookId } from "../core/webhook-event.ts";
+import type { FeedEvent } from "../core/webhooks/feed-event.ts";
+import { toWebhookEvent, toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { Answer } from "./answer.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { callerOf } from "./caller.ts";

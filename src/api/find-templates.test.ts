@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SendSms } from "../core/send-sms.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
 import type { Directory } from "./directory.ts";
 import { findTemplates } from "./find-templates.ts";
 

@@ -1,6 +1,6 @@
-import type { SmsTemplate } from "../core/accounts.ts";
 import { present } from "../core/present.ts";
-import type { SendSms } from "../core/send-sms.ts";
+import type { SmsTemplate } from "../core/records/accounts.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
 import type { Directory } from "./directory.ts";
 import type { MaybePromise } from "./when-ready.ts";
 

@@ -1,7 +1,7 @@
 /** What an account's own guards say of the recipients of a request, before it is accepted. */
 import type { ErrorCollector, Summary } from "../core/field-errors.ts";
-import { senderKey } from "../core/opt-out.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
+import { senderKey } from "../core/suppressions/opt-out.ts";
 import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
 
 const DESTINATIONS: SmsCheck = {

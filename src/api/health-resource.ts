@@ -1,6 +1,6 @@
 /** A connector's health as the interface shows it, to operators and in a dry run. */
 import Type from "typebox";
-import type { ConnectorHealth } from "../core/connector-health.ts";
+import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 
 export const HEALTH = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { Idempotency, SavedAnswer } from "../core/accept-request.ts";
-import { readSetting } from "../core/settings.ts";
+import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
 import { idempotencyKeyReused, validationFailed } from "./errors.ts";

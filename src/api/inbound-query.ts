@@ -1,8 +1,8 @@
 /** Which inbound messages a list asks for. */
 import Type, { type TSchema } from "typebox";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
-import type { InboundQuery } from "../core/inbound.ts";
-import { toInboundAddress } from "../core/inbound-address.ts";
+import type { InboundQuery } from "../core/inbound/inbound.ts";
+import { toInboundAddress } from "../core/inbound/inbound-address.ts";
 import { present } from "../core/present.ts";
 import { isStorable } from "../core/text-rules.ts";
 import { parseTimestamp } from "../core/timestamp.ts";

@@ -1,7 +1,7 @@
 /** Get inbound SMS. */
 import Type from "typebox";
-import type { InboundMessage, InboundQuery } from "../core/inbound.ts";
-import { toReceivedData } from "../core/received-event.ts";
+import type { InboundMessage, InboundQuery } from "../core/inbound/inbound.ts";
+import { toReceivedData } from "../core/webhooks/received-event.ts";
 import type { InboundStore } from "../store/store.ts";
 import { callerOf } from "./caller.ts";
 import type { Endpoint } from "./endpoint.ts";

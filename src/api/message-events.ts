@@ -1,8 +1,8 @@
 /** One message's timeline, as the account that sent it may see it. */
 import Type from "typebox";
-import type { ChannelName, TimelineEntry } from "../core/message.ts";
+import type { ChannelName, TimelineEntry } from "../core/messages/message.ts";
 import { toIso } from "../core/timestamp.ts";
-import { toWebhookId } from "../core/webhook-event.ts";
+import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answer } from "./answer.ts";
 import { callerOf } from "./caller.ts";

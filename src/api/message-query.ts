@@ -1,8 +1,8 @@
-import { parseEmailAddress } from "../core/email-address.ts";
+import { parseEmailAddress } from "../core/email/email-address.ts";
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
-import type { ChannelName, MessageStatus } from "../core/message.ts";
-import { parsePhoneNumber } from "../core/phone-number.ts";
+import type { ChannelName, MessageStatus } from "../core/messages/message.ts";
 import { present } from "../core/present.ts";
+import { parsePhoneNumber } from "../core/sms/phone-number.ts";
 import { parseTimestamp } from "../core/timestamp.ts";
 import { uuidTime } from "../core/uuid.ts";
 import type { MessageQuery } from "../store/store.ts";

@@ -1,4 +1,4 @@
-import type { StoredMessage } from "../core/accept-request.ts";
+import type { StoredMessage } from "../core/messages/accept-request.ts";
 import { toEmailResource } from "./email-resource.ts";
 import { toSmsResource } from "./sms-resource.ts";
 

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { RECEIVED } from "../core/received-event.ts";
+import { RECEIVED } from "../core/webhooks/received-event.ts";
 import { InboundSms } from "./inbound-resource.ts";
 
 type Json = Readonly<Record<string, unknown>>;

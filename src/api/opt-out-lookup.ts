@@ -1,4 +1,4 @@
-import { isErased } from "../core/erasure.ts";
+import { isErased } from "../core/messages/erasure.ts";
 import type { OptOutQuery, Store } from "../store/store.ts";
 import type { MaybePromise } from "./when-ready.ts";
 

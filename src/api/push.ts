@@ -1,8 +1,7 @@
 /** Register Device and Identify User: called by apps and browsers, without a key. */
 
-import type { Idempotency } from "../core/accept-request.ts";
-import type { Account, PushApp } from "../core/accounts.ts";
 import { createErrors, type FieldErrors } from "../core/field-errors.ts";
+import type { Idempotency } from "../core/messages/accept-request.ts";
 import {
   accountIdOf,
   IdentifyUserBody,
@@ -10,8 +9,9 @@ import {
   parseRegisterDevice,
   type RegisterDevice,
   RegisterDeviceBody,
-} from "../core/push-device.ts";
-import { ID_MARKS, type PushAnswer } from "../core/push-registration.ts";
+} from "../core/push/push-device.ts";
+import { ID_MARKS, type PushAnswer } from "../core/push/push-registration.ts";
+import type { Account, PushApp } from "../core/records/accounts.ts";
 import type { Store } from "../store/store.ts";
 import { pushLimit } from "./account-limits.ts";
 import { addressBlock } from "./client-address.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { LARGE_BODY } from "../core/large-body.ts";
+import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
 import {

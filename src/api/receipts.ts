@@ -2,8 +2,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
-import type { Connector } from "../core/accounts.ts";
-import { readSetting } from "../core/settings.ts";
+import type { Connector } from "../core/records/accounts.ts";
+import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { addressBlock } from "./client-address.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCollector } from "../core/field-errors.ts";
-import { parsePhoneNumber } from "../core/phone-number.ts";
-import { soundSendSms } from "../core/send-sms.ts";
+import { parsePhoneNumber } from "../core/sms/phone-number.ts";
+import { soundSendSms } from "../core/sms/send-sms.ts";
 import { callerOf } from "./caller.ts";
 import type { Directory } from "./directory.ts";
 import type { Call } from "./endpoint.ts";

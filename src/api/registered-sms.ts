@@ -1,12 +1,12 @@
 /** A live account's request against what is registered: templates, senders and, for Indian numbers, DLT. */
 
-import type { Sender, SmsTemplate } from "../core/accounts.ts";
-import { isIndian, preflightDlt } from "../core/dlt.ts";
+import { isIndian, preflightDlt } from "../core/dlt/dlt.ts";
 import type { ErrorCollector } from "../core/field-errors.ts";
-import type { SmsContent } from "../core/message.ts";
+import type { SmsContent } from "../core/messages/message.ts";
 import { present } from "../core/present.ts";
-import type { SendSms } from "../core/send-sms.ts";
-import { readSetting } from "../core/settings.ts";
+import type { Sender, SmsTemplate } from "../core/records/accounts.ts";
+import { readSetting } from "../core/records/settings.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
 import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
 
 /** The sender and the DLT ids that go out, where they differ from what was asked for, are settled here. */

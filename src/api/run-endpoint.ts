@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../core/accept-request.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import { accountLimits } from "./account-limits.ts";
 import type { Answered } from "./answer.ts";

@@ -1,11 +1,11 @@
 /** What a caller is told of a limit of its account. */
-import type { KeyOwner } from "../core/accept-request.ts";
 import { createErrors, type FieldErrors, type Summary } from "../core/field-errors.ts";
-import type { SmsContent } from "../core/message.ts";
-import { parsePhoneNumber } from "../core/phone-number.ts";
-import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../core/sending-limits.ts";
-import { segmentSms } from "../core/sms-segments.ts";
-import { renderSms } from "../core/sms-text.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { SmsContent } from "../core/messages/message.ts";
+import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../core/messages/sending-limits.ts";
+import { parsePhoneNumber } from "../core/sms/phone-number.ts";
+import { segmentSms } from "../core/sms/sms-segments.ts";
+import { renderSms } from "../core/sms/sms-text.ts";
 import type { Call } from "./endpoint.ts";
 import { overLimit, type Refusal } from "./errors.ts";
 

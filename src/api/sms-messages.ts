@@ -1,11 +1,11 @@
 /** Send SMS and Get SMS. */
 import Type from "typebox";
-import type { KeyOwner, NewMessage } from "../core/accept-request.ts";
-import type { Part } from "../core/message.ts";
+import type { KeyOwner, NewMessage } from "../core/messages/accept-request.ts";
+import type { Part } from "../core/messages/message.ts";
 import type { Writable } from "../core/present.ts";
-import { deferralDetail, mayGoAt } from "../core/promotional-hours.ts";
-import { parseSendSms, type SendSms, SendSmsBody } from "../core/send-sms.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
+import { deferralDetail, mayGoAt } from "../core/sms/promotional-hours.ts";
+import { parseSendSms, type SendSms, SendSmsBody } from "../core/sms/send-sms.ts";
 import { acceptMessages } from "./accept-messages.ts";
 import type { Answer, Answered } from "./answer.ts";
 import { callerOf } from "./caller.ts";

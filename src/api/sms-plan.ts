@@ -1,6 +1,6 @@
 /** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
 import { createErrors, type ErrorCollector } from "../core/field-errors.ts";
-import type { SmsContent } from "../core/message.ts";
+import type { SmsContent } from "../core/messages/message.ts";
 import type { Directory } from "./directory.ts";
 import { validationFailed } from "./errors.ts";
 import { type FlightRequest, openFlight, preflight, type SmsFlight } from "./sms-preflight.ts";

@@ -2,15 +2,15 @@
  * What a request is held to before it is accepted, check by check: Send SMS reports all that is refused at once, its
  * `dry_run` shows the verdict of each. A check joins by a row in `SANDBOX_CHECKS` or `LIVE_CHECKS`.
  */
-import type { KeyOwner } from "../core/accept-request.ts";
-import type { Route, Sender, SmsTemplate } from "../core/accounts.ts";
 import type { ErrorCollector } from "../core/field-errors.ts";
-import type { SmsContent } from "../core/message.ts";
-import { chooseRoute, SANDBOX_QUEUES } from "../core/routes.ts";
-import type { SendSms } from "../core/send-sms.ts";
-import { isTooLong, MAX_SEGMENTS } from "../core/sms-segments.ts";
-import { asSent } from "../core/sms-text.ts";
-import { renderTemplate } from "../core/template.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { SmsContent } from "../core/messages/message.ts";
+import type { Route, Sender, SmsTemplate } from "../core/records/accounts.ts";
+import { chooseRoute, SANDBOX_QUEUES } from "../core/records/routes.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
+import { isTooLong, MAX_SEGMENTS } from "../core/sms/sms-segments.ts";
+import { asSent } from "../core/sms/sms-text.ts";
+import { renderTemplate } from "../core/sms/template.ts";
 import type { Directory } from "./directory.ts";
 import { type FoundTemplates, findTemplates } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";

@@ -1,8 +1,8 @@
 /** What the interface shows of an SMS, in its words. Optional fields are absent when not used. */
 import Type from "typebox";
-import type { NewMessage, StoredMessage } from "../core/accept-request.ts";
-import { jsonWithVariables } from "../core/json-with-variables.ts";
-import type { SmsContent } from "../core/message.ts";
+import type { NewMessage, StoredMessage } from "../core/messages/accept-request.ts";
+import type { SmsContent } from "../core/messages/message.ts";
+import { jsonWithVariables } from "../core/sms/json-with-variables.ts";
 import { toIso } from "../core/timestamp.ts";
 
 export const SMS_STATUSES = [

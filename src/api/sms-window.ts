@@ -1,6 +1,6 @@
-import type { KeyOwner } from "../core/accept-request.ts";
-import type { SendSms } from "../core/send-sms.ts";
-import { readSetting } from "../core/settings.ts";
+import type { KeyOwner } from "../core/messages/accept-request.ts";
+import { readSetting } from "../core/records/settings.ts";
+import type { SendSms } from "../core/sms/send-sms.ts";
 
 /** When a message has to have been sent, in Unix milliseconds. The window starts when the message is due. */
 export function windowEnd(

@@ -1,7 +1,7 @@
 /** What every channel owes the delivery engine. Each implementation runs this suite against a peer of its own. */
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Part } from "../core/message.ts";
-import type { SendOutcome } from "../core/outcome.ts";
+import type { Part } from "../core/messages/message.ts";
+import type { SendOutcome } from "../core/messages/outcome.ts";
 import type { Channel, ChannelStatus, OutgoingMessage } from "./channel.ts";
 
 export interface ChannelFixture {

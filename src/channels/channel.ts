@@ -4,13 +4,13 @@
  */
 import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
-import type { Connector } from "../core/accounts.ts";
+import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 import type { Clock, Random } from "../core/clock.ts";
-import type { ConnectorHealth } from "../core/connector-health.ts";
-import type { ReceivedSms } from "../core/inbound.ts";
-import type { LateAnswer } from "../core/late-answer.ts";
-import type { EmailContent, Part, SmsContent } from "../core/message.ts";
-import type { Receipt, SendOutcome } from "../core/outcome.ts";
+import type { ReceivedSms } from "../core/inbound/inbound.ts";
+import type { EmailContent, Part, SmsContent } from "../core/messages/message.ts";
+import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
+import type { LateAnswer } from "../core/receipts/late-answer.ts";
+import type { Connector } from "../core/records/accounts.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { ComposeAside } from "./email/smtp/compose-large.ts";
 import type { MailPolicies, Network } from "./network.ts";
@@ -21,7 +21,7 @@ export interface Channel {
   readonly sendTimeoutMs: number;
   /** It keeps `max_per_second` itself, segment by segment; otherwise the engine does, message by message. */
   readonly keepsRate?: true;
-  /** So many of the messages under way may be large (`core/large-body.ts`); absent: four. */
+  /** So many of the messages under way may be large (`core/email/large-body.ts`); absent: four. */
   readonly largeAtATime?: number;
   /** It speaks to many hosts, each message to others: what one of them answers says nothing of the connector. */
   readonly reachesMany?: true;

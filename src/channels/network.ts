@@ -1,5 +1,5 @@
-import type { Dns } from "../core/dns.ts";
-import type { KeptMailPolicy } from "../core/mail-policy.ts";
+import type { Dns } from "../core/domains/dns.ts";
+import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
 /** How channels get to hosts that strangers name. */
 export interface Network {

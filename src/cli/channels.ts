@@ -4,8 +4,8 @@ import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
 import { createSimulator } from "../channels/simulator/simulator.ts";
 import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
-import type { Connector, Route } from "../core/accounts.ts";
-import { SANDBOX_QUEUES } from "../core/routes.ts";
+import type { Connector, Route } from "../core/records/accounts.ts";
+import { SANDBOX_QUEUES } from "../core/records/routes.ts";
 import type { SandboxLedger } from "../store/store.ts";
 
 /** The kinds an operator can configure. */

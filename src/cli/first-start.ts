@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { apiKeyPrefix, makeApiKey } from "../core/api-key.ts";
+import { apiKeyPrefix, makeApiKey } from "../core/records/api-key.ts";
 import type { RandomBytes } from "../core/uuid.ts";
 import type { Store } from "../store/store.ts";
 import { SANDBOX_FILE } from "./data-folder.ts";

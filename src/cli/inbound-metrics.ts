@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { InboundResult } from "../core/inbound.ts";
+import type { InboundResult } from "../core/inbound/inbound.ts";
 import type { InboundStore } from "../store/store.ts";
 
 export interface InboundMetrics {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
 import type { ConnectorStatus } from "../channels/channel.ts";
-import type { Alarm } from "../core/alarm.ts";
-import type { DomainState } from "../core/domain.ts";
+import type { Alarm } from "../core/alarms/alarm.ts";
+import type { DomainState } from "../core/domains/domain.ts";
 import type { Observe } from "../delivery/engine.ts";
 import type { InboundStore, ReceiptStore, UpkeepStore } from "../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";

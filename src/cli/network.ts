@@ -1,5 +1,5 @@
 import type { Network } from "../channels/network.ts";
-import type { Dns } from "../core/dns.ts";
+import type { Dns } from "../core/domains/dns.ts";
 import { createAddressRules, parseRange } from "../webhooks/address-rules.ts";
 
 /** The same rules for mail hosts as for webhooks: both are named by strangers. */

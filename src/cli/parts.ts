@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
-import type { Dns } from "../core/dns.ts";
+import type { Dns } from "../core/domains/dns.ts";
 import type { DeliveryLog } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import type { Aside } from "./aside/create-aside.ts";

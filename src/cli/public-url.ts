@@ -1,6 +1,6 @@
 import type { ChannelDeps } from "../channels/channel.ts";
 import type { Clock } from "../core/clock.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
 
 /** Within this time of a change, every process acts on it. */

@@ -1,8 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
-import { type Domain, ed25519Selector, senderDomain, signingPair } from "../core/domain.ts";
-import { returnPathOf } from "../core/domain-records.ts";
-import { readSetting } from "../core/settings.ts";
+import { type Domain, ed25519Selector, senderDomain, signingPair } from "../core/domains/domain.ts";
+import { returnPathOf } from "../core/domains/domain-records.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { FindSenderDomain, SenderDomain } from "../delivery/to-outgoing.ts";
 import type { Records } from "../store/store.ts";
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
 import { createLatencyHistogram } from "./latency-histogram.ts";

@@ -1,5 +1,5 @@
-import type { Claimant } from "../core/claimant.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
 import { openResolver } from "./dns.ts";

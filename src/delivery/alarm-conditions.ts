@@ -1,7 +1,7 @@
 /** What is wrong at the moment, as far as this process can see. */
 import type { ChannelStatus } from "../channels/channel.ts";
-import type { AlarmName, Condition } from "../core/alarm.ts";
-import { readSetting } from "../core/settings.ts";
+import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { QueueBacklog, ReceiptStore, UpkeepStore } from "../store/store.ts";
 
 export interface AlarmSources {

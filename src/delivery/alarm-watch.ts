@@ -6,7 +6,7 @@ import {
   judgeAlarms,
   raisedAlarms,
   type Troubles,
-} from "../core/alarm.ts";
+} from "../core/alarms/alarm.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Records } from "../store/store.ts";
 import { type AlarmSources, findConditions } from "./alarm-conditions.ts";

@@ -1,8 +1,8 @@
-import { type Domain, type DomainState, stateOf } from "../core/domain.ts";
-import { checkRecords, type DomainDns } from "../core/domain-check.ts";
-import { recordsOf } from "../core/domain-records.ts";
-import { judgeDomain } from "../core/domain-verdict.ts";
-import { readSetting } from "../core/settings.ts";
+import { type Domain, type DomainState, stateOf } from "../core/domains/domain.ts";
+import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
+import { recordsOf } from "../core/domains/domain-records.ts";
+import { judgeDomain } from "../core/domains/domain-verdict.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Chore } from "./upkeep.ts";

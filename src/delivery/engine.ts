@@ -1,11 +1,11 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
-import type { Connector, RecordTypes, Route } from "../core/accounts.ts";
-import { type Claimant, NOBODY_ELSE } from "../core/claimant.ts";
-import type { ClaimedJob, ReceiptResult } from "../core/claimed-job.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
-import type { ChannelName } from "../core/message.ts";
-import type { PartOutcome, Receipt } from "../core/outcome.ts";
+import type { ChannelName } from "../core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
+import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
+import type { ClaimedJob, ReceiptResult } from "../core/queue/claimed-job.ts";
+import type { Connector, RecordTypes, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import { withLargeBody } from "./large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./offer-unsubscribe.ts";

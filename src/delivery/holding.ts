@@ -1,5 +1,5 @@
 import type { Share } from "../channels/channel.ts";
-import { fairShare } from "../core/share-out.ts";
+import { fairShare } from "../core/queue/share-out.ts";
 import type { KeptLease, LeaseBoard, Slot } from "../store/store.ts";
 
 export interface HoldingOptions {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { AT, deferred, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
-import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
-import { applyExpiry } from "../core/expiry.ts";
-import type { Progress } from "../core/message.ts";
-import { applyAttempt } from "../core/progress.ts";
+import { applyExpiry } from "../core/messages/expiry.ts";
+import type { Progress } from "../core/messages/message.ts";
+import { applyAttempt } from "../core/messages/progress.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { judge, judgeDeferred, judgeElsewhere, judgeHeld } from "./judge.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {

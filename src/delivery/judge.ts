@@ -1,11 +1,11 @@
-import type { Route } from "../core/accounts.ts";
-import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
-import type { MessageError } from "../core/message.ts";
-import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
-import { isOpen } from "../core/part.ts";
-import type { NextStep } from "../core/progress.ts";
-import { deferralDetail } from "../core/promotional-hours.ts";
-import { nextAttemptAt, RETRY_POLICIES } from "../core/retry-policy.ts";
+import type { MessageError } from "../core/messages/message.ts";
+import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
+import { isOpen } from "../core/messages/part.ts";
+import type { NextStep } from "../core/messages/progress.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import { nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
+import type { Route } from "../core/records/accounts.ts";
+import { deferralDetail } from "../core/sms/promotional-hours.ts";
 
 export interface Verdict {
   readonly now: number;

@@ -1,5 +1,5 @@
-import type { ClaimedJob } from "../core/claimed-job.ts";
-import { isLargeContent } from "../core/large-body.ts";
+import { isLargeContent } from "../core/email/large-body.ts";
+import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Queue } from "../store/store.ts";
 import type { Lane } from "./lane.ts";
 

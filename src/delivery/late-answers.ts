@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { LateAnswer } from "../core/late-answer.ts";
+import type { LateAnswer } from "../core/receipts/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 

@@ -1,6 +1,6 @@
 import type { Channel, ChannelStatus, Share } from "../channels/channel.ts";
-import type { Connector } from "../core/accounts.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Connector } from "../core/records/accounts.ts";
 import type { DeliveryLog } from "./engine.ts";
 import { createHealth } from "./health.ts";
 import { createLane } from "./lane.ts";

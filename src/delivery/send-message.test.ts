@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
-import type { ClaimedJob } from "../core/claimed-job.ts";
+import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Queue } from "../store/store.ts";
 import type { Outlet } from "./outlet.ts";
 import { createSender } from "./send-message.ts";

@@ -1,12 +1,12 @@
 import type { OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
-import type { Route } from "../core/accounts.ts";
-import type { ClaimedJob, Settlement } from "../core/claimed-job.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
-import type { ChannelName } from "../core/message.ts";
-import type { SendOutcome } from "../core/outcome.ts";
-import { isSettled } from "../core/progress.ts";
-import { mayGoAt } from "../core/promotional-hours.ts";
+import type { ChannelName } from "../core/messages/message.ts";
+import type { SendOutcome } from "../core/messages/outcome.ts";
+import { isSettled } from "../core/messages/progress.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import type { Route } from "../core/records/accounts.ts";
+import { mayGoAt } from "../core/sms/promotional-hours.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {

@@ -4,8 +4,8 @@
  * that before they take it (ADR 20).
  */
 import type { Share } from "../channels/channel.ts";
-import { type Claimant, NOBODY_ELSE } from "../core/claimant.ts";
 import { type Clock, sleep } from "../core/clock.ts";
+import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { LeaseBoard, LeaseStore } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import { createHolding, type Holding } from "./holding.ts";

@@ -1,5 +1,5 @@
-import type { ClaimedJob } from "../core/claimed-job.ts";
-import type { PartOutcome, SendOutcome } from "../core/outcome.ts";
+import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
+import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { SuppressionStore } from "../store/store.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 

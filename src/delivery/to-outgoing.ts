@@ -1,9 +1,9 @@
 import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
-import type { ClaimedJob } from "../core/claimed-job.ts";
-import type { MessageError } from "../core/message.ts";
-import { isOpen } from "../core/part.ts";
+import type { MessageError } from "../core/messages/message.ts";
+import { isOpen } from "../core/messages/part.ts";
 import { present } from "../core/present.ts";
-import { renderSms } from "../core/sms-text.ts";
+import type { ClaimedJob } from "../core/queue/claimed-job.ts";
+import { renderSms } from "../core/sms/sms-text.ts";
 import { covers, holdsUnconfirmed } from "./judge.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 

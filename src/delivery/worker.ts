@@ -1,7 +1,7 @@
-import type { Route } from "../core/accounts.ts";
-import { NOBODY_ELSE } from "../core/claimant.ts";
-import type { ClaimedJob, ClaimRequest } from "../core/claimed-job.ts";
 import type { Clock } from "../core/clock.ts";
+import { NOBODY_ELSE } from "../core/queue/claimant.ts";
+import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
+import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import { chooseOutlets, placesOf } from "./choose-outlets.ts";
 import { createDealer, type Dealer, type Hand } from "./dealer.ts";

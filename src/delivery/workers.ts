@@ -1,4 +1,4 @@
-import type { Route } from "../core/accounts.ts";
+import type { Route } from "../core/records/accounts.ts";
 import type { Worker } from "./worker.ts";
 
 /** A worker per route, kept in step with the configured routes. */

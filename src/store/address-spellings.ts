@@ -1,6 +1,6 @@
 import { domainToUnicode } from "node:url";
-import { addressKey } from "../core/address-key.ts";
-import { lowerAscii } from "../core/erasure.ts";
+import { lowerAscii } from "../core/messages/erasure.ts";
+import { addressKey } from "../core/suppressions/address-key.ts";
 
 /** In which an address may have been stored, its key first; most have one only. All are in lower case. */
 export function spellingsOf(address: string): readonly string[] {

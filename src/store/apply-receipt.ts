@@ -1,8 +1,8 @@
-import { addressKey } from "../core/address-key.ts";
-import type { ReceiptResult } from "../core/claimed-job.ts";
-import type { Part, TimelineEntry } from "../core/message.ts";
-import type { Receipt } from "../core/outcome.ts";
-import { applyReceipt } from "../core/progress.ts";
+import type { Part, TimelineEntry } from "../core/messages/message.ts";
+import type { Receipt } from "../core/messages/outcome.ts";
+import { applyReceipt } from "../core/messages/progress.ts";
+import type { ReceiptResult } from "../core/queue/claimed-job.ts";
+import { addressKey } from "../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptBooks, SizeOf } from "./receipt-books.ts";
 

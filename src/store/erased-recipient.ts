@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { RecordKind, RecordTypes } from "../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../core/records/accounts.ts";
 import { domainSpellingsOf, spellingsOf } from "./address-spellings.ts";
 import { erasedSpellings } from "./suppression-names.ts";
 

@@ -1,7 +1,7 @@
 /** Erasures as both engines work on them: their rows, and what is meant by "about the recipient". */
-import { ERASED_NUMBER, type Erasure } from "../core/erasure.ts";
-import type { Receipt } from "../core/outcome.ts";
-import { isSameNumber } from "../core/same-number.ts";
+import { ERASED_NUMBER, type Erasure } from "../core/messages/erasure.ts";
+import type { Receipt } from "../core/messages/outcome.ts";
+import { isSameNumber } from "../core/receipts/same-number.ts";
 import { writingsOf } from "./address-spellings.ts";
 
 /** One erasure at work. */

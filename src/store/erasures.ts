@@ -1,4 +1,4 @@
-import type { Erasure, NewErasure } from "../core/erasure.ts";
+import type { Erasure, NewErasure } from "../core/messages/erasure.ts";
 
 /**
  * Erasures by recipient, and the record that they were done. The work is `UpkeepStore.erase`'s: messages made until

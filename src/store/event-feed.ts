@@ -1,4 +1,4 @@
-import type { FeedEvent } from "../core/feed-event.ts";
+import type { FeedEvent } from "../core/webhooks/feed-event.ts";
 
 /**
  * Every public event of an account, until its message goes. Events are numbered in the order in which they can be

@@ -1,5 +1,5 @@
-import { type InboundPart, type InboundPiece, joinParts } from "../core/inbound.ts";
-import type { SmsEncoding } from "../core/sms-segments.ts";
+import { type InboundPart, type InboundPiece, joinParts } from "../core/inbound/inbound.ts";
+import type { SmsEncoding } from "../core/sms/sms-segments.ts";
 
 /** A message that is complete, or as complete as it gets: what is stored of it. */
 export type WholeMessage = Omit<InboundPiece, "part" | "sameSince"> & { readonly isPartial?: true };

@@ -1,6 +1,6 @@
 /** Rows of inbound messages, and the way between them and the noun of `core`. */
-import type { InboundMessage } from "../core/inbound.ts";
-import type { KeywordMeaning } from "../core/opt-out.ts";
+import type { InboundMessage } from "../core/inbound/inbound.ts";
+import type { KeywordMeaning } from "../core/suppressions/opt-out.ts";
 
 export interface InboundRow {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { InboundMessage, InboundPiece, InboundQuery, InboundResult } from "../core/inbound.ts";
+import type { InboundMessage, InboundPiece, InboundQuery, InboundResult } from "../core/inbound/inbound.ts";
 
 /** What handsets write to us, and who of them wants to hear no more. */
 export interface InboundStore {

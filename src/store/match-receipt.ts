@@ -1,7 +1,7 @@
-import type { PartRef, Receipt } from "../core/outcome.ts";
-import { mayMove } from "../core/part.ts";
-import { foldId, inOtherRadix } from "../core/provider-id.ts";
-import { isSameNumber } from "../core/same-number.ts";
+import type { PartRef, Receipt } from "../core/messages/outcome.ts";
+import { mayMove } from "../core/messages/part.ts";
+import { foldId, inOtherRadix } from "../core/receipts/provider-id.ts";
+import { isSameNumber } from "../core/receipts/same-number.ts";
 import type { KnownId, KnownMessage, ReceiptBooks } from "./receipt-books.ts";
 
 export type MatchParts<M extends KnownMessage> = Pick<

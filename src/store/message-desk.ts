@@ -1,5 +1,5 @@
-import type { StoredMessage } from "../core/accept-request.ts";
-import type { ChannelName, MessageStatus } from "../core/message.ts";
+import type { StoredMessage } from "../core/messages/accept-request.ts";
+import type { ChannelName, MessageStatus } from "../core/messages/message.ts";
 
 /** What an account may do with the messages it has sent: look through them, and call one back. */
 export interface MessageDesk {
@@ -9,8 +9,8 @@ export interface MessageDesk {
    */
   list(query: MessageQuery): Promise<MessagePage>;
   /**
-   * Ends a message nothing of which has left, with its jobs; no later claim finds one. `core/cancel.ts` says when it
-   * is too late. Canceling a canceled message changes nothing.
+   * Ends a message nothing of which has left, with its jobs; no later claim finds one. `core/messages/cancel.ts` says when
+   * it is too late. Canceling a canceled message changes nothing.
    */
   cancel(query: {
     readonly accountId: string;

@@ -1,5 +1,5 @@
 /** A page of an account's messages, as both engines walk towards it. */
-import type { StoredMessage } from "../core/accept-request.ts";
+import type { StoredMessage } from "../core/messages/accept-request.ts";
 import { firstUuidAt, uuidTime } from "../core/uuid.ts";
 import { writingsOf } from "./address-spellings.ts";
 import { joinContent, type MessageRow, type ProgressRow, toProgress } from "./message-rows.ts";

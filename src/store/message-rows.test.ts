@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SmsContent } from "../core/message.ts";
+import type { SmsContent } from "../core/messages/message.ts";
 import { joinContent, splitContent } from "./message-rows.ts";
 
 const FULL: SmsContent = {

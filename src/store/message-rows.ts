@@ -1,5 +1,4 @@
 /** Rows of messages and contents, and the way between them and the nouns of `core`. */
-import { jsonWithVariables } from "../core/json-with-variables.ts";
 import type {
   ChannelName,
   Content,
@@ -9,7 +8,8 @@ import type {
   Progress,
   SmsContent,
   TimelineEntry,
-} from "../core/message.ts";
+} from "../core/messages/message.ts";
+import { jsonWithVariables } from "../core/sms/json-with-variables.ts";
 
 export const MESSAGE_COLUMNS =
   "id, account, content, channel, recipient, status, parts, sequence, position, error, expires_at, callback_host";

@@ -7,7 +7,7 @@ import type {
   WebhookRecord,
   WebhookSelection,
   WebhookSettlement,
-} from "../core/webhook-outbox.ts";
+} from "../core/webhooks/webhook-outbox.ts";
 
 /**
  * Public events on their way to callback URLs. They are written by the transaction that moves their message, and go

@@ -1,9 +1,9 @@
-import type { ReceiptResult, Settlement } from "../core/claimed-job.ts";
-import type { LateAnswer } from "../core/late-answer.ts";
-import type { Progress } from "../core/message.ts";
-import type { PartOutcome, Receipt } from "../core/outcome.ts";
-import { isOpen } from "../core/part.ts";
-import { partReference } from "../core/short-reference.ts";
+import type { Progress } from "../core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
+import { isOpen } from "../core/messages/part.ts";
+import type { ReceiptResult, Settlement } from "../core/queue/claimed-job.ts";
+import type { LateAnswer } from "../core/receipts/late-answer.ts";
+import { partReference } from "../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
 import { type Match, matchReceipt } from "./match-receipt.ts";
 import type { KnownMessage, NotedIds, ReceiptBooks } from "./receipt-books.ts";

@@ -1,11 +1,11 @@
 /** What the rules about receipts are told, and where they write down what they come to; each inside a transaction. */
-import type { LateAnswer } from "../core/late-answer.ts";
-import type { Progress } from "../core/message.ts";
-import type { PartRef, Receipt } from "../core/outcome.ts";
-import type { Step } from "../core/progress.ts";
-import { foldId, inOtherRadix, namedByReceipts } from "../core/provider-id.ts";
-import { isSameNumber } from "../core/same-number.ts";
-import type { SuppressionReason } from "../core/suppression.ts";
+import type { Progress } from "../core/messages/message.ts";
+import type { PartRef, Receipt } from "../core/messages/outcome.ts";
+import type { Step } from "../core/messages/progress.ts";
+import type { LateAnswer } from "../core/receipts/late-answer.ts";
+import { foldId, inOtherRadix, namedByReceipts } from "../core/receipts/provider-id.ts";
+import { isSameNumber } from "../core/receipts/same-number.ts";
+import type { SuppressionReason } from "../core/suppressions/suppression.ts";
 import { uuidTime } from "../core/uuid.ts";
 
 export interface ReceiptBooks<M extends KnownMessage> {

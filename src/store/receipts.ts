@@ -1,6 +1,6 @@
 /** The receipts' part of the store (interface only). */
-import type { LateAnswer } from "../core/late-answer.ts";
-import type { PartRef, Receipt } from "../core/outcome.ts";
+import type { PartRef, Receipt } from "../core/messages/outcome.ts";
+import type { LateAnswer } from "../core/receipts/late-answer.ts";
 
 export interface ReceiptStore {
   /**

@@ -1,5 +1,5 @@
 /** Which columns hold what operators register. Only what is named here can be named in a statement. */
-import type { RecordKind, RecordTypes } from "../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../core/records/accounts.ts";
 
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
 

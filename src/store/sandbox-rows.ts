@@ -1,7 +1,7 @@
 /** Rows of what the simulator was given, and the way between them and the noun of `core`. */
-import { lowerAscii } from "../core/erasure.ts";
-import type { ChannelName } from "../core/message.ts";
-import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
+import { lowerAscii } from "../core/messages/erasure.ts";
+import type { ChannelName } from "../core/messages/message.ts";
+import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
 import { writingsOf } from "./address-spellings.ts";
 
 /** In the order of `toSandboxRow`. */

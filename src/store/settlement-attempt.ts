@@ -1,5 +1,5 @@
-import type { Settlement } from "../core/claimed-job.ts";
-import type { Attempt } from "../core/progress.ts";
+import type { Attempt } from "../core/messages/progress.ts";
+import type { Settlement } from "../core/queue/claimed-job.ts";
 import { toIndexes } from "./message-rows.ts";
 
 /** A settlement as an attempt at the parts its job covers, as the job's row says them; `null`: all. */

@@ -12,19 +12,19 @@ import type {
   KeyOwner,
   SavedAnswer,
   StoredMessage,
-} from "../core/accept-request.ts";
-import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/accounts.ts";
-import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/claimed-job.ts";
-import type { ChannelName, EmailContent, TimelineEntry } from "../core/message.ts";
-import type { Receipt } from "../core/outcome.ts";
+} from "../core/messages/accept-request.ts";
+import type { ChannelName, EmailContent, TimelineEntry } from "../core/messages/message.ts";
+import type { Receipt } from "../core/messages/outcome.ts";
+import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
+import type { LimitedRequest, LimitRefusal } from "../core/messages/sending-limits.ts";
 import type {
   DeviceRegistration,
   IdentifyRequest,
   PushAnswer,
   PushIdempotency,
-} from "../core/push-registration.ts";
-import type { SandboxEntry, SandboxQuery } from "../core/sandbox-entry.ts";
-import type { LimitedRequest, LimitRefusal } from "../core/sending-limits.ts";
+} from "../core/push/push-registration.ts";
+import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/queue/claimed-job.ts";
+import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/records/accounts.ts";
 import type { Erasures } from "./erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound.ts";

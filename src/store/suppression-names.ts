@@ -1,5 +1,5 @@
 /** One address may be on a suppression list under several names: it has spellings, and each of them an erased form. */
-import type { Suppression } from "../core/accounts.ts";
+import type { Suppression } from "../core/records/accounts.ts";
 import { spellingsOf } from "./address-spellings.ts";
 import type { ErasedForm } from "./erased-recipient.ts";
 

@@ -1,9 +1,9 @@
 /** What messages teach of their recipients, for the suppression lists of both stores. */
-import type { Suppression } from "../core/accounts.ts";
-import { addressKey } from "../core/address-key.ts";
-import { bounceKind } from "../core/bounce-kind.ts";
-import type { Part } from "../core/message.ts";
-import { type SuppressionReason, suppressedUntil } from "../core/suppression.ts";
+import { bounceKind } from "../core/email/bounce-kind.ts";
+import type { Part } from "../core/messages/message.ts";
+import type { Suppression } from "../core/records/accounts.ts";
+import { addressKey } from "../core/suppressions/address-key.ts";
+import { type SuppressionReason, suppressedUntil } from "../core/suppressions/suppression.ts";
 import { hashedUuid } from "./hashed-uuid.ts";
 
 /** What is known now of a recipient. */

@@ -1,4 +1,4 @@
-import type { Suppression } from "../core/accounts.ts";
+import type { Suppression } from "../core/records/accounts.ts";
 
 /** Whom an account's email does not go to. What bounces and complaints teach is written with their receipts. */
 export interface SuppressionStore {

@@ -1,6 +1,6 @@
-import type { InboundMessage, InboundPiece, InboundResult } from "../core/inbound.ts";
-import { type KeywordMeaning, optOutSender, readKeyword, senderKey } from "../core/opt-out.ts";
-import { readSetting } from "../core/settings.ts";
+import type { InboundMessage, InboundPiece, InboundResult } from "../core/inbound/inbound.ts";
+import { readSetting } from "../core/records/settings.ts";
+import { type KeywordMeaning, optOutSender, readKeyword, senderKey } from "../core/suppressions/opt-out.ts";
 import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 
 /** What a transaction knows when it takes inbound messages, and where it writes them down. */

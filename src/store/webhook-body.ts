@@ -1,6 +1,6 @@
-import type { Content } from "../core/message.ts";
-import { receivedBody } from "../core/received-event.ts";
-import { isPublic, toWebhookEvent } from "../core/webhook-event.ts";
+import type { Content } from "../core/messages/message.ts";
+import { receivedBody } from "../core/webhooks/received-event.ts";
+import { isPublic, toWebhookEvent } from "../core/webhooks/webhook-event.ts";
 import { type InboundRow, toInboundMessage } from "./inbound-rows.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "./message-rows.ts";
 

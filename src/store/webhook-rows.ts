@@ -7,7 +7,7 @@ import type {
   WebhookSelection,
   WebhookState,
   WebhookVerdict,
-} from "../core/webhook-outbox.ts";
+} from "../core/webhooks/webhook-outbox.ts";
 
 export const WEBHOOK_COLUMNS =
   "id, message_id, sequence, lane, event_type, state, at, due_at, failures, attempts";

@@ -1,7 +1,7 @@
 /** Tells the operator's own webhook of alarms: signed like an account's, tried a few times, and not kept. */
-import type { AlarmChange } from "../core/alarm.ts";
+import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Records } from "../store/store.ts";
 import { createConfiguredHttp } from "./configured-http.ts";

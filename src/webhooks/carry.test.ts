@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import type { WebhookSettlement } from "../core/webhook-outbox.ts";
+import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
 import { createCarry } from "./carry.ts";
 import type { DeliveryResult } from "./deliver.ts";
 

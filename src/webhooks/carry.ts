@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../core/clock.ts";
-import { toWebhookId } from "../core/webhook-event.ts";
-import type { ClaimedWebhook, WebhookVerdict } from "../core/webhook-outbox.ts";
-import { nextDeliveryAt } from "../core/webhook-schedule.ts";
+import { toWebhookId } from "../core/webhooks/webhook-event.ts";
+import type { ClaimedWebhook, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import type { Outbox } from "../store/store.ts";
 import type { DeliverWebhook, DeliveryResult } from "./deliver.ts";
 import type { SecretsOf } from "./secrets.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/clock.ts";
-import { readSetting } from "../core/settings.ts";
+import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
 import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "../core/clock.ts";
-import type { WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { type HostSign, judge, signOf } from "./judge.ts";
 import type { OutboundHttp, PostOutcome } from "./outbound-http.ts";
 import { sign } from "./sign.ts";

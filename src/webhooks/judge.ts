@@ -1,5 +1,5 @@
-import type { WebhookVerdict } from "../core/webhook-outbox.ts";
-import { nextDeliveryAt, parseRetryAfter } from "../core/webhook-schedule.ts";
+import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import { nextDeliveryAt, parseRetryAfter } from "../core/webhooks/webhook-schedule.ts";
 import type { PostOutcome } from "./outbound-http.ts";
 
 export interface Occasion {

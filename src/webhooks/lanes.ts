@@ -1,5 +1,5 @@
 import type { Clock, Random } from "../core/clock.ts";
-import type { Lane, PausedHost } from "../core/webhook-outbox.ts";
+import type { Lane, PausedHost } from "../core/webhooks/webhook-outbox.ts";
 import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
 import type { HostSign } from "./judge.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";

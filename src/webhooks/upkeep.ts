@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Lane } from "../core/webhook-outbox.ts";
+import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 
 /** Rows moved by one transaction: short enough that accepting does not notice. */

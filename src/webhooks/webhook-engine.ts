@@ -1,7 +1,7 @@
-import type { Claimant } from "../core/claimant.ts";
 import type { Clock, Random } from "../core/clock.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/timestamp.ts";
-import type { PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhook-outbox.ts";
+import type { PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createAgenda } from "./agenda.ts";
 import { createCarry } from "./carry.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { NOBODY_ELSE } from "../core/claimant.ts";
-import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
+import { NOBODY_ELSE } from "../core/queue/claimant.ts";
+import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
 import { createAgenda } from "./agenda.ts";
 import { createLanes, type Pass } from "./lanes.ts";

@@ -1,7 +1,7 @@
-import type { Claimant } from "../core/claimant.ts";
 import type { Clock } from "../core/clock.ts";
 import { sleep } from "../core/clock.ts";
-import type { ClaimedWebhook, Lane } from "../core/webhook-outbox.ts";
+import type { Claimant } from "../core/queue/claimant.ts";
+import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { Agenda, Item } from "./agenda.ts";
 import type { Lanes, Pass } from "./lanes.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { SANDBOX_QUEUES } from "../../src/core/routes.ts";
+import { SANDBOX_QUEUES } from "../../src/core/records/routes.ts";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
 onEveryAdmin((startAdmin) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SETTINGS } from "../../src/core/settings.ts";
+import { SETTINGS } from "../../src/core/records/settings.ts";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
 onEveryAdmin((startAdmin) => {

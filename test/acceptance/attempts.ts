@@ -1,6 +1,6 @@
 /** Stands in for the delivery engine: claims what was accepted, and settles it. */
-import type { ClaimedJob, Settlement } from "../../src/core/claimed-job.ts";
-import { SANDBOX_QUEUES } from "../../src/core/routes.ts";
+import type { ClaimedJob, Settlement } from "../../src/core/queue/claimed-job.ts";
+import { SANDBOX_QUEUES } from "../../src/core/records/routes.ts";
 import type { RunningApi } from "./running-api.ts";
 
 export async function claimJobs(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConnectorKind } from "../../src/channels/channel.ts";
 import { smppConnectorKind } from "../../src/channels/sms/smpp/smpp-connector.ts";
-import type { DltEntity, Sender, SmsTemplate } from "../../src/core/accounts.ts";
+import type { DltEntity, Sender, SmsTemplate } from "../../src/core/records/accounts.ts";
 import { type Caller, onEveryStore, type RunningApi } from "./running-api.ts";
 
 const ENTITY = "1101172974420810001";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import type { InboundPiece } from "../../src/core/inbound.ts";
+import type { InboundPiece } from "../../src/core/inbound/inbound.ts";
 import { createIds } from "../../src/core/uuid.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 

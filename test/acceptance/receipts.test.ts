@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../../src/channels/sms/smpp/smpp-connector.ts";
-import type { Connector } from "../../src/core/accounts.ts";
+import type { Connector } from "../../src/core/records/accounts.ts";
 import { createIds } from "../../src/core/uuid.ts";
 import { StoreUnavailable } from "../../src/store/store.ts";
 import { type ApiOptions, onEveryStore, type RunningApi } from "./running-api.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { PushPlatform } from "../../src/core/accounts.ts";
+import type { PushPlatform } from "../../src/core/records/accounts.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 
 const PATH = "/v1/push/register";

@@ -1,5 +1,5 @@
 /** What was asked, what the SMSCs got, and what the service says of it, held against one another. */
-import { partReference } from "../../src/core/short-reference.ts";
+import { partReference } from "../../src/core/receipts/short-reference.ts";
 import { admin } from "../admin.ts";
 import { listAll, readFeed } from "./client.ts";
 import { problemsOfFate } from "./fate-rules.ts";

@@ -7,8 +7,8 @@ import type {
   OutgoingSms,
 } from "../../src/channels/channel.ts";
 import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
-import type { Connector } from "../../src/core/accounts.ts";
-import type { Part } from "../../src/core/message.ts";
+import type { Part } from "../../src/core/messages/message.ts";
+import type { Connector } from "../../src/core/records/accounts.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 
 const PUBLIC_URL = "https://sms.acme.example";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackReading, Web } from "../../src/channels/channel.ts";
 import { readMailCallback } from "../../src/channels/email/providers/read-mail-callback.ts";
-import type { Connector } from "../../src/core/accounts.ts";
-import type { Receipt } from "../../src/core/outcome.ts";
+import type { Receipt } from "../../src/core/messages/outcome.ts";
+import type { Connector } from "../../src/core/records/accounts.ts";
 
 /** When every webhook arrives. */
 export const NOW = Date.UTC(2026, 10, 21, 12);

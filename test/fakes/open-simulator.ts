@@ -3,8 +3,8 @@
 import type { ChannelStatus, OutgoingEmail, OutgoingSms } from "../../src/channels/channel.ts";
 import { createSimulator } from "../../src/channels/simulator/simulator.ts";
 import type { SimulatorLedger } from "../../src/channels/simulator/simulator-ledger.ts";
-import type { PartOutcome, Receipt } from "../../src/core/outcome.ts";
-import type { SandboxEntry } from "../../src/core/sandbox-entry.ts";
+import type { PartOutcome, Receipt } from "../../src/core/messages/outcome.ts";
+import type { SandboxEntry } from "../../src/core/messages/sandbox-entry.ts";
 import { createHeldClock } from "./held-clock.ts";
 
 /** A signal nobody aborts. */

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms } from "../../src/channels/channel.ts";
 import { openSmppChannel } from "../../src/channels/sms/smpp/smpp-channel.ts";
-import type { Connector } from "../../src/core/accounts.ts";
-import type { LateAnswer } from "../../src/core/late-answer.ts";
-import type { SmsContent } from "../../src/core/message.ts";
-import type { Receipt } from "../../src/core/outcome.ts";
+import type { SmsContent } from "../../src/core/messages/message.ts";
+import type { Receipt } from "../../src/core/messages/outcome.ts";
+import type { LateAnswer } from "../../src/core/receipts/late-answer.ts";
+import type { Connector } from "../../src/core/records/accounts.ts";
 import { type FakeSmsc, startFakeSmsc } from "./fake-smsc.ts";
 import { createHeldClock } from "./held-clock.ts";
 import { createSignals } from "./signals.ts";

@@ -2,8 +2,8 @@
 
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
 import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
-import type { Connector } from "../../src/core/accounts.ts";
-import type { EmailContent, Part } from "../../src/core/message.ts";
+import type { EmailContent, Part } from "../../src/core/messages/message.ts";
+import type { Connector } from "../../src/core/records/accounts.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 
 export interface SmtpRelay {

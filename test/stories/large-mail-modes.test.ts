@@ -1,6 +1,6 @@
 /** Many large emails at once, on a clock that nobody holds, in each of the ways in which the service writes. */
 import { expect, test } from "bun:test";
-import { LARGE_BODY } from "../../src/core/large-body.ts";
+import { LARGE_BODY } from "../../src/core/email/large-body.ts";
 import { reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";

@@ -1,6 +1,6 @@
 /** Emails of the largest size go ways of their own: nobody waits for them. */
 import { afterEach, expect, test } from "bun:test";
-import { LARGE_BODY } from "../../src/core/large-body.ts";
+import { LARGE_BODY } from "../../src/core/email/large-body.ts";
 import { send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import type { MessageAt } from "../held-postrider.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import type { Account } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
+import type { Account } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";

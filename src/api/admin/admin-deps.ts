@@ -1,10 +1,10 @@
 import type { ConnectorKind, ConnectorStatus } from "../../channels/channel.ts";
-import type { Connector } from "../../core/accounts.ts";
-import type { Alarm } from "../../core/alarm.ts";
+import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { Clock } from "../../core/clock.ts";
-import type { DomainDns } from "../../core/domain-check.ts";
+import type { DomainDns } from "../../core/domains/domain-check.ts";
+import type { Connector } from "../../core/records/accounts.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
-import type { PausedHost, WebhookAttempt } from "../../core/webhook-outbox.ts";
+import type { PausedHost, WebhookAttempt } from "../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What the admin endpoints are given by the composition root. */

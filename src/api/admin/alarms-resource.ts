@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { ALARM_NAMES, type Alarm } from "../../core/alarm.ts";
+import { ALARM_NAMES, type Alarm } from "../../core/alarms/alarm.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -2,8 +2,8 @@
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../channels/channel.ts";
-import type { Connector } from "../../core/accounts.ts";
 import { createErrors, type ErrorCollector, isObject, parseBody } from "../../core/field-errors.ts";
+import type { Connector } from "../../core/records/accounts.ts";
 import { nearest } from "./nearest.ts";
 
 export type ConnectorSettings = Pick<Connector, "config" | "secrets">;

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from "typebox";
 import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../channels/channel.ts";
-import type { Connector } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
-import { readSetting } from "../../core/settings.ts";
+import type { Connector } from "../../core/records/accounts.ts";
+import { readSetting } from "../../core/records/settings.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";

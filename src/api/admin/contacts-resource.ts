@@ -1,7 +1,7 @@
 import Type from "typebox";
-import type { Contact } from "../../core/accounts.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
+import type { Contact } from "../../core/records/accounts.ts";
 import { hasControls } from "../../core/text-rules.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";

@@ -1,6 +1,6 @@
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import type { DkimPair } from "../../core/domain.ts";
+import type { DkimPair } from "../../core/domains/domain.ts";
 
 const makeKeys = promisify(generateKeyPair);
 

@@ -1,8 +1,8 @@
 import Type, { type Static, type TObject } from "typebox";
-import type { AccountMode, DltEntity } from "../../core/accounts.ts";
-import { dltIdProblem } from "../../core/dlt.ts";
+import { dltIdProblem } from "../../core/dlt/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
+import type { AccountMode, DltEntity } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

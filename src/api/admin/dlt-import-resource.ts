@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { DLT_LISTS } from "../../core/dlt-columns.ts";
+import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

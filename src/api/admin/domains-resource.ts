@@ -1,12 +1,17 @@
 import Type from "typebox";
-import { domainKey } from "../../core/address-key.ts";
 import type { Clock } from "../../core/clock.ts";
-import { type Domain, nextPair, signingPair, stateOf } from "../../core/domain.ts";
-import { checkRecords, type DomainDns } from "../../core/domain-check.ts";
-import { type DnsRecord, type RecordVerdict, recordsOf, zoneLine } from "../../core/domain-records.ts";
-import { judgeDomain } from "../../core/domain-verdict.ts";
-import { parseEmailAddress } from "../../core/email-address.ts";
-import { readSetting } from "../../core/settings.ts";
+import { type Domain, nextPair, signingPair, stateOf } from "../../core/domains/domain.ts";
+import { checkRecords, type DomainDns } from "../../core/domains/domain-check.ts";
+import {
+  type DnsRecord,
+  type RecordVerdict,
+  recordsOf,
+  zoneLine,
+} from "../../core/domains/domain-records.ts";
+import { judgeDomain } from "../../core/domains/domain-verdict.ts";
+import { parseEmailAddress } from "../../core/email/email-address.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import { domainKey } from "../../core/suppressions/address-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound } from "../errors.ts";

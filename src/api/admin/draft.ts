@@ -3,8 +3,8 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
-import type { Account } from "../../core/accounts.ts";
 import { createErrors, type ErrorCollector, parseBody, type Sound } from "../../core/field-errors.ts";
+import type { Account } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { domainToUnicode } from "node:url";
 import Type from "typebox";
-import { addressKey } from "../../core/address-key.ts";
-import { parseEmailAddress } from "../../core/email-address.ts";
-import { type Erasure, lowerAscii } from "../../core/erasure.ts";
-import { parsePhoneNumber } from "../../core/phone-number.ts";
+import { parseEmailAddress } from "../../core/email/email-address.ts";
+import { type Erasure, lowerAscii } from "../../core/messages/erasure.ts";
 import { present } from "../../core/present.ts";
+import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
+import { addressKey } from "../../core/suppressions/address-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call, Endpoint } from "../endpoint.ts";

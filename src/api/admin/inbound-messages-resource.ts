@@ -1,8 +1,8 @@
 import Type from "typebox";
-import type { InboundMessage } from "../../core/inbound.ts";
-import { toInboundAddress } from "../../core/inbound-address.ts";
-import { toReceivedData } from "../../core/received-event.ts";
-import { segmentSms } from "../../core/sms-segments.ts";
+import type { InboundMessage } from "../../core/inbound/inbound.ts";
+import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
+import { segmentSms } from "../../core/sms/sms-segments.ts";
+import { toReceivedData } from "../../core/webhooks/received-event.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { INBOUND_QUERY, readInboundQuery } from "../inbound-query.ts";

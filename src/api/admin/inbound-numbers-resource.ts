@@ -1,8 +1,8 @@
 import Type from "typebox";
-import type { InboundNumber } from "../../core/accounts.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
-import { toInboundAddress } from "../../core/inbound-address.ts";
+import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
+import type { InboundNumber } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import Type from "typebox";
-import type { ApiKey } from "../../core/accounts.ts";
-import { apiKeyPrefix, makeApiKey } from "../../core/api-key.ts";
 import { present } from "../../core/present.ts";
+import type { ApiKey } from "../../core/records/accounts.ts";
+import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";

@@ -1,8 +1,8 @@
 import Type from "typebox";
-import type { OptOut } from "../../core/accounts.ts";
-import { senderKey } from "../../core/opt-out.ts";
-import { parsePhoneNumber } from "../../core/phone-number.ts";
 import { present } from "../../core/present.ts";
+import type { OptOut } from "../../core/records/accounts.ts";
+import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
+import { senderKey } from "../../core/suppressions/opt-out.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

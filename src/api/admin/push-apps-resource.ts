@@ -1,6 +1,6 @@
 import Type from "typebox";
-import type { PushApp } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
+import type { PushApp } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

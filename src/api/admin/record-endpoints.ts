@@ -1,7 +1,7 @@
 /** Create, list, show, update and delete, the same for every kind of record. */
 import Type, { type Static, type TObject, type TSchema } from "typebox";
-import type { Account, RecordKind, RecordTypes } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
+import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** What every kind of record says of itself, and what all its endpoints share. */
 import Type, { type TObject } from "typebox";
-import type { RecordKind, RecordTypes } from "../../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call } from "../endpoint.ts";
 import { notFound } from "../errors.ts";

@@ -1,12 +1,12 @@
 /** What a route is asked to be, and what is wrong with it. */
 import Type from "typebox";
-import type { Route } from "../../core/accounts.ts";
-import { domainKey } from "../../core/address-key.ts";
-import { domainOf, parseEmailAddress } from "../../core/email-address.ts";
+import { domainOf, parseEmailAddress } from "../../core/email/email-address.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
-import type { ChannelName } from "../../core/message.ts";
+import type { ChannelName } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
-import { SMS_CATEGORIES, type SmsCategory } from "../../core/sms-category.ts";
+import type { Route } from "../../core/records/accounts.ts";
+import { SMS_CATEGORIES, type SmsCategory } from "../../core/sms/sms-category.ts";
+import { domainKey } from "../../core/suppressions/address-key.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 

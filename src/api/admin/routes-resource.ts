@@ -1,7 +1,7 @@
 import Type from "typebox";
-import type { Route } from "../../core/accounts.ts";
 import { present } from "../../core/present.ts";
-import { conditionKey } from "../../core/routes.ts";
+import type { Route } from "../../core/records/accounts.ts";
+import { conditionKey } from "../../core/records/routes.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";

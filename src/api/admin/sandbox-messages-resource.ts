@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
-import type { ChannelName } from "../../core/message.ts";
+import type { ChannelName } from "../../core/messages/message.ts";
+import type { SandboxEntry, SandboxQuery } from "../../core/messages/sandbox-entry.ts";
 import { present } from "../../core/present.ts";
-import type { SandboxEntry, SandboxQuery } from "../../core/sandbox-entry.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";

@@ -1,9 +1,9 @@
 import Type from "typebox";
-import type { AccountMode } from "../../core/accounts.ts";
-import { dltIdProblem } from "../../core/dlt.ts";
-import { HEADER_TYPES } from "../../core/dlt-registry.ts";
+import { dltIdProblem } from "../../core/dlt/dlt.ts";
+import { HEADER_TYPES } from "../../core/dlt/dlt-registry.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
+import type { AccountMode } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

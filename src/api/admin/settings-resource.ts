@@ -1,13 +1,13 @@
 import Type, { type TSchema } from "typebox";
-import type { Account } from "../../core/accounts.ts";
 import { createErrors } from "../../core/field-errors.ts";
+import type { Account } from "../../core/records/accounts.ts";
 import {
   isSettingName,
   SETTINGS,
   type Setting,
   type SettingName,
   settingProblem,
-} from "../../core/settings.ts";
+} from "../../core/records/settings.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

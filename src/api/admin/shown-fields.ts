@@ -1,6 +1,6 @@
 /** The fields that the resources share, as their schemas show them. */
 import Type from "typebox";
-import { DLT_STATUSES } from "../../core/dlt-registry.ts";
+import { DLT_STATUSES } from "../../core/dlt/dlt-registry.ts";
 
 export const shownFields = {
   id: Type.String({ format: "uuid" }),

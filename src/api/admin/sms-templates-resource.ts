@@ -1,18 +1,18 @@
 import Type, { type Static, type TObject } from "typebox";
-import type { AccountMode, SmsTemplate } from "../../core/accounts.ts";
-import { dltIdProblem } from "../../core/dlt.ts";
+import { dltIdProblem } from "../../core/dlt/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
-import { readSetting } from "../../core/settings.ts";
-import { SMS_CATEGORIES } from "../../core/sms-category.ts";
+import type { AccountMode, SmsTemplate } from "../../core/records/accounts.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
 import {
   PLACEHOLDER_KINDS,
   renderTemplate,
   templatePlaceholders,
   templateText,
-} from "../../core/template.ts";
+} from "../../core/sms/template.ts";
+import { charactersOutsideGsm7, transliterate } from "../../core/sms/transliterate.ts";
 import { toIso } from "../../core/timestamp.ts";
-import { charactersOutsideGsm7, transliterate } from "../../core/transliterate.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";

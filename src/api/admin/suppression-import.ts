@@ -1,9 +1,9 @@
 import Type from "typebox";
-import type { Suppression } from "../../core/accounts.ts";
-import { parseEmailAddress } from "../../core/email-address.ts";
-import { isErased } from "../../core/erasure.ts";
+import { parseEmailAddress } from "../../core/email/email-address.ts";
+import { isErased } from "../../core/messages/erasure.ts";
 import { present } from "../../core/present.ts";
-import { isSuppressionReason } from "../../core/suppression.ts";
+import type { Suppression } from "../../core/records/accounts.ts";
+import { isSuppressionReason } from "../../core/suppressions/suppression.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import type { Suppression } from "../../core/accounts.ts";
-import { addressKey } from "../../core/address-key.ts";
-import { parseEmailAddress } from "../../core/email-address.ts";
+import { parseEmailAddress } from "../../core/email/email-address.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
-import { SUPPRESSION_REASONS } from "../../core/suppression.ts";
+import type { Suppression } from "../../core/records/accounts.ts";
+import { addressKey } from "../../core/suppressions/address-key.ts";
+import { SUPPRESSION_REASONS } from "../../core/suppressions/suppression.ts";
 import { parseTimestamp, toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { type ChannelName, TIMELINE_KINDS, type TimelineEntry } from "../../core/message.ts";
+import { type ChannelName, TIMELINE_KINDS, type TimelineEntry } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";

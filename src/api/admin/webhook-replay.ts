@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { callbackProblem } from "../../core/delivery-options.ts";
+import { callbackProblem } from "../../core/messages/delivery-options.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
-import type { WebhookSelection } from "../../core/webhook-outbox.ts";
+import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";

@@ -2,7 +2,11 @@ import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import { parseTimestamp, toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
-import { WEBHOOK_STATES, type WebhookRecord, type WebhookSelection } from "../../core/webhook-outbox.ts";
+import {
+  WEBHOOK_STATES,
+  type WebhookRecord,
+  type WebhookSelection,
+} from "../../core/webhooks/webhook-outbox.ts";
 import type { WebhookList } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";

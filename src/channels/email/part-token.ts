@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { PartRef } from "../../core/outcome.ts";
+import type { PartRef } from "../../core/messages/outcome.ts";
 import { isUuid } from "../../core/uuid.ts";
 
 /** Names one recipient of one message in 40 letters and digits that only this installation can make. */

@@ -1,7 +1,7 @@
 import { type Clock, type Random, sleep } from "../../core/clock.ts";
-import type { MessageError } from "../../core/message.ts";
-import type { PartOutcome, SendOutcome } from "../../core/outcome.ts";
-import type { SandboxEntry } from "../../core/sandbox-entry.ts";
+import type { MessageError } from "../../core/messages/message.ts";
+import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
+import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import type { OutgoingMessage } from "../channel.ts";
 import { type EntryWriter, WRITE_LIMIT_MS, type Written } from "./entry-writer.ts";
 import type { RefusalCounts } from "./refusal-counts.ts";

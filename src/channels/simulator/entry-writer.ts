@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { SandboxEntry } from "../../core/sandbox-entry.ts";
+import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import type { ChannelLog } from "../channel.ts";
 import type { SimulatorLedger } from "./simulator-ledger.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { sleep } from "../../core/clock.ts";
-import type { ChannelName } from "../../core/message.ts";
-import type { Receipt } from "../../core/outcome.ts";
+import type { ChannelName } from "../../core/messages/message.ts";
+import type { Receipt } from "../../core/messages/outcome.ts";
 import type { ChannelLog } from "../channel.ts";
 import type { OwedReceipt, SimulatorLedger } from "./simulator-ledger.ts";
 

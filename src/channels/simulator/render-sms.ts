@@ -1,5 +1,5 @@
-import type { MessageError } from "../../core/message.ts";
-import { MAX_SEGMENTS, segmentSms } from "../../core/sms-segments.ts";
+import type { MessageError } from "../../core/messages/message.ts";
+import { MAX_SEGMENTS, segmentSms } from "../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../channel.ts";
 import { createCutter } from "./cutter.ts";
 import type { Rendering } from "./rendering.ts";

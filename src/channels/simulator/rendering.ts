@@ -1,4 +1,4 @@
-import type { MessageError } from "../../core/message.ts";
+import type { MessageError } from "../../core/messages/message.ts";
 
 /** A message as the simulator would take it, or why no provider could. */
 export type Rendering =

@@ -1,6 +1,6 @@
 /** What the simulator does with a recipient. Pure; `docs/sandbox.md` is this table in words. */
-import type { ChannelName, MessageError } from "../../core/message.ts";
-import type { Receipt } from "../../core/outcome.ts";
+import type { ChannelName, MessageError } from "../../core/messages/message.ts";
+import type { Receipt } from "../../core/messages/outcome.ts";
 
 export interface Scenario {
   /** Stable, for the timeline. */

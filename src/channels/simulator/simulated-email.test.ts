@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { email, idOf, never, openSimulator } from "../../../test/fakes/open-simulator.ts";
-import type { Part } from "../../core/message.ts";
+import type { Part } from "../../core/messages/message.ts";
 
 describe("an email", () => {
   test("has one entry and one receipt for each recipient, and outcomes of their own", async () => {

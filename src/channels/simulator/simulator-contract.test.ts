@@ -1,5 +1,5 @@
 import { createTestSimulator, email, sms } from "../../../test/fakes/open-simulator.ts";
-import type { ChannelName, Part } from "../../core/message.ts";
+import type { ChannelName, Part } from "../../core/messages/message.ts";
 import { type ChannelFixture, channelContract } from "../channel.contract.ts";
 
 type Behaviour = Parameters<ChannelFixture["behave"]>[0];

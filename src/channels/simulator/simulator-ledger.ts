@@ -1,4 +1,4 @@
-import type { SandboxEntry } from "../../core/sandbox-entry.ts";
+import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 
 /** What the simulator needs of its memory; the store's sandbox ledger is one. */
 export interface SimulatorLedger {

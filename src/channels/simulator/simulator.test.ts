@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { never, openSimulator, sms } from "../../../test/fakes/open-simulator.ts";
-import type { Part } from "../../core/message.ts";
+import type { Part } from "../../core/messages/message.ts";
 
 describe("the channel", () => {
   test("has no slots and takes nothing before it starts and after it stops", async () => {

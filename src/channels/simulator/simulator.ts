@@ -3,8 +3,8 @@
  * well-behaved for everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
  */
 
-import type { ChannelName } from "../../core/message.ts";
-import type { SendOutcome } from "../../core/outcome.ts";
+import type { ChannelName } from "../../core/messages/message.ts";
+import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { createIds } from "../../core/uuid.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
 import { attempt, putOff } from "./attempt.ts";

@@ -1,4 +1,4 @@
-import { isOpen } from "../../core/part.ts";
+import { isOpen } from "../../core/messages/part.ts";
 import type { OutgoingMessage } from "../channel.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
 

@@ -1,4 +1,4 @@
-import type { MessageError } from "../../core/message.ts";
+import type { MessageError } from "../../core/messages/message.ts";
 
 export interface ScrubCode {
   readonly code: number;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Content, Part } from "../../core/message.ts";
+import type { Content, Part } from "../../core/messages/message.ts";
 import { DAY, inWorld, type OpenStore, QUEUE, rejection, SMS } from "./world.contract.ts";
 
 export function acceptContract(open: OpenStore): void {

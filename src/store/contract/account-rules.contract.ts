@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ApiKey, Sender, SmsTemplate } from "../../core/accounts.ts";
+import type { ApiKey, Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import { inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 /** What holds among the records of one account, also where changes arrive together. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Suppression } from "../../core/accounts.ts";
-import type { Domain } from "../../core/domain.ts";
-import { isErased } from "../../core/erasure.ts";
+import type { Domain } from "../../core/domains/domain.ts";
+import { isErased } from "../../core/messages/erasure.ts";
+import type { Suppression } from "../../core/records/accounts.ts";
 import { DAY, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 const UNICODE = "a@bücher.example";

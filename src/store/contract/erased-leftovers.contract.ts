@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Account } from "../../core/accounts.ts";
-import type { InboundPiece } from "../../core/inbound.ts";
+import type { InboundPiece } from "../../core/inbound/inbound.ts";
+import type { Account } from "../../core/records/accounts.ts";
 import { DAY, HOUR, inWorld, numberAll, type OpenStore, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";

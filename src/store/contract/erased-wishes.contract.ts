@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Account, Suppression } from "../../core/accounts.ts";
-import { isErased } from "../../core/erasure.ts";
+import { isErased } from "../../core/messages/erasure.ts";
+import type { Account, Suppression } from "../../core/records/accounts.ts";
 import { DAY, HOUR, inWorld, type OpenStore, SMS, type World } from "./world.contract.ts";
 
 const HANDSET = "+919800000001";

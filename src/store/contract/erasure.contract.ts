@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ERASED_ADDRESS, type NewErasure } from "../../core/erasure.ts";
+import { ERASED_ADDRESS, type NewErasure } from "../../core/messages/erasure.ts";
 import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
 
 const THEIRS = "+919800000001";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FeedEvent } from "../../core/feed-event.ts";
+import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import {
   DAY,
   deferred,

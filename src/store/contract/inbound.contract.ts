@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { InboundPiece } from "../../core/inbound.ts";
+import type { InboundPiece } from "../../core/inbound/inbound.ts";
 import { DAY, HOUR, inWorld, numberAll, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HANDSET = "+919812345678";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { ClaimedJob } from "../../core/claimed-job.ts";
-import { LARGE_BODY } from "../../core/large-body.ts";
-import type { EmailContent } from "../../core/message.ts";
+import { LARGE_BODY } from "../../core/email/large-body.ts";
+import type { EmailContent } from "../../core/messages/message.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { inWorld, type OpenStore, QUEUE, sent, type World } from "./world.contract.ts";
 
 /** Surrogate pairs wherever it may be cut. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { LateAnswer } from "../../core/late-answer.ts";
-import { partReference } from "../../core/short-reference.ts";
+import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
 import {
   CONNECTOR,
   inWorld,

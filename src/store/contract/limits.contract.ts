@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { AcceptResult } from "../../core/accept-request.ts";
-import type { SendingLimits } from "../../core/sending-limits.ts";
+import type { AcceptResult } from "../../core/messages/accept-request.ts";
+import type { SendingLimits } from "../../core/messages/sending-limits.ts";
 import { HOUR, inWorld, type OpenStore, SMS, type World } from "./world.contract.ts";
 
 const A = "+919812345678";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { KeptMailPolicy } from "../../core/mail-policy.ts";
+import type { KeptMailPolicy } from "../../core/email/mail-policy.ts";
 import { DAY, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 function policyOf({ clock }: World, over: Partial<KeptMailPolicy> = {}): KeptMailPolicy {

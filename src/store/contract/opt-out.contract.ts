@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { OptOut } from "../../core/accounts.ts";
+import type { OptOut } from "../../core/records/accounts.ts";
 import { DAY, inWorld, type OpenStore, SMS, type World } from "./world.contract.ts";
 
 const HANDSET = "+919812345678";

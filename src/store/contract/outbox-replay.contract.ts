@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { WebhookSelection } from "../../core/webhook-outbox.ts";
+import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
 import { HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 const HOSTS = ["a.test", "b.test"];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClaimedWebhook, Lane, WebhookVerdict } from "../../core/webhook-outbox.ts";
+import type { ClaimedWebhook, Lane, WebhookVerdict } from "../../core/webhooks/webhook-outbox.ts";
 import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HOST = "hooks.test:8443";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Contact, PushApp } from "../../core/accounts.ts";
-import type { DeviceRegistration, IdentifyRequest } from "../../core/push-registration.ts";
+import type { DeviceRegistration, IdentifyRequest } from "../../core/push/push-registration.ts";
+import type { Contact, PushApp } from "../../core/records/accounts.ts";
 import { inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 export function pushContract(open: OpenStore): void {

@@ -1,6 +1,6 @@
 /** Which message a receipt is about, where its id alone does not say it plainly. */
 import { expect, test } from "bun:test";
-import { partReference } from "../../core/short-reference.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
 import {
   CONNECTOR,
   inWorld,

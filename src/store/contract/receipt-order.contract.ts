@@ -1,7 +1,7 @@
 /** Answers and receipts in whatever order, held against models of a few lines. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ClaimedJob } from "../../core/claimed-job.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { inWorld, type OpenStore, sent, type World } from "./world.contract.ts";
 
 const RUNS = 25;

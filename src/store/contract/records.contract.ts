@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
-import type { Connector, Route, Sender } from "../../core/accounts.ts";
-import type { Domain } from "../../core/domain.ts";
+import type { Domain } from "../../core/domains/domain.ts";
+import type { Connector, Route, Sender } from "../../core/records/accounts.ts";
 import type { FirstStart } from "../store.ts";
 import { deferred, inWorld, type OpenStore, rejection, type World } from "./world.contract.ts";
 

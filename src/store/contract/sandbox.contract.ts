@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SandboxEntry } from "../../core/sandbox-entry.ts";
+import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 export function sandboxContract(open: OpenStore): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Part } from "../../core/message.ts";
+import type { Part } from "../../core/messages/message.ts";
 import {
   CONNECTOR,
   deferred,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Suppression } from "../../core/accounts.ts";
-import type { Part } from "../../core/message.ts";
-import type { PartOutcome, Receipt } from "../../core/outcome.ts";
+import type { Part } from "../../core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
+import type { Suppression } from "../../core/records/accounts.ts";
 import { DAY, inWorld, type OpenStore, QUEUE, rejection, sent, type World } from "./world.contract.ts";
 
 const ANN = "Ann@Example.org";

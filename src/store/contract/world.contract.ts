@@ -1,10 +1,10 @@
 /** The ground the contract's tests stand on: an empty store with an account in it, and short ways to use it. */
 import { randomBytes } from "node:crypto";
-import type { Idempotency, NewJob, StoredMessage } from "../../core/accept-request.ts";
-import type { Account } from "../../core/accounts.ts";
-import type { ClaimedJob, Settlement } from "../../core/claimed-job.ts";
-import type { ChannelName, Content, Part } from "../../core/message.ts";
-import type { PartOutcome, Receipt } from "../../core/outcome.ts";
+import type { Idempotency, NewJob, StoredMessage } from "../../core/messages/accept-request.ts";
+import type { ChannelName, Content, Part } from "../../core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
+import type { ClaimedJob, Settlement } from "../../core/queue/claimed-job.ts";
+import type { Account } from "../../core/records/accounts.ts";
 import { createIds } from "../../core/uuid.ts";
 import type { Store } from "../store.ts";
 

@@ -1,4 +1,4 @@
-import type { Lane } from "../../core/webhook-outbox.ts";
+import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../earlier-keys.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";

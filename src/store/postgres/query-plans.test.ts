@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
-import type { ClaimedJob } from "../../core/claimed-job.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { openDriver } from "./database/driver.ts";

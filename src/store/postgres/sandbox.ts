@@ -1,4 +1,4 @@
-import type { SandboxQuery } from "../../core/sandbox-entry.ts";
+import type { SandboxQuery } from "../../core/messages/sandbox-entry.ts";
 import {
   SANDBOX_COLUMNS,
   type SandboxRow,

@@ -1,4 +1,4 @@
-import type { AcceptResult } from "../../core/accept-request.ts";
+import type { AcceptResult } from "../../core/messages/accept-request.ts";
 import { createRecordValues } from "../record-values.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";

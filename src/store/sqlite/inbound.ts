@@ -1,8 +1,8 @@
-import type { InboundQuery } from "../../core/inbound.ts";
-import { senderIdsOf } from "../../core/inbound-address.ts";
-import { toReceivedEntry, toReceivedEvent } from "../../core/received-event.ts";
+import type { InboundQuery } from "../../core/inbound/inbound.ts";
+import { senderIdsOf } from "../../core/inbound/inbound-address.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
-import { hostOf } from "../../core/webhook-outbox.ts";
+import { toReceivedEntry, toReceivedEvent } from "../../core/webhooks/received-event.ts";
+import { hostOf } from "../../core/webhooks/webhook-outbox.ts";
 import { createInboundParts, type InboundParts, type WholeMessage } from "../inbound-parts.ts";
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage, toInboundRow } from "../inbound-rows.ts";
 import type { InboundStore, UpkeepStore } from "../store.ts";

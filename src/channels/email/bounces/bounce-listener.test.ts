@@ -6,7 +6,7 @@ import { feedbackReport, postfixDsn } from "../../../../test/fakes/bounce-mails.
 import { createHeldClock, type HeldClock } from "../../../../test/fakes/held-clock.ts";
 import { mailBack } from "../../../../test/fakes/mail-back.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { createReturnPaths } from "../return-path.ts";
 import { createUnsubscribeTokens, type Unsubscription } from "../unsubscribe-token.ts";
 import { type BounceListener, type BounceListenerOptions, openBounceListener } from "./bounce-listener.ts";

@@ -1,6 +1,6 @@
 /** What a returned mail says of the recipient whose return path it came to. Pure. */
-import { bounceKind } from "../../../core/bounce-kind.ts";
-import type { PartRef, Receipt } from "../../../core/outcome.ts";
+import { bounceKind } from "../../../core/email/bounce-kind.ts";
+import type { PartRef, Receipt } from "../../../core/messages/outcome.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import type { DsnAction, DsnRecipient } from "./dsn.ts";
 import type { ReturnMail } from "./return-mail.ts";

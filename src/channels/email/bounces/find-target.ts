@@ -1,4 +1,4 @@
-import type { PartRef } from "../../../core/outcome.ts";
+import type { PartRef } from "../../../core/messages/outcome.ts";
 import { PART_TOKEN } from "../part-token.ts";
 import type { ReturnPaths } from "../return-path.ts";
 

@@ -1,5 +1,5 @@
-import type { ReceiptResult } from "../../../core/claimed-job.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";

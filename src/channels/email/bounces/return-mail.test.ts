@@ -10,7 +10,7 @@ import {
   postfixDsn,
   qmailText,
 } from "../../../../test/fakes/bounce-mails.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { createReturnPaths } from "../return-path.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { findTarget } from "./find-target.ts";

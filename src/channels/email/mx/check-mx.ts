@@ -1,8 +1,8 @@
 import { domainToASCII } from "node:url";
-import type { Connector } from "../../../core/accounts.ts";
 import type { Clock } from "../../../core/clock.ts";
-import type { MailPolicy } from "../../../core/mail-policy.ts";
+import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 import { present } from "../../../core/present.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { CheckReach } from "../../channel.ts";
 import { openCut } from "../smtp/cut.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";

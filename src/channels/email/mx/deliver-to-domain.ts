@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../../../core/clock.ts";
-import type { MailPolicy } from "../../../core/mail-policy.ts";
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { MailPolicy } from "../../../core/email/mail-policy.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { AddressRules, Network } from "../../network.ts";
 import { CALLED_OFF, type Handover, handOver } from "../smtp/hand-over.ts";

@@ -1,5 +1,5 @@
-import { type Dns, dnsCode, isNoRecord, type MxRecord } from "../../../core/dns.ts";
-import type { MessageError } from "../../../core/message.ts";
+import { type Dns, dnsCode, isNoRecord, type MxRecord } from "../../../core/domains/dns.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import type { AddressRules } from "../../network.ts";
 import type { MxSettings } from "./mx-config.ts";
 

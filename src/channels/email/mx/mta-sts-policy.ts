@@ -1,5 +1,5 @@
 /** Reads what a domain says of its mail hosts and TLS (RFC 8461 §3). Pure. */
-import type { MailPolicy } from "../../../core/mail-policy.ts";
+import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 
 /** A year: RFC 8461 §3.2. */
 const LONGEST_AGE_S = 31_557_600;

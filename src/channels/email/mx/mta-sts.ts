@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { KeptMailPolicy, MailPolicy } from "../../../core/mail-policy.ts";
+import type { KeptMailPolicy, MailPolicy } from "../../../core/email/mail-policy.ts";
 import type { MailPolicies, Network } from "../../network.ts";
 import { fetchPolicy } from "./fetch-policy.ts";
 import { findMailHosts } from "./find-mail-hosts.ts";

@@ -1,7 +1,7 @@
-import type { Connector } from "../../../core/accounts.ts";
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import { present } from "../../../core/present.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
 import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../smtp/compose-large.ts";

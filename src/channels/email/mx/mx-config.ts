@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
-import type { Connector } from "../../../core/accounts.ts";
 import { isIpRange } from "../../../core/ip-range.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
 

@@ -1,5 +1,5 @@
-import { bounceKind, type Refusal } from "../../../core/bounce-kind.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import { bounceKind, type Refusal } from "../../../core/email/bounce-kind.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 

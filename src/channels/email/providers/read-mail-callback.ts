@@ -1,4 +1,4 @@
-import type { Connector } from "../../../core/accounts.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { CallbackReading, CallbackRequest, Web } from "../../channel.ts";
 import { type MailEvent, objectOf, textOf, toReceipt } from "./mail-event.ts";
 import type { MailProvider } from "./mail-provider.ts";

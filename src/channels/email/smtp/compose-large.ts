@@ -1,4 +1,4 @@
-import { isLargeContent } from "../../../core/large-body.ts";
+import { isLargeContent } from "../../../core/email/large-body.ts";
 import { type ComposedMail, composeMail, type MailToCompose } from "./compose-mail.ts";
 
 /** `composeMail` on another thread, for mail that takes long. */

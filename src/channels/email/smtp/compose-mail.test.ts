@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import PostalMime from "postal-mime";
-import type { EmailContent } from "../../../core/message.ts";
+import type { EmailContent } from "../../../core/messages/message.ts";
 import { composeMail, type MailToCompose } from "./compose-mail.ts";
 
 const CONTENT: EmailContent = {

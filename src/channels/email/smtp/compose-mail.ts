@@ -1,6 +1,6 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
-import type { EmailContent, MessageError, Recipient } from "../../../core/message.ts";
+import type { EmailContent, MessageError, Recipient } from "../../../core/messages/message.ts";
 import { type DkimKey, signMail } from "../dkim/sign-mail.ts";
 import { asciiDomainOf, isAscii, toEnvelopeAddress } from "./mail-address.ts";
 import { toMailBody } from "./mail-body.ts";

@@ -1,5 +1,5 @@
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { ComposedMail } from "./compose-mail.ts";
 import { isAscii } from "./mail-address.ts";
 import {

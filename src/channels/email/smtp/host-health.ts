@@ -1,5 +1,5 @@
 import type { Clock, Random } from "../../../core/clock.ts";
-import type { MessageError } from "../../../core/message.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelStatus } from "../../channel.ts";
 
 /** Whether the host can be reached, and when to look again. */

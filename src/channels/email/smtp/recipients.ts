@@ -1,5 +1,5 @@
-import type { PartOutcome } from "../../../core/outcome.ts";
-import { isOpen } from "../../../core/part.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import { isOpen } from "../../../core/messages/part.ts";
 import type { OutgoingEmail } from "../../channel.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import { toEnvelopeAddress } from "./mail-address.ts";

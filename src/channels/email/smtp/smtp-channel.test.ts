@@ -6,7 +6,7 @@ import {
   startRawSmtp,
 } from "../../../../test/fakes/fake-smtp.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 
 const NEVER = new AbortController().signal;
 const SENT: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: false, expectsReceipt: false };

@@ -1,6 +1,6 @@
-import type { Connector } from "../../../core/accounts.ts";
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
 import { tagMail } from "../providers/tag-mail.ts";
 import { composeWhereFit } from "./compose-large.ts";

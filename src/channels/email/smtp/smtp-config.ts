@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
-import type { Connector } from "../../../core/accounts.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
 import { type SessionSettings, toSessionSettings } from "./session-settings.ts";

@@ -1,4 +1,4 @@
-import type { MessageError } from "../../../core/message.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import { openCut } from "./cut.ts";
 import type { Line } from "./hand-over.ts";

@@ -1,6 +1,6 @@
 /** What a server's replies mean for each recipient of an envelope (RFC 5321 §4.2, enhanced codes RFC 3463). Pure. */
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 
 /** What became of one envelope. */
 export interface TransactionReport {

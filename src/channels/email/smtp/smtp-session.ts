@@ -1,6 +1,6 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
-import type { MessageError } from "../../../core/message.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import { limitReplies } from "./limit-replies.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";

@@ -1,4 +1,4 @@
-import type { MessageError } from "../../../core/message.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
 
 export interface ProviderWords {

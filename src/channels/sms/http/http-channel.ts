@@ -1,6 +1,6 @@
 /** The way out through an HTTP gateway. One SMS is one request and one part: the provider splits it. */
-import type { Connector } from "../../../core/accounts.ts";
-import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import { type Channel, type ChannelDeps, callbackPath, type OutgoingMessage } from "../../channel.ts";
 import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Value } from "typebox/value";
-import type { Connector } from "../../../core/accounts.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
 import { gatewaySchema } from "./gateway.ts";

@@ -1,7 +1,7 @@
 import net from "node:net";
 import tls from "node:tls";
-import type { Connector } from "../../../core/accounts.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { descriptionProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";

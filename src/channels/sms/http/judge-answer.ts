@@ -1,5 +1,5 @@
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import type { AnswerDescription, AnswerWord } from "./gateway.ts";

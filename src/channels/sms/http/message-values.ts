@@ -1,4 +1,4 @@
-import { segmentSms } from "../../../core/sms-segments.ts";
+import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import type { Lookup } from "./template.ts";
 

@@ -1,4 +1,4 @@
-import type { Connector } from "../../../core/accounts.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { Gateway } from "./gateway.ts";
 import type { HttpConfig, HttpSecret } from "./http-config.ts";
 import type { Provider } from "./provider.ts";

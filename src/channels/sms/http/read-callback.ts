@@ -1,6 +1,6 @@
-import type { Connector } from "../../../core/accounts.ts";
-import type { MessageError } from "../../../core/message.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { CallbackReading, CallbackRequest } from "../../channel.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { documentOf } from "./callback-document.ts";

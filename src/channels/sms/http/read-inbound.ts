@@ -1,7 +1,7 @@
-import type { InboundPart, ReceivedSms } from "../../../core/inbound.ts";
-import { toInboundAddress } from "../../../core/inbound-address.ts";
+import type { InboundPart, ReceivedSms } from "../../../core/inbound/inbound.ts";
+import { toInboundAddress } from "../../../core/inbound/inbound-address.ts";
 import { present } from "../../../core/present.ts";
-import { segmentSms } from "../../../core/sms-segments.ts";
+import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { InboundDescription } from "./gateway.ts";
 import { type Readable, readFirst } from "./source.ts";
 

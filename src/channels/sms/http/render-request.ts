@@ -1,4 +1,4 @@
-import type { MessageError } from "../../../core/message.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
 import type { SendDescription } from "./gateway.ts";
 import { fillJson, fillTemplate, type Lookup } from "./template.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { closeSmppRigs, openBoundSmppRig, openSmppRig } from "../../../../test/fakes/smpp-rig.ts";
-import type { ReceivedSms } from "../../../core/inbound.ts";
+import type { ReceivedSms } from "../../../core/inbound/inbound.ts";
 
 afterEach(closeSmppRigs);
 

@@ -1,5 +1,5 @@
-import type { ReceivedSms } from "../../../core/inbound.ts";
-import type { DefaultAlphabet } from "../../../core/sms-segments.ts";
+import type { ReceivedSms } from "../../../core/inbound/inbound.ts";
+import type { DefaultAlphabet } from "../../../core/sms/sms-segments.ts";
 import type { ChannelDeps } from "../../channel.ts";
 import { type HandsetMessage, readHandsetMessage } from "./handset-message.ts";
 import type { ShortMessage } from "./pdu.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeGsm7 } from "../../../core/gsm7.ts";
+import { encodeGsm7 } from "../../../core/sms/gsm7.ts";
 import { readHandsetMessage } from "./handset-message.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 

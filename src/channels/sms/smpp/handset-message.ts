@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { decodeGsm7 } from "../../../core/gsm7.ts";
-import type { InboundPart, ReceivedSms } from "../../../core/inbound.ts";
-import { toInboundAddress } from "../../../core/inbound-address.ts";
-import type { DefaultAlphabet } from "../../../core/sms-segments.ts";
+import type { InboundPart, ReceivedSms } from "../../../core/inbound/inbound.ts";
+import { toInboundAddress } from "../../../core/inbound/inbound-address.ts";
+import { decodeGsm7 } from "../../../core/sms/gsm7.ts";
+import type { DefaultAlphabet } from "../../../core/sms/sms-segments.ts";
 import { type Address, ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
 /** What a deliver_sm or data_sm from a handset says; who it came through and when is added by the inbox. */

@@ -1,5 +1,5 @@
-import { concatReference } from "../../../core/short-reference.ts";
-import type { ConcatStyle } from "../../../core/sms-segments.ts";
+import { concatReference } from "../../../core/receipts/short-reference.ts";
+import type { ConcatStyle } from "../../../core/sms/sms-segments.ts";
 import type { Tlvs } from "./octets.ts";
 import { ESM_UDHI, TAG } from "./pdu.ts";
 import type { SmppConfig } from "./smpp-config.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 // @ts-expect-error The package brings no types.
 import smpp from "smpp";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 
 type Pdu = Record<string, unknown> & { response(fields?: Record<string, unknown>): unknown };

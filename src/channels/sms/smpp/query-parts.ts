@@ -1,6 +1,6 @@
 /** Asks the SMSC what became of messages (query_sm, SMPP 3.4 §4.8), where receipts do not come. */
 import type { Clock } from "../../../core/clock.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { QueriedPart } from "../../channel.ts";
 import { canonicalId, type IdFormat } from "./message-id.ts";
 import { type Address, COMMAND, decodeQueryAnswer, encodeQuery } from "./pdu.ts";

@@ -6,8 +6,8 @@ import {
   outgoingSms,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
-import type { Receipt } from "../../../core/outcome.ts";
-import { partReference } from "../../../core/short-reference.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
 
 afterEach(closeSmppRigs);
 

@@ -1,4 +1,4 @@
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { ChannelDeps } from "../../channel.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { canonicalId, type IdFormat } from "./message-id.ts";

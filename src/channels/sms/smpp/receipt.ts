@@ -1,4 +1,4 @@
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 

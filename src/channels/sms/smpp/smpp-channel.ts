@@ -1,6 +1,6 @@
 /** The way out through one SMSC: messages become submit_sm, deliver_sm become receipts. */
-import type { Connector } from "../../../core/accounts.ts";
-import type { PartOutcome, SendOutcome } from "../../../core/outcome.ts";
+import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type {
   Channel,
   ChannelDeps,

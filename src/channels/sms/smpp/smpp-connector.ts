@@ -1,5 +1,5 @@
-import type { Connector } from "../../../core/accounts.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";

@@ -1,7 +1,7 @@
 /** One attempt at a message: its segments, submitted in their order over whatever binds there are. */
 import type { Clock } from "../../../core/clock.ts";
-import type { LateAnswer } from "../../../core/late-answer.ts";
-import type { Part } from "../../../core/message.ts";
+import type { Part } from "../../../core/messages/message.ts";
+import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
 import type { Binds } from "./binds.ts";
 import type { CutOffs } from "./cut-offs.ts";

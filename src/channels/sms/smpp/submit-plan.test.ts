@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { decodeGsm7, gsm7Length } from "../../../core/gsm7.ts";
-import type { SmsContent } from "../../../core/message.ts";
-import { partReference } from "../../../core/short-reference.ts";
+import type { SmsContent } from "../../../core/messages/message.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
+import { decodeGsm7, gsm7Length } from "../../../core/sms/gsm7.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { chainHash } from "./dlt-tlvs.ts";
 import { decodeShortMessage } from "./pdu.ts";

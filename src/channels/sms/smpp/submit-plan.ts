@@ -1,7 +1,7 @@
-import { encodeGsm7 } from "../../../core/gsm7.ts";
-import type { MessageError } from "../../../core/message.ts";
-import { partReference } from "../../../core/short-reference.ts";
-import { MAX_SEGMENTS, type SmsEncoding, segmentSms } from "../../../core/sms-segments.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
+import { encodeGsm7 } from "../../../core/sms/gsm7.ts";
+import { MAX_SEGMENTS, type SmsEncoding, segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";

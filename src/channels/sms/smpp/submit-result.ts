@@ -1,5 +1,5 @@
-import type { MessageError } from "../../../core/message.ts";
-import type { PartOutcome } from "../../../core/outcome.ts";
+import type { MessageError } from "../../../core/messages/message.ts";
+import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { dltScrubError } from "../dlt-scrub-codes.ts";
 import { type IdFormat, responseIds } from "./message-id.ts";
 import { STATUS_OK, type StatusClass, statusCode, statusWord } from "./status-words.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import { createBell } from "../database/bell.ts";
 import { openMessenger } from "./messenger.ts";

@@ -1,4 +1,4 @@
-import { closeParts, createScrubber, isRecipient } from "../../../core/erasure.ts";
+import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
 import { partOf } from "../../message-page.ts";

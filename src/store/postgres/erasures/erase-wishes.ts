@@ -1,6 +1,6 @@
-import type { Suppression } from "../../../core/accounts.ts";
-import { addressKey } from "../../../core/address-key.ts";
-import { createWordScrubber } from "../../../core/erasure.ts";
+import { createWordScrubber } from "../../../core/messages/erasure.ts";
+import type { Suppression } from "../../../core/records/accounts.ts";
+import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";

@@ -1,4 +1,4 @@
-import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { namedRecipient, otherSearches, otherTwins } from "../../erased-recipient.ts";
 import type { Session } from "../database/driver.ts";
 import type { RecordRows } from "../records/record-rows.ts";

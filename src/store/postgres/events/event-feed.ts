@@ -1,5 +1,5 @@
-import type { FeedEvent } from "../../../core/feed-event.ts";
-import { isPublic } from "../../../core/webhook-event.ts";
+import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
+import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Bell } from "../database/bell.ts";

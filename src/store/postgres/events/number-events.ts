@@ -1,5 +1,5 @@
-import type { OtherEvent } from "../../../core/feed-event.ts";
 import { uuidTime } from "../../../core/uuid.ts";
+import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Bell } from "../database/bell.ts";
 import { isOutOfRange, type Session } from "../database/driver.ts";

@@ -1,7 +1,7 @@
-import type { InboundMessage, InboundPiece } from "../../../core/inbound.ts";
-import { senderIdsOf } from "../../../core/inbound-address.ts";
-import { toReceivedEntry, toReceivedEvent } from "../../../core/received-event.ts";
-import { hostOf, type Lane } from "../../../core/webhook-outbox.ts";
+import type { InboundMessage, InboundPiece } from "../../../core/inbound/inbound.ts";
+import { senderIdsOf } from "../../../core/inbound/inbound-address.ts";
+import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/received-event.ts";
+import { hostOf, type Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound-parts.ts";
 import { INBOUND_COLUMNS, toInboundRow } from "../../inbound-rows.ts";
 import type { InboundAccount, InboundBooks } from "../../take-inbound.ts";

@@ -1,6 +1,6 @@
 /** What handsets write, handed over to two processes at once, each held in the middle of its transaction. */
 import { expect, test } from "bun:test";
-import type { InboundPiece, InboundResult } from "../../../core/inbound.ts";
+import type { InboundPiece, InboundResult } from "../../../core/inbound/inbound.ts";
 import { DAY } from "../../contract/world.contract.ts";
 import { type Ground, race } from "../database/race.contract.ts";
 

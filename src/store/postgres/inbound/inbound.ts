@@ -1,6 +1,6 @@
-import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound.ts";
+import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { groupOf, type InboundPartRow, type PartGroup } from "../../inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound-rows.ts";
 import type { InboundStore, UpkeepStore } from "../../store.ts";

@@ -1,6 +1,6 @@
-import type { AcceptRequest, NewMessage } from "../../../core/accept-request.ts";
+import type { AcceptRequest, NewMessage } from "../../../core/messages/accept-request.ts";
 import { uuidTime } from "../../../core/uuid.ts";
-import { hostOf } from "../../../core/webhook-outbox.ts";
+import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
 import { fromParts, splitContent } from "../../message-rows.ts";
 import type { Session } from "../database/driver.ts";
 

@@ -1,5 +1,10 @@
-import type { AcceptRequest, AcceptResult, Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type {
+  AcceptRequest,
+  AcceptResult,
+  Idempotency,
+  SavedAnswer,
+} from "../../../core/messages/accept-request.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { type Intake, StoreUnavailable } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

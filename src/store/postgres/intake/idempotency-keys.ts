@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
+import type { Idempotency, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import { isLockTimeout, type Session } from "../database/driver.ts";
 
 /** A key with the answer that is to be saved under it. */

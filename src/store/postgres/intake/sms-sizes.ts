@@ -1,4 +1,4 @@
-import { isSettled } from "../../../core/progress.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import { readSize, type SizeOf } from "../../receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageLog } from "../messages/message-log.ts";

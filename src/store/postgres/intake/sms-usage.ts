@@ -4,7 +4,7 @@ import {
   hoursOf,
   type LimitedRequest,
   type LimitRefusal,
-} from "../../../core/sending-limits.ts";
+} from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
+import type { AcceptRequest, AcceptResult } from "../../../core/messages/accept-request.ts";
 import { untilTaken } from "./until-taken.ts";
 
 const KEYED = { idempotency: {} } as AcceptRequest;

@@ -1,5 +1,5 @@
-import type { AcceptRequest, AcceptResult } from "../../../core/accept-request.ts";
 import { type Clock, sleep } from "../../../core/clock.ts";
+import type { AcceptRequest, AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { Intake } from "../../store.ts";
 
 /** So long a request waits for another process that is taking its key. */

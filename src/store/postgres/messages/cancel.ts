@@ -1,4 +1,4 @@
-import { applyCancel, canCancel } from "../../../core/cancel.ts";
+import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

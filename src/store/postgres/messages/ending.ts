@@ -1,4 +1,4 @@
-import { isSettled, type Step } from "../../../core/progress.ts";
+import { isSettled, type Step } from "../../../core/messages/progress.ts";
 import type { Settings } from "../records/account-settings.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
 

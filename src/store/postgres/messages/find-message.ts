@@ -1,5 +1,5 @@
-import type { KeyOwner } from "../../../core/accept-request.ts";
-import type { Account } from "../../../core/accounts.ts";
+import type { KeyOwner } from "../../../core/messages/accept-request.ts";
+import type { Account } from "../../../core/records/accounts.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { toStoredMessage } from "../../message-page.ts";
 import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";

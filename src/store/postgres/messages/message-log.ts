@@ -1,7 +1,7 @@
-import type { AccountMode } from "../../../core/accounts.ts";
-import type { Progress, TimelineEntry } from "../../../core/message.ts";
-import type { Step } from "../../../core/progress.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
+import type { Step } from "../../../core/messages/progress.ts";
+import type { AccountMode } from "../../../core/records/accounts.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../message-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
@@ -28,7 +28,7 @@ export interface MessageLog {
   lock(ids: Iterable<string>): Promise<void>;
   /** As of the last save. Only what was locked is found. */
   find(id: string): LockedMessage | undefined;
-  /** What a step of `core/progress.ts` came to. */
+  /** What a step of `core/messages/progress.ts` came to. */
   save(message: LockedMessage, step: Step): void;
   /** Moves `from` to `to`; another status stays. No entry. */
   turn(id: string, from: Progress["status"], to: Progress["status"]): void;

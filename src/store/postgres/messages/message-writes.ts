@@ -1,4 +1,4 @@
-import { isPublic } from "../../../core/webhook-event.ts";
+import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { fromParts } from "../../message-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Changes, Entry, LockedMessage } from "./message-log.ts";

@@ -1,4 +1,4 @@
-import type { IdentifyRequest } from "../../../core/push-registration.ts";
+import type { IdentifyRequest } from "../../../core/push/push-registration.ts";
 import type { Session } from "../database/driver.ts";
 import { removeEmptied } from "./push-contacts.ts";
 

@@ -1,6 +1,6 @@
 /** Devices that are registered and identified at once, the one held in the middle of its transaction. */
 import { expect, test } from "bun:test";
-import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push-registration.ts";
+import { type DeviceRegistration, ID_MARKS, type PushAnswer } from "../../../core/push/push-registration.ts";
 import type { PushStore, Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";
 import { type Race, race, waiting } from "../database/race.contract.ts";

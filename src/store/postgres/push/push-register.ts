@@ -1,4 +1,4 @@
-import type { DeviceRegistration } from "../../../core/push-registration.ts";
+import type { DeviceRegistration } from "../../../core/push/push-registration.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { removeEmptied } from "./push-contacts.ts";

@@ -1,4 +1,4 @@
-import { fillAnswer, type PushAnswer, type PushIdempotency } from "../../../core/push-registration.ts";
+import { fillAnswer, type PushAnswer, type PushIdempotency } from "../../../core/push/push-registration.ts";
 import type { PushStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClaimedJob } from "../../../core/claimed-job.ts";
+import type { ClaimedJob } from "../../../core/queue/claimed-job.ts";
 import { CONNECTOR, createWorld, deferred, QUEUE, SECOND, sent } from "../../contract/world.contract.ts";
 import type { LeaseTurn, Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";

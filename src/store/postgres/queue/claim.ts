@@ -1,6 +1,6 @@
-import type { Account } from "../../../core/accounts.ts";
-import type { ClaimedJob, ClaimRequest } from "../../../core/claimed-job.ts";
-import { senderKey } from "../../../core/opt-out.ts";
+import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
+import type { Account } from "../../../core/records/accounts.ts";
+import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
 import type { Queue } from "../../store.ts";

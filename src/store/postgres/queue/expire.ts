@@ -1,6 +1,6 @@
-import { applyExpiry } from "../../../core/expiry.ts";
-import type { Part } from "../../../core/message.ts";
-import { isSettled } from "../../../core/progress.ts";
+import { applyExpiry } from "../../../core/messages/expiry.ts";
+import type { Part } from "../../../core/messages/message.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes } from "../../message-rows.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

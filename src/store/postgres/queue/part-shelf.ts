@@ -1,4 +1,4 @@
-import type { InboundPiece } from "../../../core/inbound.ts";
+import type { InboundPiece } from "../../../core/inbound/inbound.ts";
 import {
   groupOf,
   type InboundPartRow,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClaimedJob } from "../../../core/claimed-job.ts";
+import type { ClaimedJob } from "../../../core/queue/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { openDriver } from "../database/driver.ts";

@@ -1,6 +1,6 @@
-import type { Settlement } from "../../../core/claimed-job.ts";
-import type { Part } from "../../../core/message.ts";
-import { applyAttempt, isSettled, noteLostSettle } from "../../../core/progress.ts";
+import type { Part } from "../../../core/messages/message.ts";
+import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { toAttempt } from "../../settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

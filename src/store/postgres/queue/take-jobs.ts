@@ -1,4 +1,4 @@
-import type { ClaimRequest } from "../../../core/claimed-job.ts";
+import type { ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import type { Session } from "../database/driver.ts";
 
 export interface LeasedRow {

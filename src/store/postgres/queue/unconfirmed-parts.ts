@@ -1,5 +1,5 @@
-import type { PartRef } from "../../../core/outcome.ts";
-import { partReference } from "../../../core/short-reference.ts";
+import type { PartRef } from "../../../core/messages/outcome.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
 import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 

@@ -1,7 +1,7 @@
-import { applyLateAnswer, type LateAnswer } from "../../../core/late-answer.ts";
-import type { Receipt } from "../../../core/outcome.ts";
-import { isSettled } from "../../../core/progress.ts";
-import { foldId, inOtherRadix } from "../../../core/provider-id.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
+import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-answer.ts";
+import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { createProviderIds, type ProviderIds } from "../../provider-ids.ts";
 import { keysOfIds, type SizeOf } from "../../receipt-books.ts";

@@ -1,4 +1,4 @@
-import { noteOverdue } from "../../../core/overdue-receipt.ts";
+import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { joinContent, type MessageRow, toProgress } from "../../message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

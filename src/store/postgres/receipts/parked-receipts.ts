@@ -1,6 +1,6 @@
-import type { Receipt } from "../../../core/outcome.ts";
-import { foldId } from "../../../core/provider-id.ts";
-import { isSameNumber } from "../../../core/same-number.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import { foldId } from "../../../core/receipts/provider-id.ts";
+import { isSameNumber } from "../../../core/receipts/same-number.ts";
 import {
   isAboutIds,
   keysOfIds,

@@ -1,8 +1,8 @@
 /** Receipts and settlements at two processes at once, each held in the middle of its transaction. */
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
-import type { ClaimedJob } from "../../../core/claimed-job.ts";
-import { partReference } from "../../../core/short-reference.ts";
+import type { ClaimedJob } from "../../../core/queue/claimed-job.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
 import { CONNECTOR, SECOND, sent, unconfirmed } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { type Ground, race } from "../database/race.contract.ts";

@@ -1,5 +1,5 @@
-import type { LateAnswer } from "../../../core/late-answer.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import type { ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

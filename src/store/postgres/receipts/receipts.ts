@@ -1,5 +1,5 @@
-import type { ReceiptResult } from "../../../core/claimed-job.ts";
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
+import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";

@@ -1,5 +1,5 @@
-import type { Settlement } from "../../../core/claimed-job.ts";
-import { partReference } from "../../../core/short-reference.ts";
+import type { Settlement } from "../../../core/queue/claimed-job.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
 import { readSize, type SizeOf } from "../../receipt-books.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { ExpireParts } from "../queue/expire.ts";

@@ -1,4 +1,4 @@
-import type { RecordKind } from "../../../core/accounts.ts";
+import type { RecordKind } from "../../../core/records/accounts.ts";
 import type { Fields } from "../../record-values.ts";
 import type { Session } from "../database/driver.ts";
 import type { Conflict } from "./record-rows.ts";

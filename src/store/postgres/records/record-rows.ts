@@ -1,4 +1,4 @@
-import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
 import type { Fields, RecordValues } from "../../record-values.ts";
 import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";

@@ -1,4 +1,4 @@
-import type { RecordKind } from "../../../core/accounts.ts";
+import type { RecordKind } from "../../../core/records/accounts.ts";
 import { hasChanged } from "../../record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
 import { createRecordValues } from "../../record-values.ts";

@@ -1,4 +1,4 @@
-import { isSettingName, SETTINGS, type Setting } from "../../../core/settings.ts";
+import { isSettingName, SETTINGS, type Setting } from "../../../core/records/settings.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 

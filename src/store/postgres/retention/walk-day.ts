@@ -1,4 +1,4 @@
-import type { MessageStatus } from "../../../core/message.ts";
+import type { MessageStatus } from "../../../core/messages/message.ts";
 import { FINAL_STATUSES } from "../../final-statuses.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";

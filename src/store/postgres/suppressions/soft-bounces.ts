@@ -1,4 +1,4 @@
-import type { SoftBounces } from "../../../core/suppression.ts";
+import type { SoftBounces } from "../../../core/suppressions/suppression.ts";
 import type { Session } from "../database/driver.ts";
 
 export interface Address {

@@ -1,6 +1,6 @@
-import type { Suppression } from "../../../core/accounts.ts";
-import { addressKey } from "../../../core/address-key.ts";
-import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppression.ts";
+import type { Suppression } from "../../../core/records/accounts.ts";
+import { addressKey } from "../../../core/suppressions/address-key.ts";
+import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppressions/suppression.ts";
 import {
   type BouncedParts,
   type SuppressionWord,

@@ -1,4 +1,4 @@
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Doors } from "../database/transactions.ts";

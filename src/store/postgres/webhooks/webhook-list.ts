@@ -1,5 +1,5 @@
 import { isUuid } from "../../../core/uuid.ts";
-import type { EventKey, WebhookSelection } from "../../../core/webhook-outbox.ts";
+import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,

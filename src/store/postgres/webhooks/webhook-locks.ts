@@ -1,4 +1,4 @@
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { splitLane, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 

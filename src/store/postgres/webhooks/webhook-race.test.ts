@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ClaimedWebhook } from "../../../core/webhook-outbox.ts";
+import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, HOUR, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
 import { openDriver, type Session } from "../database/driver.ts";

@@ -1,5 +1,5 @@
 import { isUuid } from "../../../core/uuid.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, isBlocking, type WebhookRow } from "../../webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";

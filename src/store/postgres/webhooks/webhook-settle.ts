@@ -1,4 +1,4 @@
-import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhook-outbox.ts";
+import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";

@@ -1,7 +1,7 @@
-import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/erasure.ts";
-import type { EmailContent } from "../../../core/message.ts";
-import { isOpen } from "../../../core/part.ts";
-import { dropShownNames } from "../../../core/shown-mail.ts";
+import { dropShownNames } from "../../../core/email/shown-mail.ts";
+import { closeParts, createScrubber, dropName, isRecipient } from "../../../core/messages/erasure.ts";
+import type { EmailContent } from "../../../core/messages/message.ts";
+import { isOpen } from "../../../core/messages/part.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";

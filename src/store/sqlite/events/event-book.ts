@@ -1,4 +1,4 @@
-import type { OtherEvent } from "../../../core/feed-event.ts";
+import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
 import { createBell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
 import { createRowInsert } from "../database/row-insert.ts";

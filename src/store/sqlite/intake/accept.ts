@@ -1,5 +1,5 @@
-import type { AcceptResult } from "../../../core/accept-request.ts";
-import type { LimitedRequest } from "../../../core/sending-limits.ts";
+import type { AcceptResult } from "../../../core/messages/accept-request.ts";
+import type { LimitedRequest } from "../../../core/messages/sending-limits.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";

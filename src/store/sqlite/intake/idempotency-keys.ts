@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Idempotency, SavedAnswer } from "../../../core/accept-request.ts";
+import type { Idempotency, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import { createKeyNumbers } from "./key-numbers.ts";

@@ -1,9 +1,9 @@
-import type { AcceptRequest, NewJob, NewMessage } from "../../../core/accept-request.ts";
-import { isLargeContent } from "../../../core/large-body.ts";
-import type { Content } from "../../../core/message.ts";
+import { isLargeContent } from "../../../core/email/large-body.ts";
+import type { AcceptRequest, NewJob, NewMessage } from "../../../core/messages/accept-request.ts";
+import type { Content } from "../../../core/messages/message.ts";
+import type { LimitedRequest } from "../../../core/messages/sending-limits.ts";
 import { present } from "../../../core/present.ts";
-import type { LimitedRequest } from "../../../core/sending-limits.ts";
-import { hostOf } from "../../../core/webhook-outbox.ts";
+import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
 import { fromParts, splitContent } from "../../message-rows.ts";
 import type { BodyTexts } from "../messages/content-pieces.ts";
 

@@ -5,7 +5,7 @@ import {
   type LimitedRequest,
   type LimitRefusal,
   type Usage,
-} from "../../../core/sending-limits.ts";
+} from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";

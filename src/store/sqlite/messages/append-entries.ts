@@ -1,5 +1,5 @@
-import type { TimelineEntry } from "../../../core/message.ts";
-import { isPublic } from "../../../core/webhook-event.ts";
+import type { TimelineEntry } from "../../../core/messages/message.ts";
+import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import type { MessageRow } from "../../message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";

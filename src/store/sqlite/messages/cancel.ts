@@ -1,4 +1,4 @@
-import { applyCancel, canCancel } from "../../../core/cancel.ts";
+import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
 import { toProgress } from "../../message-rows.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Database } from "../database/database.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { LARGE_BODY } from "../../../core/large-body.ts";
+import { LARGE_BODY } from "../../../core/email/large-body.ts";
 import { createWorld, DAY, rejection, sent } from "../../contract/world.contract.ts";
 import { inFolder, openWithDriver } from "../sqlite-world.contract.ts";
 

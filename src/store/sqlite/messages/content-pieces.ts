@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { LARGE_BODY } from "../../../core/large-body.ts";
-import type { EmailContent } from "../../../core/message.ts";
+import { LARGE_BODY } from "../../../core/email/large-body.ts";
+import type { EmailContent } from "../../../core/messages/message.ts";
 import type { Database } from "../database/database.ts";
 
 /** The texts of an email; at least one is there. */

@@ -1,4 +1,4 @@
-import type { Content } from "../../../core/message.ts";
+import type { Content } from "../../../core/messages/message.ts";
 import { joinContent, type MessageRow } from "../../message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "./message-log.ts";

@@ -1,4 +1,4 @@
-import { isSettled, type Step } from "../../../core/progress.ts";
+import { isSettled, type Step } from "../../../core/messages/progress.ts";
 import type { MessageRow } from "../../message-rows.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";

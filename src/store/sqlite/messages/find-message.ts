@@ -1,4 +1,4 @@
-import type { KeyOwner } from "../../../core/accept-request.ts";
+import type { KeyOwner } from "../../../core/messages/accept-request.ts";
 import { toStoredMessage } from "../../message-page.ts";
 import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
 import type { Intake } from "../../store.ts";

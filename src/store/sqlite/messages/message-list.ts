@@ -1,4 +1,4 @@
-import type { ChannelName } from "../../../core/message.ts";
+import type { ChannelName } from "../../../core/messages/message.ts";
 import {
   type IdRange,
   looksOf,

@@ -1,5 +1,5 @@
-import type { Progress, TimelineEntry } from "../../../core/message.ts";
-import type { Step } from "../../../core/progress.ts";
+import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
+import type { Step } from "../../../core/messages/progress.ts";
 import { fromParts, type MessageRow, toProgress } from "../../message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { EventBook } from "../events/event-book.ts";
@@ -18,7 +18,7 @@ export interface MessageLog {
   read(id: string): ReadMessage | undefined;
   /** The same of one whose job has been leased until now. */
   readTried(id: string): ReadMessage | undefined;
-  /** Keeps what a step of `core/progress.ts` came to. */
+  /** Keeps what a step of `core/messages/progress.ts` came to. */
   save(message: MessageRow, step: Step): void;
   /** Writes what has been saved of this one now: somebody is about to look at its rows. */
   write(id: string): void;

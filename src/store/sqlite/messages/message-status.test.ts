@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { MessageStatus } from "../../../core/message.ts";
+import type { MessageStatus } from "../../../core/messages/message.ts";
 import { createWorld, deferred, sent } from "../../contract/world.contract.ts";
 import { openWithDriver } from "../sqlite-world.contract.ts";
 

@@ -1,4 +1,4 @@
-import type { IdentifyRequest } from "../../../core/push-registration.ts";
+import type { IdentifyRequest } from "../../../core/push/push-registration.ts";
 import type { Database } from "../database/database.ts";
 import { createContactRemoval } from "./push-contacts.ts";
 

@@ -1,4 +1,4 @@
-import type { DeviceRegistration } from "../../../core/push-registration.ts";
+import type { DeviceRegistration } from "../../../core/push/push-registration.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createContactRemoval } from "./push-contacts.ts";

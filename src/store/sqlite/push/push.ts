@@ -3,7 +3,7 @@ import {
   type IdentifyRequest,
   type PushAnswer,
   type PushIdempotency,
-} from "../../../core/push-registration.ts";
+} from "../../../core/push/push-registration.ts";
 import type { PushStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { IdempotencyKeys } from "../intake/idempotency-keys.ts";

@@ -1,5 +1,5 @@
-import type { ClaimedJob, ClaimRequest } from "../../../core/claimed-job.ts";
-import { senderKey } from "../../../core/opt-out.ts";
+import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
+import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
 import type { Queue } from "../../store.ts";

@@ -1,5 +1,5 @@
-import { applyExpiry } from "../../../core/expiry.ts";
-import { isSettled } from "../../../core/progress.ts";
+import { applyExpiry } from "../../../core/messages/expiry.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes, toProgress } from "../../message-rows.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";

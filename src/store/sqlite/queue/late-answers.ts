@@ -1,5 +1,5 @@
-import { applyLateAnswer, type LateAnswer } from "../../../core/late-answer.ts";
-import { isSettled } from "../../../core/progress.ts";
+import { isSettled } from "../../../core/messages/progress.ts";
+import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-answer.ts";
 import { toProgress } from "../../message-rows.ts";
 import type { Database } from "../database/database.ts";
 import { createEnding, type EndingParts } from "../messages/ending.ts";

@@ -1,5 +1,5 @@
-import type { Settlement } from "../../../core/claimed-job.ts";
-import { applyAttempt, isSettled, noteLostSettle } from "../../../core/progress.ts";
+import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
+import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { ProviderIds } from "../../provider-ids.ts";
 import { toAttempt } from "../../settlement-attempt.ts";
 import type { Queue } from "../../store.ts";

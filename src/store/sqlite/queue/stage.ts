@@ -1,4 +1,4 @@
-import { applyInterruption } from "../../../core/progress.ts";
+import { applyInterruption } from "../../../core/messages/progress.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";

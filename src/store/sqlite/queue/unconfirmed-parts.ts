@@ -1,4 +1,4 @@
-import { partReference } from "../../../core/short-reference.ts";
+import { partReference } from "../../../core/receipts/short-reference.ts";
 import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipt-books.ts";
 import type { Database } from "../database/database.ts";
 

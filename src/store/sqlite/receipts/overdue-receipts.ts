@@ -1,4 +1,4 @@
-import { noteOverdue } from "../../../core/overdue-receipt.ts";
+import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { toProgress } from "../../message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import type { Receipt } from "../../../core/outcome.ts";
+import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { ProviderIds } from "../../provider-ids.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";

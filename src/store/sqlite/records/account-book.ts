@@ -1,4 +1,4 @@
-import type { Account, AccountMode } from "../../../core/accounts.ts";
+import type { Account, AccountMode } from "../../../core/records/accounts.ts";
 import type { Database } from "../database/database.ts";
 
 /** Accounts as the hot paths need them: by number, with their settings, from memory. */

@@ -1,4 +1,4 @@
-import type { RecordKind, RecordTypes } from "../../../core/accounts.ts";
+import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import { otherSearches, otherTwins } from "../../erased-recipient.ts";
 import { hasChanged } from "../../record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";

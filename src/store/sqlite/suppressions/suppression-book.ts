@@ -1,6 +1,6 @@
-import type { Suppression } from "../../../core/accounts.ts";
-import { addressKey } from "../../../core/address-key.ts";
-import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppression.ts";
+import type { Suppression } from "../../../core/records/accounts.ts";
+import { addressKey } from "../../../core/suppressions/address-key.ts";
+import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
 import type { MessageRow } from "../../message-rows.ts";
 import { erasedSpellings } from "../../suppression-names.ts";

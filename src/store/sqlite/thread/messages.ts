@@ -2,7 +2,7 @@
  * What the thread that writes and the thread that asks say to each other. Hot calls cross as JSON: a text is handed
  * over at a fraction of what cloning its objects costs. The others are structured-cloned.
  */
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { isOutage } from "../database/driver.ts";
 

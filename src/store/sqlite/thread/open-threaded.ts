@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../../../core/clock.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import { openReading, type ReadingStore } from "../open-reading.ts";

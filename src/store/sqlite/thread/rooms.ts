@@ -1,4 +1,4 @@
-import type { AcceptResult } from "../../../core/accept-request.ts";
+import type { AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { EventFeed, Outbox, Queue, Records, Store } from "../../store.ts";
 import { packAccept } from "../intake/packed-accept.ts";
 import type { ReadingStore } from "../open-reading.ts";

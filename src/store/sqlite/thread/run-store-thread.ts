@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
-import type { AcceptResult } from "../../../core/accept-request.ts";
-import type { Settlement } from "../../../core/claimed-job.ts";
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { AcceptResult } from "../../../core/messages/accept-request.ts";
+import type { Settlement } from "../../../core/queue/claimed-job.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Vault } from "../../vault.ts";
 import type { SqliteStore } from "../create-store.ts";
 import { slowCommits } from "../database/slow-commits.ts";

@@ -1,4 +1,4 @@
-import type { ClaimedWebhook, Lane } from "../../../core/webhook-outbox.ts";
+import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound-rows.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
 import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../../webhook-body.ts";

@@ -1,4 +1,4 @@
-import type { EventKey, WebhookSelection } from "../../../core/webhook-outbox.ts";
+import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,

@@ -1,6 +1,6 @@
-import type { TimelineEntry } from "../../../core/message.ts";
-import { isPublic, type PublicEntry } from "../../../core/webhook-event.ts";
-import type { EventKey } from "../../../core/webhook-outbox.ts";
+import type { TimelineEntry } from "../../../core/messages/message.ts";
+import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
+import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import type { EventKey } from "../../../core/webhook-outbox.ts";
+import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";

@@ -1,4 +1,4 @@
-import type { Lane } from "../../../core/webhook-outbox.ts";
+import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { splitLane } from "../../webhook-rows.ts";
 import type { AccountBook } from "../records/account-book.ts";
 

@@ -1,0 +1,181 @@
+import { present } from "../present.ts";
+import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
+import { isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { dltIdProblem } from "./dlt.ts";
+import type { DltField, DltList, Layout } from "./dlt-columns.ts";
+import type { DltStatus } from "./dlt-registry.ts";
+import {
+  bareHeader,
+  readCategory,
+  readDltStatus,
+  readHeaders,
+  readHeaderType,
+  readVariableTags,
+} from "./dlt-words.ts";
+
+/** What a row of each list says of its record; what the row leaves out is absent. */
+export interface DltRows {
+  templates: Pick<SmsTemplate, "dltTemplateId" | "body"> & Partial<SmsTemplate>;
+  headers: Pick<Sender, "senderId"> & Partial<Sender>;
+  entities: Pick<DltEntity, "entityId"> & Partial<DltEntity>;
+}
+
+export type RowReading<List extends DltList> =
+  | { readonly key: string; readonly fields: DltRows[List] }
+  | { readonly reason: string };
+
+/** Reads a row of an export; `reason` says why it cannot be taken. */
+export function readDltRow<List extends DltList>(
+  list: List,
+  layout: Layout,
+  { cells, mode }: { readonly cells: readonly string[]; readonly mode: AccountMode },
+): RowReading<List> {
+  const row = openRow(layout, { cells, mode });
+  const reading = READERS[list](row);
+  const [reason] = row.problems;
+  return reason === undefined ? (reading as RowReading<List>) : { reason };
+}
+
+interface Row {
+  /** The first of the field's cells that says something, without the marks spreadsheets put round it; else "". */
+  text(field: DltField): string;
+  /** A DLT id; a problem where it is none. */
+  id(field: DltField, noun: string): string | undefined;
+  /** What `read` makes of the first cell it understands; a problem where there are some and it understands none. */
+  word<Word>(field: DltField, noun: string, read: (text: string) => Word | undefined): Word | undefined;
+  /** The same, and no problem. */
+  hint<Word>(field: DltField, read: (text: string) => Word | undefined): Word | undefined;
+  status(): DltStatus | undefined;
+  readonly problems: string[];
+}
+
+const READERS: { readonly [List in DltList]: (row: Row) => { key: string; fields: DltRows[List] } } = {
+  templates(row) {
+    const dltTemplateId = row.id("templateId", "template id") ?? "";
+    const body = row.text("content");
+    if (body === "") row.problems.push("the content is missing");
+    const headers = row.text("headers");
+    const fields = present({
+      dltTemplateId,
+      body,
+      name: nameOf(row),
+      dltEntityId: row.text("entityId") === "" ? undefined : row.id("entityId", "entity id"),
+      category: row.word("category", "template type", readCategory) ?? row.hint("categoryHint", readCategory),
+      variableTags: row.word("tags", "variable tags", readVariableTags),
+      linkedHeaders: headers === "" ? undefined : readHeaders(headers),
+      status: row.status(),
+    });
+    return { key: dltTemplateId, fields };
+  },
+  headers(row) {
+    const senderId = bareHeader(row.text("header"));
+    if (senderId === "") row.problems.push("the header is missing");
+    const fields = present({
+      senderId,
+      dltEntityId: row.text("entityId") === "" ? undefined : row.id("entityId", "entity id"),
+      headerType:
+        row.word("headerType", "header type", readHeaderType) ?? row.hint("headerTypeHint", readHeaderType),
+      status: row.status(),
+    });
+    return { key: senderId, fields };
+  },
+  entities(row) {
+    const entityId = row.id("entityId", "entity id") ?? "";
+    const urls = row
+      .text("urls")
+      .split(/[\s,;|]+/)
+      .filter(Boolean);
+    const numbers = row
+      .text("numbers")
+      .split(/[\n,;|]+/)
+      .map((number) => number.trim());
+    const fields = present({
+      entityId,
+      name: nameOf(row),
+      status: row.status(),
+      whitelistedUrls: urls.length > 0 ? urls : undefined,
+      callbackNumbers: numbers.some(Boolean) ? numbers.filter(Boolean) : undefined,
+    });
+    return { key: entityId, fields };
+  },
+};
+
+const MAX_NAME = 100;
+
+function nameOf(row: Row): string | undefined {
+  return [...row.text("name")].slice(0, MAX_NAME).join("") || undefined;
+}
+
+function openRow(
+  { columns }: Layout,
+  { cells, mode }: { readonly cells: readonly string[]; readonly mode: AccountMode },
+): Row {
+  const problems: string[] = [];
+  const texts = (field: DltField): readonly string[] =>
+    (columns[field] ?? []).map((index) => plainCell(cells[index] ?? "")).filter((text) => text !== "");
+
+  const row: Row = {
+    problems,
+    text: (field) => texts(field)[0] ?? "",
+    id(field, noun) {
+      const id = row.text(field);
+      const problem = id === "" ? "is missing" : (roundedProblem(id) ?? dltIdProblem(id, mode));
+      if (problem === undefined) return id;
+      problems.push(id === "" ? `the ${noun} is missing` : `the ${noun} ${shortened(id)} ${problem}`);
+      return undefined;
+    },
+    word(field, noun, read) {
+      const word = firstWord(texts(field), read);
+      const other = texts(field).find((text) => !IS_ALPHABET.test(text));
+      if (word === undefined && other !== undefined)
+        problems.push(`the ${noun} "${shortened(other)}" is not known`);
+      return word;
+    },
+    hint: (field, read) => firstWord(texts(field), read),
+    status: () => worstStatus(texts("status"), problems),
+  };
+  if (!cells.every(isStorable)) problems.push(NOT_STORABLE);
+  return row;
+}
+
+/** What some portals call the type of a template or a message. */
+const IS_ALPHABET = /^(?:text|unicode|sms|plain ?text|regional|english|others?)$/i;
+
+function firstWord<Word>(
+  texts: readonly string[],
+  read: (text: string) => Word | undefined,
+): Word | undefined {
+  for (const text of texts) {
+    const word = read(text);
+    if (word !== undefined) return word;
+  }
+  return undefined;
+}
+
+/** A list may have an approval and an activity: what stands in the way counts. */
+function worstStatus(texts: readonly string[], problems: string[]): DltStatus | undefined {
+  const statuses = texts.map((text) => {
+    const status = /^(?:no|n|na|-)$/i.test(text) ? "approved" : readDltStatus(text);
+    if (status === undefined) problems.push(`the status "${shortened(text)}" is not known`);
+    return status;
+  });
+  return statuses.find((status) => status !== undefined && status !== "approved") ?? statuses[0];
+}
+
+/** Without what keeps spreadsheets from taking an id for a number: `'110…`, `="110…"`. */
+function plainCell(cell: string): string {
+  const text = cell.trim();
+  const guarded = /^=?"([^"]*)"$/.exec(text)?.[1] ?? /^'(\d+)'?$/.exec(text)?.[1];
+  return (guarded ?? text).trim();
+}
+
+function roundedProblem(id: string): string | undefined {
+  const isRounded = /^\d(?:\.\d+)?E\+?\d+$/i.test(id);
+  return isRounded
+    ? "was rounded by a spreadsheet: give the column the format text and export again"
+    : undefined;
+}
+
+function shortened(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}

@@ -1,0 +1,99 @@
+import { parseEmailAddress } from "../email/email-address.ts";
+import type { ErrorCollector } from "../field-errors.ts";
+import type { DltEntity } from "../records/accounts.ts";
+import { type PlaceholderKind, templatePlaceholders, type Variables } from "../sms/template.ts";
+
+export interface DltValues {
+  readonly variables: Variables;
+  /** Absent where the provider renders by template id. */
+  readonly template?: { readonly body: string; readonly variableTags?: readonly PlaceholderKind[] };
+  /** The entity that sends, where the account has it registered: its whitelists are kept to. */
+  readonly entity?: Pick<DltEntity, "whitelistedUrls" | "callbackNumbers">;
+  /** In characters. */
+  readonly maxLength: number;
+}
+
+/** Notes under `variables.N` each value that the operators would not let through (scrub codes 633 and 635). */
+export function judgeDltValues(values: DltValues, errors: ErrorCollector): void {
+  const { variables, template, entity = {}, maxLength } = values;
+  for (const [name, value] of Object.entries(variables)) {
+    if ([...String(value)].length <= maxLength) continue;
+    errors.add(`variables.${name}`, `must be at most ${maxLength} characters for Indian numbers`);
+  }
+  for (const { name, kind } of template ? templatePlaceholders(template.body) : []) {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value === undefined) continue;
+    const tag = kind === "var" ? (template?.variableTags?.[Number(name) - 1] ?? kind) : kind;
+    const problem = valueProblem(String(value), tag) ?? whitelistProblem(String(value), tag, entity);
+    if (problem !== undefined) errors.add(`variables.${name}`, problem);
+  }
+}
+
+function valueProblem(value: string, kind: PlaceholderKind): string | undefined {
+  const rule = KIND_RULES[kind];
+  if (!rule || rule.accepts(value)) return undefined;
+  return `must be ${rule.expected}, as the template's {#${kind}#} says`;
+}
+
+interface KindRule {
+  readonly accepts: (value: string) => boolean;
+  readonly expected: string;
+}
+
+/** TRAI direction of 18 November 2025, as the portals put it. */
+const KIND_RULES: Readonly<Record<PlaceholderKind, KindRule | undefined>> = {
+  var: undefined,
+  numeric: { accepts: (value) => /^[0-9]+$/.test(value), expected: "digits only" },
+  // Marks belong to Indic letters; spaces are ignored when operators match.
+  alphanumeric: {
+    accepts: (value) => /^[\p{L}\p{M}\p{N} ]+$/u.test(value),
+    expected: "letters and digits only",
+  },
+  url: { accepts: isLink, expected: "a link" },
+  urlott: { accepts: isLink, expected: "a link" },
+  cbn: {
+    accepts: (value) => /^\+?[0-9][0-9 -]{1,18}[0-9]$/.test(value),
+    expected: "a call-back number",
+  },
+  email: { accepts: (value) => parseEmailAddress(value) !== undefined, expected: "an email address" },
+};
+
+/** With or without a scheme, as links stand in messages: `https://x.in/a`, `x.in/a`, `app://open`. */
+function isLink(value: string): boolean {
+  return /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+|[^\s/:]+\.[^\s]+)$/.test(value);
+}
+
+type Whitelists = NonNullable<DltValues["entity"]>;
+
+function whitelistProblem(value: string, kind: PlaceholderKind, whitelists: Whitelists): string | undefined {
+  const { whitelistedUrls, callbackNumbers } = whitelists;
+  if ((kind === "url" || kind === "urlott") && whitelistedUrls) {
+    const link = plainLink(value);
+    const isListed = whitelistedUrls.some((prefix) => link.startsWith(plainLink(prefix)));
+    return isListed ? undefined : "must begin with a link that is whitelisted for the entity";
+  }
+  if (kind === "cbn" && callbackNumbers) {
+    const isListed = callbackNumbers.some((number) => plainNumber(number) === plainNumber(value));
+    return isListed ? undefined : "must be a call-back number that is whitelisted for the entity";
+  }
+  return undefined;
+}
+
+/**
+ * Without `http(s)://` and a final `*`, the host in lower case and ended: `acme.in` allows `acme.in/x` and not
+ * `acme.in.evil.example`.
+ */
+function plainLink(link: string): string {
+  const [host = "", ...path] = link
+    .replace(/^https?:\/\//i, "")
+    .replace(/\*$/, "")
+    .split(/(?=[/?#])/);
+  const rest = path.join("");
+  return `${host.toLowerCase()}${rest.startsWith("/") ? rest : `/${rest}`}`;
+}
+
+/** Digits, without country code or trunk prefix. */
+function plainNumber(number: string): string {
+  const digits = number.replace(/\D/g, "");
+  return digits.length >= 12 && digits.startsWith("91") ? digits.slice(2) : digits.replace(/^0+/, "");
+}

@@ -1,0 +1,142 @@
+import { createErrors, type Parsed } from "../field-errors.ts";
+import { present } from "../present.ts";
+import type { AccountMode, DltEntity, Sender, SmsTemplate } from "../records/accounts.ts";
+import type { Variables } from "../sms/template.ts";
+import { isVisibleAscii } from "../text-rules.ts";
+import type { DltStatus } from "./dlt-registry.ts";
+import { judgeDltValues } from "./dlt-values.ts";
+
+/** What a live request to Indian numbers names, and what the account has registered under those names. */
+export interface DltDeclaration {
+  readonly from?: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
+  readonly variables?: Variables;
+  /** Absent where the provider renders by template id. */
+  readonly template?: RegisteredTemplate;
+  /** Under which field a problem of the template itself is told; absent: `dlt_template_id`. */
+  readonly templateField?: "template_id" | "dlt_template_id";
+  /** The sender `from` names or, without `from`, the template's or the account's default one. */
+  readonly sender?: RegisteredSender;
+  /** Those of the account; none or absent: entity ids are taken as they are. */
+  readonly entities?: readonly RegisteredEntity[];
+  /** Of the account's settings. */
+  readonly defaultEntityId?: string;
+  readonly variableMaxLength: number;
+}
+
+type RegisteredTemplate = Pick<
+  SmsTemplate,
+  "body" | "dltTemplateId" | "dltEntityId" | "category" | "variableTags" | "linkedHeaders" | "status"
+>;
+type RegisteredSender = Pick<
+  Sender,
+  "senderId" | "dltEntityId" | "linkedDltTemplateIds" | "headerType" | "status"
+>;
+type RegisteredEntity = Pick<DltEntity, "entityId" | "status" | "whitelistedUrls" | "callbackNumbers">;
+
+/** What goes out as DLT parameters; what is absent the provider fills in, who then renders by template id. */
+export interface DltResolution {
+  readonly from?: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
+}
+
+/**
+ * Finds what the operator's scrubbing would refuse (codes 600 to 637) before anything is sent: an unknown entity, a
+ * template that is not approved, a header that is not registered or not linked, a value that is too long or not of
+ * its tag's kind. A variable that is missing is not its business: rendering says so.
+ */
+export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
+  const errors = createErrors();
+  const { template, sender, templateField = "dlt_template_id" } = declared;
+  const dltTemplateId = declared.dltTemplateId ?? template?.dltTemplateId;
+  const dltEntityId =
+    declared.dltEntityId ?? template?.dltEntityId ?? sender?.dltEntityId ?? declared.defaultEntityId;
+  if (dltTemplateId === undefined) errors.add("dlt_template_id", NO_TEMPLATE_ID);
+  const entity = declared.entities?.find(({ entityId }) => entityId === dltEntityId);
+  const problems: Readonly<Record<string, string | undefined>> = {
+    [templateField]: template && portalProblem(template),
+    dlt_entity_id: entityProblem(declared, dltEntityId, entity),
+    from: senderProblem(declared, { dltTemplateId, dltEntityId }),
+  };
+  for (const [field, problem] of Object.entries(problems)) if (problem) errors.add(field, problem);
+  const { variables = {}, variableMaxLength: maxLength } = declared;
+  judgeDltValues({ variables, maxLength, ...present({ template, entity }) }, errors);
+  if (!errors.isEmpty()) return { errors: errors.list() };
+  return { value: present({ from: sender?.senderId, dltTemplateId, dltEntityId }) };
+}
+
+/**
+ * What is wrong with a DLT template or entity id. Real ids have 12 to 19 digits; the live rule leaves room
+ * around that. A sandbox takes any short visible text.
+ */
+export function dltIdProblem(id: string, mode: AccountMode): string | undefined {
+  if (mode === "live") return LIVE_ID.test(id) ? undefined : "must be a DLT id of 8 to 30 digits";
+  return id.length <= 64 && isVisibleAscii(id) ? undefined : "must be 1 to 64 visible characters";
+}
+
+/** Whether an E.164 number is under the DLT rules. */
+export function isIndian(number: string): boolean {
+  return number.startsWith("+91");
+}
+
+const LIVE_ID = /^\d{8,30}$/;
+
+const NO_TEMPLATE_ID = "required for Indian numbers: the template has no DLT template id";
+const NO_ENTITY_ID =
+  "required for Indian numbers: neither the template, the sender nor the account's settings name one";
+const NO_SENDER = "required for Indian numbers: neither the template nor the account has a default sender";
+const OTHER_ENTITY = "is not the entity the template is registered under";
+
+function portalProblem({ status }: { readonly status?: DltStatus }): string | undefined {
+  return status === undefined || status === "approved" ? undefined : `is ${status} on the DLT portal`;
+}
+
+function entityProblem(
+  { template, entities = [] }: DltDeclaration,
+  dltEntityId: string | undefined,
+  entity: RegisteredEntity | undefined,
+): string | undefined {
+  if (dltEntityId === undefined) return template && NO_ENTITY_ID;
+  if (isOther(template?.dltEntityId, dltEntityId)) return OTHER_ENTITY;
+  if (entity) return portalProblem(entity);
+  return entities.length > 0 ? "is not a DLT entity of this account" : undefined;
+}
+
+interface Ids {
+  readonly dltTemplateId: string | undefined;
+  readonly dltEntityId: string | undefined;
+}
+
+function senderProblem(
+  { from, sender, template }: DltDeclaration,
+  { dltTemplateId, dltEntityId }: Ids,
+): string | undefined {
+  if (!sender) {
+    if (from !== undefined) return "is not a registered sender of this account";
+    return template && NO_SENDER;
+  }
+  if (isOther(sender.dltEntityId, dltEntityId)) return "is registered under another DLT entity";
+  if (!isLinked(sender, template, dltTemplateId)) return "is not linked to this DLT template";
+  const isOutOfPlace = sender.headerType === "promotional" && NEVER_PROMOTIONAL.has(template?.category ?? "");
+  return isOutOfPlace ? "is a header for promotional messages only" : portalProblem(sender);
+}
+
+/** `service_explicit` is not among them: such templates have moved to promotional. */
+const NEVER_PROMOTIONAL: ReadonlySet<string> = new Set(["transactional", "service_implicit"]);
+
+/** One of the two lists naming the other is enough; without any list the header serves its whole entity. */
+function isLinked(
+  { senderId, linkedDltTemplateIds: templates }: RegisteredSender,
+  template: RegisteredTemplate | undefined,
+  dltTemplateId: string | undefined,
+): boolean {
+  const headers = template?.linkedHeaders;
+  if (dltTemplateId === undefined || (!templates && !headers)) return true;
+  return templates?.includes(dltTemplateId) === true || headers?.includes(senderId) === true;
+}
+
+function isOther(registered: string | undefined, used: string | undefined): boolean {
+  return registered !== undefined && used !== undefined && registered !== used;
+}

@@ -1,0 +1,85 @@
+/** The DNS records that a sender's domain needs. */
+import { domainKey } from "../suppressions/address-key.ts";
+import { type DkimPair, type Domain, ed25519Selector, nextPair, signingPair } from "./domain.ts";
+
+export interface DnsRecord {
+  readonly purpose: "ownership" | "dkim" | "return_path" | "dmarc";
+  readonly type: "TXT" | "CNAME";
+  readonly name: string;
+  readonly value: string;
+  /** TXT: the value in strings of at most 255 octets, as zone files want long ones (RFC 1035 §3.3.14). */
+  readonly strings?: readonly string[];
+  readonly role: RecordRole;
+}
+
+/**
+ * `required`: without it the domain is not verified. `next`: of keys that sign once this is there. `retiring`: of
+ * keys that no longer sign, and to be kept until mail they have signed has arrived. `advised`: the domain's own affair.
+ */
+export type RecordRole = "required" | "next" | "retiring" | "advised";
+
+/** What one look found of one record. */
+export interface RecordVerdict {
+  readonly type: DnsRecord["type"];
+  readonly name: string;
+  readonly result: "ok" | "wrong" | "missing" | "unknown";
+  /** What DNS holds under the name, the first five, shortened. */
+  readonly found: readonly string[];
+  /** What is not as it should be, in words. */
+  readonly problem?: string;
+}
+
+/** `returnPathHost`: where this service takes bounces; absent: it takes none, and the alias leads to the domain itself. */
+export function recordsOf(domain: Domain, returnPathHost: string | undefined): readonly DnsRecord[] {
+  const name = domainKey(domain.domain);
+  const signing = signingPair(domain);
+  const next = nextPair(domain);
+  const roleOf = (pair: DkimPair) => (pair === signing ? "required" : pair === next ? "next" : "retiring");
+  return [
+    txt("ownership", `_postrider.${name}`, domain.ownershipToken),
+    ...domain.dkimKeys.flatMap((pair) =>
+      dkimRecords(pair, name).map((record) => ({ ...record, role: roleOf(pair) }) as const),
+    ),
+    {
+      purpose: "return_path",
+      type: "CNAME",
+      name: returnPathName(domain),
+      value: returnPathHost?.toLowerCase() ?? name,
+      role: "required",
+    },
+    { ...txt("dmarc", `_dmarc.${name}`, "v=DMARC1; p=none"), role: "advised" },
+  ];
+}
+
+/** Where bounces of the domain's mail go, once the record is there. */
+function returnPathName({ domain }: Pick<Domain, "domain">): string {
+  return `bounce.${domainKey(domain)}`;
+}
+
+/** That name, if at the last look it led to the host; `undefined`: it did not, and bounces would be lost on the way. */
+export function returnPathOf(domain: Domain, host: string): string | undefined {
+  const name = returnPathName(domain);
+  const verdict = domain.lastCheck?.records.find((record) => record.type === "CNAME" && record.name === name);
+  const wanted = host.toLowerCase();
+  return verdict?.found.some((found) => found.replace(/^MX /, "") === wanted) ? name : undefined;
+}
+
+/** `v` and `k` as RFC 6376 §3.6.1 and RFC 8463 §4.2 want them. */
+export function dkimRecords(pair: DkimPair, domainName: string): readonly DnsRecord[] {
+  const at = (selector: string) => `${selector}._domainkey.${domainName}`;
+  return [
+    txt("dkim", at(pair.selector), `v=DKIM1; k=rsa; p=${pair.rsaPublicKey}`),
+    txt("dkim", at(ed25519Selector(pair)), `v=DKIM1; k=ed25519; p=${pair.ed25519PublicKey}`),
+  ];
+}
+
+/** The record as a line of a zone file. */
+export function zoneLine({ type, name, value, strings }: DnsRecord): string {
+  const data = type === "TXT" ? (strings ?? [value]).map((each) => `"${each}"`).join(" ") : `${value}.`;
+  return `${name}. 3600 IN ${type} ${data}`;
+}
+
+function txt(purpose: DnsRecord["purpose"], name: string, value: string): DnsRecord {
+  const strings = value.match(/.{1,255}/g) ?? [];
+  return { purpose, type: "TXT", name, value, strings, role: "required" };
+}

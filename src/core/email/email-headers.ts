@@ -1,0 +1,64 @@
+import type { ErrorCollector } from "../field-errors.ts";
+import { hasControls } from "../text-rules.ts";
+
+/**
+ * Judges custom headers: names that can stand in a header section (RFC 5322 §2.2), not owned by the service, and
+ * each once; values on one line. `alsoOwned`: in lower case. Reports under `headers.<name>`, or `headers` where the name cannot be shown.
+ */
+export function judgeHeaders(
+  headers: Readonly<Record<string, string | undefined>>,
+  errors: ErrorCollector,
+  alsoOwned: readonly string[] = [],
+): void {
+  const seen = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase();
+    const problem = alsoOwned.includes(lower) ? IS_OWNED : headerProblem(name, value);
+    if (problem) errors.add(HEADER_NAME.test(name) ? `headers.${name}` : "headers", problem);
+    else if (seen.has(lower)) errors.add(`headers.${name}`, "must be given only once, in whatever case");
+    if (!lower.startsWith("x-")) seen.add(lower);
+  }
+}
+
+/** Set by the service where a message asks for them; always covered by its DKIM signatures (RFC 8058 §4). Lower case. */
+export const UNSUBSCRIBE_HEADERS = ["list-unsubscribe", "list-unsubscribe-post"];
+
+const IS_OWNED = "is set by the service and cannot be given";
+
+export const NO_CONTROLS = "must not contain line ends or control characters";
+
+/** 76 leaves room for a value on a folded line. */
+const HEADER_NAME = /^[!-9;-~]{1,76}$/;
+const BAD_NAME = "names must be 1 to 76 printable ASCII characters without space and colon";
+
+/** Written by the service, by relays or by receivers; a custom one would contradict them or forge their word. */
+const OWNED_NAMES = new Set([
+  "from",
+  "sender",
+  "to",
+  "cc",
+  "bcc",
+  "reply-to",
+  "subject",
+  "date",
+  "message-id",
+  "mime-version",
+  "return-path",
+  "received",
+  "dkim-signature",
+  "authentication-results",
+  "feedback-id",
+  "tls-required",
+]);
+const OWNED_PREFIXES = ["content-", "arc-", "resent-", "cfbl-"];
+
+function headerProblem(name: string, value: string | undefined): string | undefined {
+  if (!HEADER_NAME.test(name)) return BAD_NAME;
+  if (isOwned(name.toLowerCase())) return IS_OWNED;
+  if (value === undefined) return undefined;
+  return hasControls(value) || !value.isWellFormed() ? NO_CONTROLS : undefined;
+}
+
+function isOwned(lowerName: string): boolean {
+  return OWNED_NAMES.has(lowerName) || OWNED_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
+}

@@ -1,0 +1,212 @@
+import Type, { type Static } from "typebox";
+import {
+  createErrors,
+  type ErrorCollector,
+  type Parsed,
+  parseBody,
+  type Sound,
+  soundPart,
+} from "../field-errors.ts";
+import {
+  type DeliveryOptions,
+  deliveryOptionFields,
+  parseDeliveryOptions,
+} from "../messages/delivery-options.ts";
+import { present } from "../present.ts";
+import type { AccountMode } from "../records/accounts.ts";
+import { hasControls, isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
+import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
+
+/** A request to send an email, good in itself; whether the sender's domain is verified is judged later. */
+export interface SendEmail extends DeliveryOptions {
+  readonly from: Mailbox;
+  /** 1 to 50; at most 50 together with `cc` and `bcc`. */
+  readonly to: readonly Mailbox[];
+  readonly cc?: readonly Mailbox[];
+  readonly bcc?: readonly Mailbox[];
+  readonly subject: string;
+  /** At least one of the two bodies is there, and not empty. */
+  readonly bodyHtml?: string;
+  readonly bodyText?: string;
+  readonly replyTo?: EmailAddress;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Every recipient is to have a link to unsubscribe by. */
+  readonly unsubscribe?: true;
+}
+
+export interface Mailbox {
+  readonly email: EmailAddress;
+  readonly name?: string;
+}
+
+export const INVALID_EMAIL_ADDRESS = "invalid email address: expected a form like asha@example.com";
+
+const mailbox = (description: string) =>
+  Type.Object(
+    {
+      email: Type.String({ minLength: 1, format: "email", examples: ["asha@example.com"] }),
+      name: Type.Optional(
+        Type.String({ maxLength: 256, description: "Display name.", examples: ["Asha Rao"] }),
+      ),
+    },
+    { description },
+  );
+
+const copies = (description: string) =>
+  Type.Optional(Type.Array(mailbox("A recipient."), { maxItems: 20, description }));
+
+export const SendEmailBody = Type.Object(
+  {
+    from: mailbox("The sender; the address must belong to a verified domain."),
+    to: Type.Array(mailbox("A recipient."), {
+      minItems: 1,
+      maxItems: 50,
+      description: "1 to 50 recipients; `to`, `cc` and `bcc` together at most 50.",
+    }),
+    cc: copies("At most 20."),
+    bcc: copies("At most 20; never shown to other recipients."),
+    subject: Type.String({ minLength: 1, maxLength: 998, examples: ["Your order has shipped"] }),
+    body_html: Type.Optional(
+      Type.String({ description: "HTML content. Either `body_html` or `body_text` is required." }),
+    ),
+    body_text: Type.Optional(
+      Type.String({ description: "Plain text content.", examples: ["It will be with you on Friday."] }),
+    ),
+    reply_to: Type.Optional(Type.String({ format: "email", examples: ["help@example.com"] })),
+    headers: Type.Optional(
+      Type.Unsafe<Record<string, string>>(
+        Type.Object(
+          {},
+          {
+            additionalProperties: Type.String({ maxLength: 998 }),
+            maxProperties: 50,
+            description:
+              "Custom headers. Names that the service sets itself (`From`, `Date`, …) are refused.",
+            examples: [{ "X-Order": "A-1001" }],
+          },
+        ),
+      ),
+    ),
+    unsubscribe: Type.Optional(
+      Type.Boolean({
+        description:
+          "Offers each recipient a way to unsubscribe with one click (RFC 8058): a link of their own in `List-Unsubscribe`, which puts the address on the account's suppression list.",
+      }),
+    ),
+    ...deliveryOptionFields,
+  },
+  { title: "SendEmail" },
+);
+
+/** Everything about the body that needs no database, the same in both modes. `now` is Unix milliseconds. */
+export function parseSendEmail(
+  body: unknown,
+  { now }: { readonly mode?: AccountMode; readonly now: number },
+): Parsed<SendEmail> {
+  return parseBody(SendEmailBody, body, (sound, errors) => toRequest(sound, { errors, now }));
+}
+
+/** What is sound of a body that `parseSendEmail` refuses, and what is wrong with it. An address that is none is empty. */
+export function soundSendEmail(
+  body: Readonly<Record<string, unknown>>,
+  now: number,
+): { readonly request: SendEmail; readonly errors: ErrorCollector } {
+  const errors = createErrors();
+  return { request: toRequest(soundPart(SendEmailBody, body, errors), { errors, now }), errors };
+}
+
+function toRequest(sound: SoundEmail, judging: { errors: ErrorCollector; now: number }): SendEmail {
+  const { errors } = judging;
+  judgeTotal(sound, errors);
+  if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
+  if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
+  return {
+    ...parseDeliveryOptions(sound, judging),
+    ...parseBodies(sound, errors),
+    ...present({
+      cc: sound.cc && parseMailboxes("cc", sound.cc, errors),
+      bcc: sound.bcc && parseMailboxes("bcc", sound.bcc, errors),
+      replyTo: parseReplyTo(sound.reply_to, errors),
+      headers: sound.headers as SendEmail["headers"],
+      unsubscribe: sound.unsubscribe || undefined,
+    }),
+    from: parseSender(sound.from ?? {}, errors),
+    to: parseMailboxes("to", sound.to ?? [], errors),
+    subject: sound.subject ?? "",
+  };
+}
+
+type SoundEmail = Sound<Static<typeof SendEmailBody>>;
+type SoundMailbox = { readonly email?: string | undefined; readonly name?: string | undefined };
+
+const MAX_RECIPIENTS = 50;
+const ONE_OF_TWO = "either body_html or body_text is required";
+
+function judgeTotal({ to = [], cc = [], bcc = [] }: SoundEmail, errors: ErrorCollector): void {
+  const total = to.length + cc.length + bcc.length;
+  if (total <= MAX_RECIPIENTS) return;
+  errors.add("to", `to, cc and bcc must have at most ${MAX_RECIPIENTS} recipients in total, not ${total}`);
+}
+
+function judgeLine(field: string, text: string, errors: ErrorCollector): void {
+  const problem = lineProblem(text);
+  if (problem) errors.add(field, problem);
+}
+
+function lineProblem(text: string): string | undefined {
+  return hasControls(text) || !text.isWellFormed() ? NO_CONTROLS : undefined;
+}
+
+/** An empty body is absent: it says no more than none. */
+function parseBodies(sound: SoundEmail, errors: ErrorCollector): Pick<SendEmail, "bodyHtml" | "bodyText"> {
+  const bodyHtml = sound.body_html || undefined;
+  const bodyText = sound.body_text || undefined;
+  const isOneRefused = errors.has("body_html") || errors.has("body_text");
+  if (bodyHtml === undefined && bodyText === undefined && !isOneRefused) {
+    errors.add("body_html", ONE_OF_TWO);
+    errors.add("body_text", ONE_OF_TWO);
+  }
+  if (bodyHtml !== undefined && !isStorable(bodyHtml)) errors.add("body_html", NOT_STORABLE);
+  if (bodyText !== undefined && !isStorable(bodyText)) errors.add("body_text", NOT_STORABLE);
+  return present({ bodyHtml, bodyText });
+}
+
+function parseReplyTo(text: string | undefined, errors: ErrorCollector): EmailAddress | undefined {
+  if (text === undefined) return undefined;
+  const address = parseEmailAddress(text);
+  if (address === undefined) errors.add("reply_to", INVALID_EMAIL_ADDRESS);
+  return address;
+}
+
+function parseSender(sender: SoundMailbox, errors: ErrorCollector): Mailbox {
+  return parseMailbox(sender, (name, reason) => errors.add(`from.${name}`, reason));
+}
+
+function parseMailboxes(
+  field: "to" | "cc" | "bcc",
+  entries: readonly (SoundMailbox | undefined)[],
+  errors: ErrorCollector,
+): readonly Mailbox[] {
+  const total = entries.length;
+  return entries.map((entry = {}, index) =>
+    parseMailbox(entry, (name, reason) =>
+      errors.addEntry(field, { index, total, at: `${field}.${index}.${name}`, reason }),
+    ),
+  );
+}
+
+/** What the schema refused is absent here, was reported, and is passed over. */
+function parseMailbox(
+  { email, name }: SoundMailbox,
+  report: (name: "email" | "name", reason: string) => void,
+): Mailbox {
+  const address = email === undefined ? undefined : parseEmailAddress(email);
+  if (email !== undefined && address === undefined) report("email", INVALID_EMAIL_ADDRESS);
+  const nameProblem = name ? lineProblem(name) : undefined;
+  if (nameProblem) report("name", nameProblem);
+  return { email: address ?? NO_ADDRESS, ...present({ name: name || undefined }) };
+}
+
+/** Stands where an address was refused; the value it is part of is dropped. */
+const NO_ADDRESS = "" as EmailAddress;

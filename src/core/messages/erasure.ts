@@ -1,0 +1,95 @@
+/** Forgetting a person: what is done to messages that others have a part in. Times are Unix milliseconds. */
+import { foldRecipients } from "../email/email-status.ts";
+import { addressKey } from "../suppressions/address-key.ts";
+import type { EmailContent, Part, Progress, Recipient } from "./message.ts";
+import { isOpen } from "./part.ts";
+import { isSettled } from "./progress.ts";
+
+export interface NewErasure {
+  readonly id: string;
+  /** Absent: in every account. */
+  readonly accountId?: string;
+  /** E.164 number, or address with ASCII in lower case. Kept until the work is done. */
+  readonly recipient: string;
+  readonly salt: string;
+  /** Hex SHA-256 of salt and recipient: all that stays of who it was. */
+  readonly digest: string;
+  readonly createdAt: number;
+}
+
+/** The record of an erasure. */
+export interface Erasure extends Omit<NewErasure, "recipient"> {
+  /** Absent while it is under way. */
+  readonly completedAt?: number;
+  /** Messages that are gone, and emails to several that have forgotten this one recipient. */
+  readonly erased: number;
+  readonly redacted: number;
+}
+
+/** Stands where the address was; such a domain never exists (RFC 2606 §2). */
+export const ERASED_ADDRESS = "erased@erased.invalid";
+
+/** Stands where the number was. */
+export const ERASED_NUMBER = "erased";
+
+/**
+ * Whether this stands for somebody who was erased and whose wish not to be written to is kept: `erased:` and the hex
+ * HMAC-SHA256 of the number, or of the address in lower case, under a secret of the instance.
+ */
+export function isErased(recipient: string): boolean {
+  return /^erased:[0-9a-f]{64}$/.test(recipient);
+}
+
+/** Replaces a recipient in words of operators. */
+export function createWordScrubber(
+  recipient: string,
+  ...others: readonly string[]
+): (text: string) => string {
+  if (!recipient.startsWith("+")) return createScrubber(recipient, ...others);
+  const whole = new RegExp(`(?<![0-9])\\+?${recipient.slice(1)}(?![0-9])`, "g");
+  return (text) => text.replaceAll(whole, ERASED_NUMBER);
+}
+
+/**
+ * Replaces an address, in any case, wherever a text holds it and not as the end or the beginning of another; texts of
+ * JSON too. `others`: further ways to write it.
+ */
+export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
+  const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
+  const pattern = [...forms].map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|");
+  const whole = new RegExp(`(?<![A-Za-z0-9_.+-])(?:${pattern})(?![A-Za-z0-9-]|\\.[A-Za-z0-9])`, "gi");
+  return (text) => text.replaceAll(whole, ERASED_ADDRESS);
+}
+
+export function isRecipient(part: Pick<Part, "address">, address: string): boolean {
+  return part.address !== undefined && addressKey(part.address) === addressKey(address);
+}
+
+/** Letters beyond ASCII stay as they are: databases do not agree on them. */
+export function lowerAscii(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+}
+
+/** What is still to be tried for the address never will be; the others' parts are as they were. Emails only. */
+export function closeParts(before: Progress, address: string): Progress {
+  const parts = before.parts.map((part): Part => {
+    if (!isRecipient(part, address) || !isOpen(part)) return part;
+    return { ...part, status: "failed", error: { code: "canceled", message: "the recipient was erased" } };
+  });
+  const isOver = !isSettled(before) && !parts.some(isOpen);
+  return { ...before, parts, status: isOver ? foldRecipients(parts) : before.status };
+}
+
+/** The recipients of an email without the name that belonged to the address. */
+export function dropName(content: EmailContent, address: string): EmailContent {
+  const nameless = (recipients: readonly Recipient[]) =>
+    recipients.map((recipient) =>
+      isRecipient({ address: recipient.email }, address) ? { email: recipient.email } : recipient,
+    );
+  return {
+    ...content,
+    to: nameless(content.to),
+    ...(content.cc && { cc: nameless(content.cc) }),
+    ...(content.bcc && { bcc: nameless(content.bcc) }),
+  };
+}

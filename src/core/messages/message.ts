@@ -1,0 +1,149 @@
+/** The nouns of a message that every room shares. Statuses are exactly the words of the public interface. */
+import type { SmsCategory } from "../sms/sms-category.ts";
+
+export type ChannelName = "sms" | "email";
+
+export type SmsStatus =
+  | "queued"
+  | "scheduled"
+  | "sending"
+  | "sent"
+  | "delivered"
+  | "failed"
+  | "undelivered"
+  | "expired";
+
+export type EmailStatus = "queued" | "scheduled" | "sending" | "sent" | "delivered" | "bounced" | "failed";
+
+export type MessageStatus = SmsStatus | EmailStatus;
+
+/** Why something did not work. `code` is stable and short (`expired`, `smpp.0x0000000b`), `message` is for people. */
+export interface MessageError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * What is known of one part of a message: a segment of an SMS or a recipient of an email.
+ * `pending` is still to be tried; `unconfirmed` left us and no answer came.
+ */
+export type PartStatus =
+  | "pending"
+  | "unconfirmed"
+  | "sent"
+  | "delivered"
+  | "undelivered"
+  | "expired"
+  | "bounced"
+  | "failed";
+
+export interface Part {
+  readonly status: PartStatus;
+  /** Email only: the recipient's address. */
+  readonly address?: string;
+  /** The connector that took the part, and the id it gave. */
+  readonly connectorId?: string;
+  readonly providerMessageId?: string;
+  readonly error?: MessageError;
+}
+
+/**
+ * The changeable half of a message: everything that attempts and receipts move. The pure functions of
+ * `progress.ts`, `cancel.ts` and `erasure.ts` are the only code that makes a new one out of an old one.
+ */
+export interface Progress {
+  readonly channel: ChannelName;
+  readonly status: MessageStatus;
+  /** Empty for an SMS until its first attempt has counted the segments. */
+  readonly parts: readonly Part[];
+  /** Number of the last public event; the webhooks' `sequence`. */
+  readonly sequence: number;
+  /** Number of the last timeline entry. */
+  readonly position: number;
+  /** The reason of a final state that is not a success. */
+  readonly error?: MessageError;
+}
+
+export const TIMELINE_KINDS = [
+  "status",
+  "attempt",
+  "receipt",
+  "late_receipt",
+  "late_answer",
+  "lost_settle",
+  "interrupted",
+  "receipt_overdue",
+] as const;
+
+export type TimelineKind = (typeof TIMELINE_KINDS)[number];
+
+/** One line of a message's history. Entries with a `sequence` are public events (webhooks, event feed). */
+export interface TimelineEntry {
+  readonly position: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly kind: TimelineKind;
+  /** The message's status after the entry; on an entry with `recipient`, that recipient's. */
+  readonly status: string;
+  readonly sequence?: number;
+  /** Public event type, for example `sms.delivered`; present exactly when `sequence` is. */
+  readonly eventType?: string;
+  readonly recipient?: string;
+  readonly error?: MessageError;
+  /** Facts for operators: connector, segments, encoding, provider ids, raw receipt status. Never a body. */
+  readonly detail?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+}
+
+/** What an SMS was asked to be: everything but the recipient, shared by all messages of one request. */
+export interface SmsContent {
+  readonly channel: "sms";
+  readonly from?: string;
+  readonly templateId?: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
+  readonly variables?: Readonly<Record<string, string | number>>;
+  readonly callbackUrl?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Of the template it was accepted with. */
+  readonly category?: SmsCategory;
+  /** The sender id, entity and template that registration resolved, where they differ from what was given. */
+  readonly resolved?: {
+    readonly from?: string;
+    readonly dltTemplateId?: string;
+    readonly dltEntityId?: string;
+  };
+  /** Template text as it was at acceptance; wiped once no attempt can need it. */
+  readonly text?: string;
+}
+
+export interface Recipient {
+  readonly email: string;
+  readonly name?: string;
+}
+
+/** What an email was asked to be. `parts` of its message hold the recipients in the order to, cc, bcc. */
+export interface EmailContent {
+  readonly channel: "email";
+  readonly from: Recipient;
+  readonly to: readonly Recipient[];
+  readonly cc?: readonly Recipient[];
+  readonly bcc?: readonly Recipient[];
+  readonly subject: string;
+  /** When it was asked to go out, Unix milliseconds; absent: at once. The Date of the mail. */
+  readonly scheduledAt?: number;
+  readonly replyTo?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Every recipient gets a link of their own to unsubscribe by. */
+  readonly unsubscribe?: true;
+  readonly callbackUrl?: string;
+  readonly tags?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Wiped once no attempt can need them. */
+  readonly bodyHtml?: string;
+  readonly bodyText?: string;
+  /** They are so large that a claim gives the content without them: see `Queue.largeBody`. */
+  readonly isBodyApart?: true;
+}
+
+export type Content = SmsContent | EmailContent;

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  AT,
+  attempt,
+  bounced,
+  deferred,
+  email,
+  receipt,
+  rejected,
+  sent,
+  sms,
+  unconfirmed,
+} from "../../../test/progress-samples.ts";
+import { EMAIL_MOVES } from "../email/email-status.ts";
+import { SMS_MOVES } from "../sms/sms-status.ts";
+import { applyCancel, canCancel } from "./cancel.ts";
+import { applyExpiry } from "./expiry.ts";
+import type { ChannelName, Progress } from "./message.ts";
+import type { PartOutcome } from "./outcome.ts";
+import { applyInterruption, applyReceipt, isSettled, type NextStep, type Step } from "./progress.ts";
+
+describe("whatever happens to a message", () => {
+  const outcome = fc.constantFrom<PartOutcome | undefined>(
+    sent("p"),
+    deferred,
+    rejected,
+    bounced,
+    unconfirmed,
+    undefined,
+  );
+  const next = fc.constantFrom<NextStep>(
+    { kind: "again", dueAt: AT },
+    { kind: "held", dueAt: AT },
+    { kind: "done" },
+    { kind: "done", end: "window_over" },
+    { kind: "done", end: "attempts_spent" },
+    { kind: "done", end: "unconfirmed" },
+  );
+  const statuses = ["sent", "delivered", "undelivered", "expired", "failed", "bounced"] as const;
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("attempt" as const),
+      outcomes: fc.array(outcome, { minLength: 2, maxLength: 2 }),
+      next,
+    }),
+    fc.record({
+      kind: fc.constant("receipt" as const),
+      part: fc.nat(2),
+      status: fc.constantFrom(...statuses),
+    }),
+    fc.record({ kind: fc.constant("expiry" as const), wasInterrupted: fc.boolean() }),
+    fc.constant({ kind: "interruption" as const }),
+    fc.constant({ kind: "cancel" as const }),
+  );
+
+  const run = (before: Progress, happening: typeof step extends fc.Arbitrary<infer T> ? T : never): Step => {
+    const claimed: Progress = before.status === "queued" ? { ...before, status: "sending" } : before;
+    if (happening.kind === "attempt") {
+      const outcomes = happening.outcomes.map((each) =>
+        before.channel === "sms" && each === bounced ? rejected : each,
+      );
+      return attempt(claimed, outcomes, happening.next);
+    }
+    if (happening.kind === "expiry")
+      return applyExpiry(before, { at: AT, wasInterrupted: happening.wasInterrupted });
+    if (happening.kind === "interruption") return applyInterruption(before, AT);
+    if (happening.kind === "cancel") {
+      return canCancel(before, false) === "yes" ? applyCancel(before, AT) : { progress: before, entries: [] };
+    }
+    const isOfChannel = before.channel === "email" ? /sent|delivered|bounced|failed/ : /^(?!bounced)/;
+    if (!isOfChannel.test(happening.status)) return { progress: before, entries: [] };
+    return applyReceipt(before, happening.part, receipt(happening.status));
+  };
+
+  for (const channel of ["sms", "email"] satisfies ChannelName[]) {
+    const moves: Record<string, readonly string[]> = channel === "sms" ? SMS_MOVES : EMAIL_MOVES;
+    const reachable = (from: string, to: string) =>
+      from === to || to === "sending" || [from, "sending", "sent"].some((via) => moves[via]?.includes(to));
+
+    test(`its status moves only as the table of ${channel} says, and a final state holds`, () => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 12 }), (happenings) => {
+          let progress: Progress =
+            channel === "sms" ? sms({ status: "queued" }) : { ...email("a", "b"), status: "queued" };
+          for (const happening of happenings) {
+            const after = run(progress, happening).progress;
+            const isFinal = moves[progress.status]?.length === 0;
+            if (isFinal) expect(after.status).toBe(progress.status);
+            else if (isSettled(progress))
+              expect([progress.status, ...(moves[progress.status] ?? [])]).toContain(after.status);
+            else expect(reachable(progress.status, after.status)).toBe(true);
+            progress = after;
+          }
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+
+    test(`every ${channel} event has the next sequence, every entry the next position`, () => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 12 }), (happenings) => {
+          let progress: Progress =
+            channel === "sms" ? sms({ status: "queued" }) : { ...email("a", "b"), status: "queued" };
+          for (const happening of happenings) {
+            const { progress: after, entries } = run(progress, happening);
+            expect(entries.map((entry) => entry.position)).toEqual(
+              entries.map((_, i) => progress.position + 1 + i),
+            );
+            const numbered = entries.filter((entry) => entry.sequence !== undefined);
+            expect(numbered.map((entry) => entry.sequence)).toEqual(
+              numbered.map((_, i) => progress.sequence + 1 + i),
+            );
+            expect(after.position).toBe(progress.position + entries.length);
+            expect(after.sequence).toBe(progress.sequence + numbered.length);
+            progress = after;
+          }
+        }),
+        { numRuns: 1_000 },
+      );
+    });
+  }
+});

@@ -1,0 +1,224 @@
+import { describe, expect, test } from "bun:test";
+import {
+  AT,
+  attempt,
+  bounced,
+  deferred,
+  email,
+  events,
+  receipt,
+  rejected,
+  sent,
+  sms,
+  unconfirmed,
+} from "../../../test/progress-samples.ts";
+import { canCancel } from "./cancel.ts";
+import { applyExpiry } from "./expiry.ts";
+import type { PartOutcome } from "./outcome.ts";
+import { applyAttempt, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
+
+describe("an SMS", () => {
+  test("is sent when every segment was taken, and delivered when every receipt says so", () => {
+    const step = attempt(sms(), [sent("a"), sent("b")]);
+    expect(step.progress.status).toBe("sent");
+    expect(events(step)).toEqual(["sms.sent"]);
+    const first = applyReceipt(step.progress, 0, receipt("delivered"));
+    expect(first.progress.status).toBe("sent");
+    const second = applyReceipt(first.progress, 1, receipt("delivered"));
+    expect(second.progress.status).toBe("delivered");
+    expect(events(second)).toEqual(["sms.delivered"]);
+    expect(second.entries[0]?.sequence).toBe(2);
+  });
+
+  test("ends as the worst of its segments", () => {
+    const both = attempt(sms(), [sent("a"), sent("b")]).progress;
+    const one = applyReceipt(both, 0, receipt("undelivered", { code: "27", message: "absent" })).progress;
+    expect(one.status).toBe("sent");
+    const two = applyReceipt(one, 1, receipt("delivered")).progress;
+    expect(two).toMatchObject({ status: "undelivered" });
+  });
+
+  test("fails as soon as one segment was refused for good", () => {
+    const step = attempt(sms(), [sent("a"), rejected]);
+    expect(step.progress).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
+  });
+
+  test("that is tried again keeps the segments that were taken", () => {
+    const step = attempt(sms(), [sent("a"), deferred], { kind: "again", dueAt: AT + 5_000 });
+    expect(step.progress.status).toBe("queued");
+    expect(step.progress.parts.map((part) => part.status)).toEqual(["sent", "pending"]);
+    expect(events(step)).toEqual([]);
+    const again = attempt({ ...step.progress, status: "sending" }, [undefined, sent("b")]);
+    expect(again.progress.parts.map((part) => part.providerMessageId)).toEqual(["a", "b"]);
+    expect(again.progress.status).toBe("sent");
+  });
+
+  test("that may have left with one try may have left still when another is put off", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const lost = attempt(sms(), [unconfirmed], again).progress;
+    const putOff = attempt({ ...lost, status: "sending" }, [deferred], again).progress;
+    expect(putOff.parts).toMatchObject([{ status: "unconfirmed", connectorId: "c1" }]);
+    expect(canCancel(putOff, false)).toBe("too late");
+    const over = applyExpiry(putOff, { at: AT, wasInterrupted: false }).progress;
+    expect(over).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
+    expect(attempt({ ...putOff, status: "sending" }, [sent("a")]).progress.status).toBe("sent");
+  });
+
+  test("of which a segment was not sent within its window is expired, whatever became of the others", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const inPart = attempt(sms(), [sent("a"), deferred], again).progress;
+    const over = applyExpiry(inPart, { at: AT, wasInterrupted: false });
+    expect(over.progress).toMatchObject({ status: "expired", error: { code: "expired" } });
+    expect(events(over)).toEqual(["sms.expired"]);
+    const late = applyReceipt(over.progress, 0, receipt("delivered"));
+    expect(late.progress.status).toBe("expired");
+    expect(events(late)).toEqual([]);
+  });
+
+  test("that fails for one segment says why, also where the last word was good news of another", () => {
+    const lost = attempt(sms(), [unconfirmed, unconfirmed], { kind: "held", dueAt: AT + 5_000 }).progress;
+    const error = { code: "receipt.rejectd", message: "rejected" };
+    const inPart = applyReceipt(lost, 0, receipt("failed", error)).progress;
+    const step = applyReceipt(inPart, 1, receipt("delivered"));
+    expect(step.progress).toMatchObject({ status: "failed", error });
+    expect(step.entries.at(-1)).toMatchObject({ eventType: "sms.failed", error });
+  });
+
+  test("says in its history that it may have left, also where another segment was put off or refused", () => {
+    const again = { kind: "again", dueAt: AT + 5_000 } as const;
+    const { entries, progress } = attempt(sms(), [deferred, rejected, unconfirmed], again);
+    expect(entries[0]?.error?.code).toBe("unconfirmed");
+    const last = attempt({ ...progress, status: "sending" }, [sent("a"), undefined, sent("b")]);
+    expect(last.entries[0]).toMatchObject({ status: "failed", error: { code: "smpp.0x0000000b" } });
+  });
+
+  test("keeps its final state; a late receipt becomes an entry", () => {
+    const done = applyReceipt(attempt(sms(), [sent("a")]).progress, 0, receipt("delivered")).progress;
+    const late = applyReceipt(done, 0, receipt("undelivered"));
+    expect(late.isLate).toBe(true);
+    expect(late.progress.status).toBe("delivered");
+    expect(late.entries.map((entry) => entry.kind)).toEqual(["late_receipt"]);
+  });
+
+  test("leaves no more than 200 entries, however often a provider repeats itself", () => {
+    let progress = applyReceipt(attempt(sms(), [sent("a")]).progress, 0, receipt("delivered")).progress;
+    for (let i = 0; i < 1_000; i++) progress = applyReceipt(progress, 0, receipt("undelivered")).progress;
+    expect(progress.position).toBe(200);
+  });
+
+  test("expires when its window is over before any attempt", () => {
+    const step = applyExpiry(sms({ status: "queued" }), { at: AT, wasInterrupted: false });
+    expect(step.progress).toMatchObject({ status: "expired", error: { code: "expired" } });
+    expect(events(step)).toEqual(["sms.expired"]);
+  });
+
+  test("fails as unconfirmed when its window is over after an attempt that nothing was heard of", () => {
+    const step = applyExpiry(sms({ status: "queued", parts: [] }), { at: AT, wasInterrupted: true });
+    expect(step.progress).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
+    expect(events(step)).toEqual(["sms.failed"]);
+  });
+
+  test("that was never confirmed is sent, then delivered, when its receipt comes", () => {
+    const held = attempt(sms(), [unconfirmed], { kind: "held", dueAt: AT + 1 }).progress;
+    const step = applyReceipt(held, 0, receipt("delivered"));
+    expect(events(step)).toEqual(["sms.sent", "sms.delivered"]);
+  });
+
+  test("that is held stays sending, and fails as unconfirmed at the end of its window", () => {
+    const held = attempt(sms(), [unconfirmed], { kind: "held", dueAt: AT + 1 }).progress;
+    expect(held.status).toBe("sending");
+    expect(applyExpiry(held, { at: AT, wasInterrupted: false }).progress).toMatchObject({
+      status: "failed",
+      error: { code: "unconfirmed" },
+    });
+  });
+
+  test("whose lease ran out is back in line, and its history says so", () => {
+    const step = applyInterruption(sms(), AT);
+    expect(step.progress.status).toBe("queued");
+    expect(step.entries.map((entry) => entry.kind)).toEqual(["interrupted"]);
+  });
+
+  test("that a lost lease sent is delivered when its receipt comes, whatever its next attempt says", () => {
+    const lost = noteLostSettle(sms(), {
+      at: AT,
+      connectorId: "c1",
+      outcomes: [sent("a")],
+      next: { kind: "done" },
+    });
+    const delivered = applyReceipt(lost.progress, 0, receipt("delivered"));
+    expect(events(delivered)).toEqual(["sms.sent", "sms.delivered"]);
+    const again = attempt(delivered.progress, [deferred], { kind: "again", dueAt: AT + 1 });
+    expect(again.progress.status).toBe("delivered");
+  });
+
+  test("keeps on its history what a lost lease brought home", () => {
+    const step = noteLostSettle(sms(), {
+      at: AT,
+      connectorId: "c1",
+      outcomes: [sent("a")],
+      next: { kind: "done" },
+    });
+    expect(step.progress.status).toBe("sending");
+    expect(step.entries[0]).toMatchObject({ kind: "lost_settle", detail: { provider_message_ids: ["a"] } });
+  });
+});
+
+describe("an email", () => {
+  test("folds its recipients: bounced before sent before delivered before failed", () => {
+    const deliveredNow: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: true };
+    expect(attempt(email("a", "b"), [sent("1"), bounced]).progress.status).toBe("bounced");
+    expect(attempt(email("a", "b"), [sent("1"), rejected]).progress.status).toBe("sent");
+    expect(attempt(email("a", "b"), [deliveredNow, rejected]).progress.status).toBe("delivered");
+    expect(attempt(email("a"), [rejected]).progress.status).toBe("failed");
+  });
+
+  test("is queued while any recipient is still to be tried", () => {
+    const step = attempt(email("a", "b"), [bounced, deferred], { kind: "again", dueAt: AT });
+    expect(step.progress.status).toBe("queued");
+    expect(step.entries.flatMap((entry) => entry.recipient ?? [])).toEqual(["a"]);
+  });
+
+  test("names the recipient in each public event, with that recipient's status", () => {
+    const step = attempt(email("a", "b"), [sent("1"), bounced]);
+    const named = step.entries.filter((entry) => entry.eventType);
+    expect(named.map((entry) => [entry.recipient, entry.status, entry.eventType, entry.sequence])).toEqual([
+      ["a", "sent", "email.sent", 1],
+      ["b", "bounced", "email.bounced", 2],
+    ]);
+  });
+
+  test("may still bounce after it was delivered", () => {
+    const delivered = applyReceipt(
+      attempt(email("a"), [sent("1")]).progress,
+      0,
+      receipt("delivered"),
+    ).progress;
+    expect(delivered.status).toBe("delivered");
+    expect(applyReceipt(delivered, 0, receipt("bounced")).progress.status).toBe("bounced");
+  });
+
+  test("undeliverable in its window is bounced if the recipient's server said so, failed otherwise", () => {
+    const waiting = attempt(email("a"), [deferred], { kind: "again", dueAt: AT }).progress;
+    expect(applyExpiry(waiting, { at: AT, wasInterrupted: false }).progress.status).toBe("bounced");
+    const noRoute: PartOutcome = {
+      kind: "deferred",
+      error: { code: "connect", message: "connection refused" },
+    };
+    const unreached = attempt(email("a"), [noRoute], { kind: "again", dueAt: AT }).progress;
+    expect(applyExpiry(unreached, { at: AT, wasInterrupted: false }).progress.status).toBe("failed");
+  });
+
+  test("with several jobs settles only when the last one is done", () => {
+    const first = applyAttempt(email("a", "b"), {
+      at: AT,
+      connectorId: "c1",
+      outcomes: [sent("1")],
+      next: { kind: "done" },
+      only: [0],
+    });
+    expect(first.progress.status).toBe("sending");
+    const second = attempt(first.progress, [undefined, sent("2")]);
+    expect(second.progress.status).toBe("sent");
+  });
+});

@@ -1,0 +1,298 @@
+/**
+ * How a message moves. Attempts and receipts go in, the new state and the timeline entries come out; nothing
+ * here reads or writes anything. Both stores run these functions inside their transactions.
+ */
+import { foldRecipients } from "../email/email-status.ts";
+import { foldSegments } from "../sms/sms-status.ts";
+import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
+import type { PartOutcome, Receipt } from "./outcome.ts";
+import {
+  afterOutcome,
+  type EndReason,
+  ERROR_OF_END,
+  endPart,
+  isOpen,
+  mayMove,
+  withoutError,
+} from "./part.ts";
+
+export interface Step {
+  readonly progress: Progress;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** One attempt, as far as it moves the message. */
+export interface Attempt {
+  readonly at: number;
+  readonly connectorId?: string;
+  /** By part index; `undefined`: not tried. Longer than `parts` where an SMS's segments are counted the first time. */
+  readonly outcomes: readonly (PartOutcome | undefined)[];
+  readonly detail?: TimelineEntry["detail"];
+  readonly next: NextStep;
+  /** The parts the job covers; absent: all. */
+  readonly only?: readonly number[];
+}
+
+/** What becomes of the job: tried again (`isRepeat`: leaves no entry), kept from being sent again until its window ends, or done. */
+export type NextStep =
+  | { readonly kind: "again"; readonly dueAt: number; readonly isRepeat?: true }
+  | { readonly kind: "held"; readonly dueAt: number }
+  /** `end` says why parts that are still open will not be tried again. */
+  | { readonly kind: "done"; readonly end?: EndReason };
+
+/** Beyond it, late receipts leave no entry: a provider that repeats itself must not fill the disk. */
+const MAX_LATE_ENTRIES = 200;
+
+const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
+  "sent",
+  "delivered",
+  "undelivered",
+  "expired",
+  "failed",
+  "bounced",
+]);
+
+/** No attempt will ever move the message again. */
+export function isSettled(progress: Progress): boolean {
+  const { status } = progress;
+  return status !== "scheduled" && status !== "queued" && status !== "sending";
+}
+
+/** Records what one attempt came to. */
+export function applyAttempt(before: Progress, attempt: Attempt): Step {
+  const tried = mergeOutcomes(before, attempt);
+  const parts = attempt.next.kind === "done" ? endOpenParts(before, tried, attempt) : tried;
+  const status = statusAfter(before, parts, attempt.next);
+  const error = errorOf(before, { status, parts: [...tried, ...parts] }, attempt.next);
+  const after: Progress = { ...withoutError(before), parts, status, ...error };
+  if (attempt.next.kind === "again" && attempt.next.isRepeat) return { progress: after, entries: [] };
+  return record(before, after, {
+    at: attempt.at,
+    kind: attempt.connectorId === undefined ? "status" : "attempt",
+    detail: attemptDetail(attempt),
+    error: firstError(attempt) ?? after.error,
+  });
+}
+
+/** Applies a provider's later word to one part. Final states hold; a late word only becomes an entry. */
+export function applyReceipt(
+  before: Progress,
+  partIndex: number,
+  receipt: Receipt,
+): Step & { readonly isLate: boolean } {
+  const part = before.parts[partIndex];
+  if (!part || receipt.status === "sent") return { progress: before, entries: [], isLate: false };
+  if (receipt.status === "complained") return { ...complaint(before, part, receipt), isLate: false };
+  if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt), isLate: true };
+  const moved: Part = {
+    ...withoutError(part),
+    status: receipt.status,
+    ...(receipt.error && { error: receipt.error }),
+  };
+  const parts = before.parts.map((each, index) => (index === partIndex ? moved : each));
+  const proven = proveSent(before, parts, receipt.receivedAt);
+  const after = withReceipt(proven.progress, parts, receipt);
+  const { receivedAt: at, error = after.error } = receipt;
+  const step = record(proven.progress, after, { at, kind: "receipt", detail: receiptDetail(receipt), error });
+  return { progress: step.progress, entries: [...proven.entries, ...step.entries], isLate: false };
+}
+
+function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt): Progress {
+  const status = parts.some(isOpen) || isFinalSms(before) ? before.status : fold(before, parts);
+  const ofPart = parts.find((part) => part.status === status)?.error;
+  const error = isFailure(status) ? (receipt.error ?? ofPart ?? before.error) : undefined;
+  return { ...withoutError(before), parts, status, ...(error && { error }) };
+}
+
+/** A receipt for an SMS whose attempt was never confirmed says that it was sent: the life cycle skips nothing. */
+function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
+  const isProof = before.channel === "sms" && !isSettled(before) && !parts.some(isOpen);
+  return isProof
+    ? record(before, { ...before, status: "sent" }, { at, kind: "status" })
+    : { progress: before, entries: [] };
+}
+
+/**
+ * Notes what a lease holder brought home after it had lost its lease: kept for the operator, and moves nothing. An
+ * SMS's segments are counted all the same, so that the receipts of what was sent find them.
+ */
+export function noteLostSettle(before: Progress, attempt: Attempt): Step {
+  const ids = attempt.outcomes.flatMap((outcome) =>
+    outcome?.kind === "sent" ? outcome.providerMessageIds : [],
+  );
+  const counted = attempt.outcomes.slice(before.parts.length).map((): Part => ({ status: "pending" }));
+  return append(
+    { ...before, parts: [...before.parts, ...counted] },
+    {
+      at: attempt.at,
+      kind: "lost_settle",
+      status: before.status,
+      detail: { ...attemptDetail(attempt), provider_message_ids: ids },
+    },
+  );
+}
+
+/** A lease ran out before anything was heard: what it tried may have left us. The message is back in line. */
+export function applyInterruption(before: Progress, at: number): Step {
+  if (before.status !== "sending") return { progress: before, entries: [] };
+  return append({ ...before, status: "queued" }, { at, kind: "interrupted", status: "queued" });
+}
+
+function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {
+  const length = Math.max(before.parts.length, attempt.outcomes.length);
+  return Array.from({ length }, (_, index) => {
+    const part: Part = before.parts[index] ?? { status: "pending" };
+    const outcome = attempt.outcomes[index];
+    return outcome && isOpen(part) ? afterOutcome(part, outcome, attempt.connectorId) : part;
+  });
+}
+
+function endOpenParts(before: Progress, parts: readonly Part[], attempt: Attempt): readonly Part[] {
+  const end = attempt.next.kind === "done" ? attempt.next.end : undefined;
+  if (!end) return parts;
+  const covered = (index: number) => attempt.only === undefined || attempt.only.includes(index);
+  return parts.map((part, index) =>
+    isOpen(part) && covered(index) ? endPart(before.channel, part, end) : part,
+  );
+}
+
+function statusAfter(before: Progress, parts: readonly Part[], next: NextStep): MessageStatus {
+  if (isSettled(before)) return before.status;
+  if (parts.length > 0 && !parts.some(isOpen)) return fold(before, parts);
+  if (next.kind === "again") return "queued";
+  if (next.kind === "held") return "sending";
+  if (parts.length === 0) return next.end === "window_over" ? "expired" : "failed";
+  return before.status;
+}
+
+function fold(before: Progress, parts: readonly Part[]): MessageStatus {
+  return before.channel === "sms" ? foldSegments(parts) : foldRecipients(parts);
+}
+
+function isFinalSms(progress: Progress): boolean {
+  return progress.channel === "sms" && isSettled(progress) && progress.status !== "sent";
+}
+
+function isFailure(status: MessageStatus): boolean {
+  return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
+}
+
+/** The message's error: that of the first part that made it fail. `after.parts`: those first of which an attempt said it. */
+function errorOf(
+  before: Progress,
+  after: Pick<Progress, "status" | "parts">,
+  next: NextStep,
+): { error?: MessageError } {
+  if (isSettled(before)) return before.error ? { error: before.error } : {};
+  if (!isFailure(after.status)) return {};
+  const error = after.parts.find((part) => part.status === after.status)?.error;
+  const end = next.kind === "done" ? next.end : undefined;
+  return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
+}
+
+/** What may have left says most: it is why a part may be sent twice. What was put off says least. */
+function firstError({ outcomes }: Attempt): MessageError | undefined {
+  const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
+  const ofKind = (wanted: PartOutcome["kind"]) => failed.find(({ kind }) => kind === wanted)?.error;
+  return ofKind("unconfirmed") ?? ofKind("rejected") ?? ofKind("deferred");
+}
+
+function lateReceipt(before: Progress, receipt: Receipt): Step {
+  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "late_receipt",
+    status: before.status,
+    detail: receiptDetail(receipt),
+    ...(receipt.error && { error: receipt.error }),
+  });
+}
+
+function complaint(before: Progress, part: Part, receipt: Receipt): Step {
+  if (before.position >= MAX_LATE_ENTRIES) return { progress: before, entries: [] };
+  return append(before, {
+    at: receipt.receivedAt,
+    kind: "receipt",
+    status: part.status,
+    ...(part.address !== undefined && { recipient: part.address }),
+    detail: receiptDetail(receipt),
+  });
+}
+
+type Detail = NonNullable<TimelineEntry["detail"]>;
+
+interface Occasion {
+  readonly at: number;
+  readonly kind: TimelineEntry["kind"];
+  readonly detail?: TimelineEntry["detail"] | undefined;
+  readonly error?: MessageError | undefined;
+}
+
+/** Writes the step down: one entry for the occasion, and one public event for everything the outside should know. */
+export function record(before: Progress, after: Progress, occasion: Occasion): Step {
+  const isPublic =
+    after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);
+  const first = append(
+    after,
+    { ...compact(occasion), status: after.status },
+    isPublic ? `sms.${after.status}` : undefined,
+  );
+  return after.channel === "sms" ? first : recordRecipients(before, first, occasion.at);
+}
+
+/** An email's public events are about one recipient each. */
+function recordRecipients(before: Progress, first: Step, at: number): Step {
+  let step = first;
+  first.progress.parts.forEach((part, index) => {
+    if (part.status === before.parts[index]?.status || !PUBLIC_STATUSES.has(part.status)) return;
+    const next = append(
+      step.progress,
+      {
+        at,
+        kind: "status",
+        status: part.status,
+        ...(part.address !== undefined && { recipient: part.address }),
+        ...(part.error && { error: part.error }),
+      },
+      `email.${part.status}`,
+    );
+    step = { progress: next.progress, entries: [...step.entries, ...next.entries] };
+  });
+  return step;
+}
+
+function append(progress: Progress, entry: Omit<TimelineEntry, "position">, eventType?: string): Step {
+  const position = progress.position + 1;
+  const sequence = eventType === undefined ? progress.sequence : progress.sequence + 1;
+  return {
+    progress: { ...progress, position, sequence },
+    entries: [{ ...entry, position, ...(eventType !== undefined && { sequence, eventType }) }],
+  };
+}
+
+function attemptDetail(attempt: Attempt): Detail {
+  return { ...attempt.detail, ...(attempt.connectorId !== undefined && { connector: attempt.connectorId }) };
+}
+
+function receiptDetail(receipt: Receipt): Detail {
+  return {
+    connector: receipt.connectorId,
+    ...(receipt.providerMessageId !== "" && { provider_message_id: receipt.providerMessageId }),
+    receipt_status: receipt.status,
+    ...(receipt.raw !== undefined && { raw: receipt.raw }),
+  };
+}
+
+function compact(occasion: Occasion): {
+  at: number;
+  kind: TimelineEntry["kind"];
+  detail?: NonNullable<TimelineEntry["detail"]>;
+  error?: MessageError;
+} {
+  return {
+    at: occasion.at,
+    kind: occasion.kind,
+    ...(occasion.detail && Object.keys(occasion.detail).length > 0 && { detail: occasion.detail }),
+    ...(occasion.error && { error: occasion.error }),
+  };
+}

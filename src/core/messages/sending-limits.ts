@@ -1,0 +1,118 @@
+/** How much an account may send: limits against numbers being pumped for the fees of their operators. */
+import { readSetting } from "../records/settings.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+
+/** Named by the setting; days are days in UTC, hours whole hours. Absent: without limit. */
+export interface SendingLimits {
+  readonly daily_message_limit?: number;
+  readonly daily_segment_limit?: number;
+  readonly recipient_hourly_limit?: number;
+  readonly recipient_daily_limit?: number;
+}
+
+export type LimitName = keyof SendingLimits;
+
+/** The account's limits; `undefined` where it has none. */
+export function sendingLimits(settings: Readonly<Record<string, string>>): SendingLimits | undefined {
+  let limits: { -readonly [Name in LimitName]?: number } | undefined;
+  for (const name of LIMIT_NAMES) {
+    const limit = settings[name] === undefined ? 0 : readSetting(settings, name);
+    if (limit > 0) limits = { ...limits, [name]: limit };
+  }
+  return limits;
+}
+
+const LIMIT_NAMES = [
+  "daily_message_limit",
+  "daily_segment_limit",
+  "recipient_hourly_limit",
+  "recipient_daily_limit",
+] as const satisfies readonly LimitName[];
+
+/** What a request asks for, against what may be: judged in the transaction that takes it. */
+export interface LimitedRequest {
+  readonly limits: SendingLimits;
+  readonly now: number;
+  /** Of each message. */
+  readonly segments: number;
+}
+
+/** Why a request was not taken: one limit, and until when it holds. */
+export interface LimitRefusal {
+  readonly limit: LimitName;
+  readonly allowed: number;
+  /** Without this request. Of a recipient's limit: not told. */
+  readonly used?: number;
+  /** What this request would take, and each of its messages. Of a recipient's limit: not told. */
+  readonly asked?: { readonly whole: number; readonly each: number };
+  /** The recipients that are at their limit; absent where it is the account's. */
+  readonly recipients?: readonly string[];
+  /** Unix milliseconds: then it counts anew. */
+  readonly until: number;
+}
+
+export interface Usage {
+  readonly messages: number;
+  readonly segments: number;
+}
+
+/** Hours since 1970, and the first and last of their day. */
+export function hoursOf(now: number): {
+  readonly hour: number;
+  readonly first: number;
+  readonly last: number;
+} {
+  const hour = Math.floor(now / HOUR_MS);
+  const first = hour - (hour % DAY_HOURS);
+  return { hour, first, last: first + DAY_HOURS - 1 };
+}
+
+/** The account's limit that `more` would break; `today`: what it has sent before. */
+export function brokenDailyLimit(
+  { limits, now, segments: perMessage }: LimitedRequest,
+  today: Usage,
+  more: Usage,
+): LimitRefusal | undefined {
+  const until = (hoursOf(now).last + 1) * HOUR_MS;
+  const { daily_message_limit: messages, daily_segment_limit: segments } = limits;
+  if (messages !== undefined && today.messages + more.messages > messages) {
+    const asked = { whole: more.messages, each: 1 };
+    return { limit: "daily_message_limit", allowed: messages, used: today.messages, asked, until };
+  }
+  if (segments !== undefined && today.segments + more.segments > segments) {
+    const asked = { whole: more.segments, each: perMessage };
+    return { limit: "daily_segment_limit", allowed: segments, used: today.segments, asked, until };
+  }
+  return undefined;
+}
+
+/** What one recipient gets, with this request. */
+export interface RecipientUsage {
+  readonly recipient: string;
+  readonly thisHour: number;
+  readonly today: number;
+}
+
+/** The recipients' limit that is broken: of the day, before that of the hour. */
+export function brokenRecipientLimit(
+  { limits, now }: LimitedRequest,
+  usage: readonly RecipientUsage[],
+): LimitRefusal | undefined {
+  const { hour, last } = hoursOf(now);
+  const judge = (
+    limit: LimitName,
+    { count, endsWith }: { count: (one: RecipientUsage) => number; endsWith: number },
+  ) => {
+    const allowed = limits[limit];
+    if (allowed === undefined) return undefined;
+    const recipients = usage.filter((one) => count(one) > allowed).map(({ recipient }) => recipient);
+    if (recipients.length === 0) return undefined;
+    return { limit, allowed, recipients, until: (endsWith + 1) * HOUR_MS };
+  };
+  return (
+    judge("recipient_daily_limit", { count: (one) => one.today, endsWith: last }) ??
+    judge("recipient_hourly_limit", { count: (one) => one.thisHour, endsWith: hour })
+  );
+}

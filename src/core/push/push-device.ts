@@ -1,0 +1,139 @@
+import Type from "typebox";
+import { type ErrorCollector, isObject, type Parsed, parseBody } from "../field-errors.ts";
+import { present } from "../present.ts";
+import type { AccountMode, PushPlatform } from "../records/accounts.ts";
+import { isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { deviceTokenProblem } from "./push-token.ts";
+
+export interface RegisterDevice {
+  readonly accountId: string;
+  readonly appId: string;
+  readonly platform: PushPlatform;
+  /** As sent; in a live account the hex of an APNs token is lower-cased. */
+  readonly token: string;
+  readonly deviceId?: string;
+  readonly osVersion?: string;
+  readonly appVersion?: string;
+  readonly locale?: string;
+  readonly timezone?: string;
+}
+
+/** At least one of `contactId` and `externalId` is there. */
+export interface IdentifyUser {
+  readonly accountId: string;
+  readonly deviceId: string;
+  readonly contactId?: string;
+  readonly externalId?: string;
+}
+
+const attribute = (description: string, example: string) =>
+  Type.Optional(Type.String({ maxLength: 64, description, examples: [example] }));
+
+const identifier = (description: string, maxLength: number) =>
+  Type.String({ minLength: 1, maxLength, description });
+
+export const RegisterDeviceBody = Type.Object(
+  {
+    account_id: identifier("Account identifier.", 64),
+    app_id: identifier("Push app id.", 64),
+    platform: Type.Unsafe<PushPlatform>(
+      Type.Enum(["apns", "fcm", "web"], {
+        description: "`apns` (iOS), `fcm` (Android and web through Firebase) or `web` (Web Push).",
+      }),
+    ),
+    token: identifier("Device push token from the platform SDK; for `web` the subscription as JSON.", 4096),
+    device_id: Type.Optional(
+      identifier("For deduplication, and for linking an anonymous device to an identified user.", 256),
+    ),
+    os_version: attribute("Operating system version.", "17.4"),
+    app_version: attribute("Application version.", "2.8.0"),
+    locale: attribute("Device locale.", "en-IN"),
+    timezone: attribute("Device timezone, IANA name.", "Asia/Kolkata"),
+  },
+  { title: "RegisterDevice" },
+);
+
+export const IdentifyUserBody = Type.Object(
+  {
+    account_id: identifier("Account identifier.", 64),
+    device_id: identifier("Device id used at registration.", 256),
+    contact_id: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: "Contact id of the identified user. Either `contact_id` or `external_id` is required.",
+      }),
+    ),
+    external_id: Type.Optional(
+      Type.String({ maxLength: 256, description: "The application's own user id, to look up the contact." }),
+    ),
+  },
+  { title: "IdentifyUser" },
+);
+
+/**
+ * Everything about the body that needs no database. `mode` is that of the account the body names (`accountIdOf`);
+ * `undefined` where there is none, and then the token's shape is not judged.
+ */
+export function parseRegisterDevice(
+  body: unknown,
+  { mode }: { mode: AccountMode | undefined },
+): Parsed<RegisterDevice> {
+  return parseBody(RegisterDeviceBody, body, (sound, errors) => {
+    judgeTexts(REGISTER_FIELDS, { sound, errors });
+    const { account_id = "", app_id = "", platform = "apns", token = "" } = sound;
+    const isJudged = mode === "live" && sound.platform !== undefined && sound.token !== undefined;
+    const problem = isJudged ? deviceTokenProblem(platform, token) : undefined;
+    if (problem !== undefined) errors.add("token", problem);
+    return {
+      accountId: account_id,
+      appId: app_id,
+      platform,
+      token: mode === "live" && platform === "apns" ? token.toLowerCase() : token,
+      ...present({
+        deviceId: sound.device_id,
+        osVersion: sound.os_version,
+        appVersion: sound.app_version,
+        locale: sound.locale,
+        timezone: sound.timezone,
+      }),
+    };
+  });
+}
+
+export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
+  return parseBody(IdentifyUserBody, body, (sound, errors) => {
+    judgeTexts(IDENTIFY_FIELDS, { sound, errors });
+    // An empty id names nobody.
+    const contactId = sound.contact_id || undefined;
+    const externalId = sound.external_id || undefined;
+    const isOneRefused = errors.has("contact_id") || errors.has("external_id");
+    if (contactId === undefined && externalId === undefined && !isOneRefused) {
+      errors.add("contact_id", ONE_OF_TWO);
+      errors.add("external_id", ONE_OF_TWO);
+    }
+    const { account_id = "", device_id = "" } = sound;
+    return { accountId: account_id, deviceId: device_id, ...present({ contactId, externalId }) };
+  });
+}
+
+/** The account a push body names, before the body is judged: its mode decides how. */
+export function accountIdOf(body: unknown): string | undefined {
+  const accountId = isObject(body) ? body.account_id : undefined;
+  return typeof accountId === "string" ? accountId : undefined;
+}
+
+const ONE_OF_TWO = "either contact_id or external_id is required";
+
+/** Every known field that is there is a string. */
+function judgeTexts(
+  names: readonly string[],
+  { sound, errors }: { sound: Readonly<Record<string, string | undefined>>; errors: ErrorCollector },
+): void {
+  for (const name of names) {
+    const text = sound[name];
+    if (text !== undefined && !isStorable(text)) errors.add(name, NOT_STORABLE);
+  }
+}
+
+const REGISTER_FIELDS = Object.keys(RegisterDeviceBody.properties);
+const IDENTIFY_FIELDS = Object.keys(IdentifyUserBody.properties);

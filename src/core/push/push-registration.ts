@@ -1,0 +1,55 @@
+/** What the push endpoints hand to the store, and what they get back. Times are Unix milliseconds. */
+import type { Idempotency, SavedAnswer } from "../messages/accept-request.ts";
+import type { PushPlatform } from "../records/accounts.ts";
+
+/** The answer is filled in inside the transaction and saved with it. */
+export type PushIdempotency = Idempotency;
+
+export type PushAnswer =
+  | { readonly kind: "done"; readonly answer: Omit<SavedAnswer, "bodyDigest"> }
+  | { readonly kind: "replay"; readonly answer: SavedAnswer };
+
+/** An answer but for the ids the store knows: `{registration_id}` and `{contact_id}` stand for them in the body. */
+export type AnswerForm = Omit<SavedAnswer, "bodyDigest">;
+
+export interface AnswerIds {
+  readonly registrationId?: string;
+  readonly contactId: string;
+}
+
+export function fillAnswer({ status, body }: AnswerForm, ids: AnswerIds): Omit<SavedAnswer, "bodyDigest"> {
+  const filled = body
+    .replaceAll(ID_MARKS.registrationId, ids.registrationId ?? "")
+    .replaceAll(ID_MARKS.contactId, ids.contactId);
+  return { status, body: filled };
+}
+
+export const ID_MARKS = { registrationId: "{registration_id}", contactId: "{contact_id}" } as const;
+
+export interface DeviceRegistration {
+  /** Used for a new registration; a known one keeps its own. */
+  readonly registrationId: string;
+  /** Used for a new device's anonymous contact. */
+  readonly contactId: string;
+  readonly accountId: string;
+  readonly appId: string;
+  readonly platform: PushPlatform;
+  readonly token: string;
+  readonly deviceId?: string;
+  readonly osVersion?: string;
+  readonly appVersion?: string;
+  readonly locale?: string;
+  readonly timezone?: string;
+  readonly now: number;
+  readonly answer: AnswerForm;
+}
+
+export interface IdentifyRequest {
+  readonly accountId: string;
+  readonly deviceId: string;
+  /** Both given: the contact id counts, and the external id must match. */
+  readonly contactId?: string;
+  readonly externalId?: string;
+  readonly now: number;
+  readonly answer: AnswerForm;
+}

@@ -1,0 +1,56 @@
+import type { PushPlatform } from "../records/accounts.ts";
+import { isVisibleAscii } from "../text-rules.ts";
+
+/** What is wrong with the shape of a device token, by platform; `undefined` if nothing is. */
+export function deviceTokenProblem(platform: PushPlatform, token: string): string | undefined {
+  return isOfShape[platform](token) ? undefined : EXPECTED[platform];
+}
+
+const EXPECTED = {
+  apns: "must be an APNs device token: 64 to 400 hexadecimal digits",
+  fcm: "must be an FCM registration token without spaces",
+  web: "must be a JSON PushSubscription with an https endpoint, keys.p256dh and keys.auth",
+} as const satisfies Record<PushPlatform, string>;
+
+const isOfShape: Readonly<Record<PushPlatform, (token: string) => boolean>> = {
+  // 32 octets today, which Apple does not promise.
+  apns: (token) => APNS.test(token),
+  // Opaque: registration tokens, and installation ids of newer SDKs.
+  fcm: isVisibleAscii,
+  web: isSubscription,
+};
+
+const APNS = /^(?:[0-9A-Fa-f]{2}){32,200}$/;
+/** Base64url of 65 octets, the first 0x04: an uncompressed P-256 point (RFC 8291 §2.1). */
+const P256DH = /^B[A-P][A-Za-z0-9_-]{85}=?$/;
+/** Base64url of 16 octets (RFC 8291 §3.2). */
+const AUTH = /^[A-Za-z0-9_-]{22}(?:==)?$/;
+
+/** `PushSubscription.toJSON()` of the Push API. Where the endpoint points is judged when something is sent to it. */
+function isSubscription(token: string): boolean {
+  const { endpoint, keys } = members(parseJson(token));
+  const { p256dh, auth } = members(keys);
+  return isHttpsUrl(endpoint) && matches(P256DH, p256dh) && matches(AUTH, auth);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function members(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function matches(pattern: RegExp, value: unknown): boolean {
+  return typeof value === "string" && pattern.test(value);
+}
+
+function isHttpsUrl(value: unknown): boolean {
+  if (typeof value !== "string" || !/^https:\/\/[^/?#\s\\]/.test(value) || !URL.canParse(value)) return false;
+  const { username, password } = new URL(value);
+  return username === "" && password === "";
+}

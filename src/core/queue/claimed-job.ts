@@ -1,0 +1,63 @@
+/** What the delivery engine gets from the queue, and what it gives back. Times are Unix milliseconds. */
+import type { Content, MessageStatus, Progress, TimelineEntry } from "../messages/message.ts";
+import type { PartOutcome } from "../messages/outcome.ts";
+import type { NextStep } from "../messages/progress.ts";
+import type { Account } from "../records/accounts.ts";
+
+export interface ClaimRequest {
+  readonly queue: string;
+  readonly limit: number;
+  readonly now: number;
+  readonly leaseMs: number;
+  /** See `Claimant`. */
+  readonly process?: string;
+}
+
+export interface ClaimedJob {
+  readonly jobId: number;
+  readonly queue: string;
+  /** Rises with every claim and fences every later write about the job. */
+  readonly claim: number;
+  /** Tries that reached the wire so far. */
+  readonly attempt: number;
+  /** An earlier claim ended without settling: what it was trying may have left us. */
+  readonly wasInterrupted: boolean;
+  readonly messageId: string;
+  readonly accountId: string;
+  /** The mode and settings of the account, as of the claim. */
+  readonly accountMode: Account["mode"];
+  readonly settings: Readonly<Record<string, string>>;
+  readonly recipient: string;
+  readonly progress: Progress;
+  /** Indexes of the parts this job covers; absent: all. */
+  readonly parts?: readonly number[];
+  readonly content: Content;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** SMS: the recipient has opted out of this sender, or of the account, since it was accepted. */
+  readonly isOptedOut?: true;
+}
+
+/** The judge's verdict on one attempt, ready to be stored. */
+export interface Settlement {
+  readonly jobId: number;
+  readonly claim: number;
+  readonly messageId: string;
+  readonly at: number;
+  /** Absent where nothing was handed to a connector (expired before the wire). */
+  readonly connectorId?: string;
+  readonly countsAsAttempt: boolean;
+  /** By part index, over all parts of the message; `undefined`: not tried now. SMS: its length sets the number of segments. */
+  readonly outcomes: readonly (PartOutcome | undefined)[];
+  readonly detail?: TimelineEntry["detail"];
+  readonly next: NextStep;
+  /** Wipe text and bodies once no job of the request is left. */
+  readonly keepsContent: boolean;
+}
+
+export interface ReceiptResult {
+  /** `unknown`: it named a message or a part that is not there (any more). */
+  readonly kind: "applied" | "late" | "parked" | "unknown";
+  readonly messageId?: string;
+  readonly status?: MessageStatus;
+}

@@ -1,0 +1,54 @@
+import type { ChannelName } from "../messages/message.ts";
+
+/** When a message is tried again. Waits are in milliseconds; the last one repeats. */
+export interface RetryPolicy {
+  readonly waitsMs: readonly number[];
+  /** Attempts that reached the wire; absent: until the window is over. */
+  readonly maxAttempts?: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * SMS: one-time passwords live for minutes, so the first repeats are quick. Email: greylisting wants a second try
+ * after one to five minutes, and RFC 5321 §4.5.4.1 gaps of half an hour and more once a host stays unwilling.
+ */
+export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
+  sms: {
+    waitsMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE],
+    maxAttempts: 20,
+  },
+  email: { waitsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR] },
+};
+
+/** The wait after something that cost no attempt, where the provider named none. */
+const FREE_WAIT_MS = SECOND;
+
+export interface Deferral {
+  /** Attempts that reached the wire so far, this one included. */
+  readonly attempt: number;
+  /** False: throttled or never on the wire. */
+  readonly counted: boolean;
+  readonly now: number;
+  readonly expiresAt: number;
+  /** In [0, 1): spreads repeats by ±10 %, so that what failed together does not come back together. */
+  readonly jitter: number;
+  /** The provider's own wish. */
+  readonly retryAfterMs?: number;
+}
+
+/** Unix milliseconds of the next try, at the end of the window at the latest; `undefined` when the attempts are spent. */
+export function nextAttemptAt(policy: RetryPolicy, deferral: Deferral): number | undefined {
+  const { attempt, counted, now, expiresAt, jitter, retryAfterMs } = deferral;
+  if (counted && policy.maxAttempts !== undefined && attempt >= policy.maxAttempts) return undefined;
+  const own = counted ? waitAfter(policy, attempt) : 0;
+  const wait = Math.max(own, retryAfterMs ?? (counted ? 0 : FREE_WAIT_MS));
+  return Math.min(expiresAt, Math.round(now + wait * (0.9 + 0.2 * jitter)));
+}
+
+function waitAfter(policy: RetryPolicy, attempt: number): number {
+  const index = Math.min(Math.max(attempt, 1), policy.waitsMs.length) - 1;
+  return policy.waitsMs[index] ?? FREE_WAIT_MS;
+}

@@ -1,0 +1,180 @@
+/** What an operator registers, as the rooms see it. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
+import type { DltStatus, HeaderType } from "../dlt/dlt-registry.ts";
+import type { Domain } from "../domains/domain.ts";
+import type { SmsCategory } from "../sms/sms-category.ts";
+import type { PlaceholderKind } from "../sms/template.ts";
+import type { SuppressionReason } from "../suppressions/suppression.ts";
+
+export type AccountMode = "sandbox" | "live";
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly mode: AccountMode;
+  readonly createdAt: number;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name?: string;
+  /** The first 12 characters, to show. */
+  readonly prefix: string;
+  /** Hex SHA-256 of the whole key. The key itself is never stored. */
+  readonly digest: string;
+  readonly createdAt: number;
+  readonly revokedAt?: number;
+}
+
+export interface SmsTemplate {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** With `{#var#}`, tagged placeholders or `{{1}}`. */
+  readonly body: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
+  /** Sender used when a request names none. */
+  readonly from?: string;
+  readonly category?: SmsCategory;
+  /** What the portal tags the `{#var#}`s of the body as, in order; for portals that keep tags beside the text. */
+  readonly variableTags?: readonly PlaceholderKind[];
+  /** Sender ids the portal has linked to the template; absent: not known. */
+  readonly linkedHeaders?: readonly string[];
+  readonly status?: DltStatus;
+  readonly createdAt: number;
+}
+
+/** A principal entity: who sends, in the operators' registry. */
+export interface DltEntity {
+  readonly id: string;
+  readonly accountId: string;
+  /** As registered, usually 19 digits. */
+  readonly entityId: string;
+  readonly name?: string;
+  readonly status?: DltStatus;
+  /** Beginnings of the links that are registered for it; absent: not known, and not judged. */
+  readonly whitelistedUrls?: readonly string[];
+  /** Call-back numbers that are registered for it; absent: not known, and not judged. */
+  readonly callbackNumbers?: readonly string[];
+  readonly createdAt: number;
+}
+
+/** An SMS sender id (DLT header). */
+export interface Sender {
+  readonly id: string;
+  readonly accountId: string;
+  readonly senderId: string;
+  readonly dltEntityId?: string;
+  /** DLT template ids the header is linked to; absent: any of its entity. */
+  readonly linkedDltTemplateIds?: readonly string[];
+  readonly headerType?: HeaderType;
+  readonly status?: DltStatus;
+  readonly isDefault: boolean;
+  readonly createdAt: number;
+}
+
+export type PushPlatform = "apns" | "fcm" | "web";
+
+export interface PushApp {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly platforms: readonly PushPlatform[];
+  readonly createdAt: number;
+}
+
+export interface Contact {
+  readonly id: string;
+  readonly accountId: string;
+  /** Absent on an anonymous contact. */
+  readonly externalId?: string;
+  readonly createdAt: number;
+}
+
+/** A configured way out. What `config` and `secrets` hold is up to the connector's kind. */
+export interface Connector {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Sealed at rest; never shown. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly isEnabled: boolean;
+  readonly createdAt: number;
+}
+
+/** Which connectors, in which order, serve the messages that meet its conditions. Its id names its queue. */
+export interface Route {
+  readonly id: string;
+  /** Absent: every live account. */
+  readonly accountId?: string;
+  readonly channel: "sms" | "email";
+  /** SMS: digits after `+` the number starts with. Email: the recipient's domain. Empty: all. */
+  readonly match: string;
+  /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. Absent: any. */
+  readonly sender?: string;
+  /** SMS: of the template. Absent: any, none included. */
+  readonly category?: SmsCategory;
+  /** In the order in which they are tried. */
+  readonly connectorIds: readonly string[];
+  /** By connector id: neighbours in the order that have one share a place in it, and the messages in proportion. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** Whether a message that one connector may have taken may go over another. Absent: `safe`, it may not. */
+  readonly failover?: "safe" | "always";
+  readonly createdAt: number;
+}
+
+export interface Suppression {
+  readonly id: string;
+  readonly accountId: string;
+  /** Lower case. Once the recipient was erased, what `isErased` knows. */
+  readonly email: string;
+  readonly reason: SuppressionReason;
+  /** What it goes back to: the id of a message, or words of who added it. */
+  readonly source?: string;
+  /** When it ends by itself, Unix milliseconds; absent: never. */
+  readonly expiresAt?: number;
+  readonly createdAt: number;
+}
+
+/** Whom a number or short code belongs to that handsets write to. */
+export interface InboundNumber {
+  readonly id: string;
+  readonly accountId: string;
+  /** As `toInboundAddress` writes it. */
+  readonly number: string;
+  /** Absent: through whichever connector it comes. */
+  readonly connectorId?: string;
+  readonly createdAt: number;
+}
+
+/** Somebody who wants no SMS any more. */
+export interface OptOut {
+  readonly id: string;
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: every sender of the account. */
+  readonly sender?: string;
+  /** E.164. Once it was erased, what `isErased` knows. */
+  readonly recipient: string;
+  readonly reason: string;
+  readonly createdAt: number;
+}
+
+export interface RecordTypes {
+  accounts: Account;
+  apiKeys: ApiKey;
+  smsTemplates: SmsTemplate;
+  senders: Sender;
+  dltEntities: DltEntity;
+  domains: Domain;
+  pushApps: PushApp;
+  contacts: Contact;
+  connectors: Connector;
+  routes: Route;
+  suppressions: Suppression;
+  inboundNumbers: InboundNumber;
+  optOuts: OptOut;
+}
+
+export type RecordKind = keyof RecordTypes;

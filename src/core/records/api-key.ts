@@ -1,0 +1,59 @@
+import type { RandomBytes } from "../uuid.ts";
+
+/**
+ * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum, by which a mistyped
+ * key is told from a real one without a look into the database, and a leaked one is found by scanners.
+ */
+export function makeApiKey(randomBytes: RandomBytes): string {
+  const body = PREFIX + randomBase62(RANDOM_LENGTH, randomBytes);
+  return body + checksum(body);
+}
+
+export function isWellFormedApiKey(text: string): boolean {
+  return text.length === KEY_LENGTH && KEY.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
+}
+
+/** The first 12 characters: all of a key that is ever shown again. */
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, 12);
+}
+
+const PREFIX = "pr_live_";
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const KEY_LENGTH = PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
+const KEY = /^pr_live_[0-9A-Za-z]{38}$/;
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** The largest multiple of 62 in an octet; octets from there on are thrown away, or some characters were likelier. */
+const UNBIASED = 248;
+
+function randomBase62(length: number, randomBytes: RandomBytes): string {
+  let text = "";
+  while (text.length < length) {
+    for (const octet of randomBytes(length)) {
+      if (octet < UNBIASED && text.length < length) text += BASE62.charAt(octet % 62);
+    }
+  }
+  return text;
+}
+
+/** CRC-32 in base62, padded with zeros: 62^6 exceeds 2^32. */
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+/** ISO 3309, reflected, of ASCII text. */
+function crc32(text: string): number {
+  let crc = -1;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (-(crc & 1) & 0xedb88320);
+  }
+  return ~crc >>> 0;
+}

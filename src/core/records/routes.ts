@@ -1,0 +1,84 @@
+import type { ChannelName } from "../messages/message.ts";
+import type { SmsCategory } from "../sms/sms-category.ts";
+import { domainKey } from "../suppressions/address-key.ts";
+import type { Route } from "./accounts.ts";
+
+/** Queues of sandbox accounts, served by the simulator. */
+export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as const;
+
+/** What a route is chosen by. */
+export interface Destination {
+  readonly accountId: string;
+  readonly channel: ChannelName;
+  /** SMS: the E.164 number. Email: the recipient's domain, in any spelling. */
+  readonly destination: string;
+  /** SMS: the sender id that goes out. Email: the domain of the From address, in any spelling. */
+  readonly sender?: string | undefined;
+  /** Of the SMS's template. */
+  readonly category?: SmsCategory | undefined;
+}
+
+/**
+ * The route of a destination, out of those all of whose conditions it meets: the account's own come before those of
+ * all accounts; among these the longest `match` counts, then one that names the sender, then one that names the
+ * category, then the oldest. `undefined`: none leads there.
+ */
+export function chooseRoute(routes: readonly Route[], to: Destination): Route | undefined {
+  const asked = to.channel === "email" ? withKeys(to) : to;
+  let best: Route | undefined;
+  for (const route of routes) {
+    if (leadsTo(route, asked) && (!best || isBetter(route, best))) best = route;
+  }
+  return best;
+}
+
+/**
+ * How `match` and `sender` are written where they are compared. Of email they are domains, each of which has one key;
+ * routes that were made long ago may hold another spelling.
+ */
+export function conditionKey(channel: ChannelName, condition: string): string {
+  return channel === "email" ? domainKey(condition) : condition;
+}
+
+/** The same route, quick to compare: a domain's key is made once, and not for each recipient. */
+export function withConditionKeys(route: Route): Route {
+  const { channel, match, sender } = route;
+  if (channel !== "email") return route;
+  return { ...route, match: domainKey(match), ...(sender !== undefined && { sender: domainKey(sender) }) };
+}
+
+function withKeys(to: Destination): Destination {
+  const { destination, sender } = to;
+  return { ...to, destination: domainKey(destination), sender: sender && domainKey(sender) };
+}
+
+function leadsTo(route: Route, { accountId, channel, destination, sender, category }: Destination): boolean {
+  if (route.channel !== channel) return false;
+  if (route.accountId !== undefined && route.accountId !== accountId) return false;
+  if (route.sender !== undefined && conditionKey(channel, route.sender) !== sender) return false;
+  if (route.category !== undefined && route.category !== category) return false;
+  return matches(route, destination);
+}
+
+function matches({ channel, match }: Route, destination: string): boolean {
+  if (match === "") return true;
+  if (channel === "email") return destination === domainKey(match);
+  return destination.startsWith(match, destination.startsWith("+") ? 1 : 0);
+}
+
+function isBetter(route: Route, than: Route): boolean {
+  for (const weigh of SPECIFICITY) {
+    const difference = weigh(route) - weigh(than);
+    if (difference !== 0) return difference > 0;
+  }
+  return route.id < than.id;
+}
+
+/** What makes a route more specific, most important first. */
+const SPECIFICITY: readonly ((route: Route) => number)[] = [
+  (route) => (route.accountId === undefined ? 0 : 1),
+  // Of domains none is longer than another, however it is spelled.
+  ({ channel, match }) => (channel === "email" ? Math.sign(match.length) : match.length),
+  (route) => (route.sender === undefined ? 0 : 1),
+  (route) => (route.category === undefined ? 0 : 1),
+];

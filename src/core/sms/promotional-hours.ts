@@ -1,0 +1,52 @@
+/** When promotional messages may go to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
+import { isIndian } from "../dlt/dlt.ts";
+import type { Content } from "../messages/message.ts";
+import type { AccountMode } from "../records/accounts.ts";
+import { readSetting } from "../records/settings.ts";
+
+export interface Promotion {
+  readonly accountMode: AccountMode;
+  /** Of the account, over those of the instance. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly content: Content;
+}
+
+/**
+ * The earliest time at or after `at` when the message may go to this number, both Unix milliseconds: `at` itself,
+ * unless it is promotional and it is night in India. A sandbox has no night.
+ */
+export function mayGoAt(promotion: Promotion, recipient: string, at: number): number {
+  const { accountMode, settings, content } = promotion;
+  if (content.channel !== "sms" || content.category !== "promotional") return at;
+  if (accountMode !== "live" || !isIndian(recipient)) return at;
+  return nextOpening(readSetting(settings, "dlt_promotional_hours"), at);
+}
+
+/** For the timeline: until when a message waits, and why. */
+export function deferralDetail({ settings }: Pick<Promotion, "settings">, until: number) {
+  const hours = readSetting(settings, "dlt_promotional_hours");
+  return {
+    deferred_until: new Date(until).toISOString(),
+    reason: `promotional messages go to Indian numbers at ${hours} Asia/Kolkata`,
+  };
+}
+
+/** @param hours as the setting has them, `10:00-21:00`; the end is not within */
+export function nextOpening(hours: string, at: number): number {
+  const [opensMs = 0, closesMs = DAY_MS] = hours.split("-").map(toMs);
+  const midnight = Math.floor((at + KOLKATA_MS) / DAY_MS) * DAY_MS - KOLKATA_MS;
+  const ofDay = at - midnight;
+  if (ofDay < opensMs) return midnight + opensMs;
+  return ofDay < closesMs ? at : midnight + DAY_MS + opensMs;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Asia/Kolkata is 5 h 30 min ahead of UTC all year. */
+const KOLKATA_MS = 330 * MINUTE_MS;
+
+function toMs(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(":").map(Number);
+  return (hours * 60 + minutes) * MINUTE_MS;
+}

@@ -1,0 +1,231 @@
+import Type, { type Static } from "typebox";
+import { dltIdProblem } from "../dlt/dlt.ts";
+import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
+import {
+  createErrors,
+  type ErrorCollector,
+  isObject,
+  NOT_AN_OBJECT,
+  type Parsed,
+  type Sound,
+  soundPart,
+} from "../field-errors.ts";
+import {
+  addDeliveryOptions,
+  type DeliveryOptions,
+  deliveryOptionFields,
+} from "../messages/delivery-options.ts";
+import type { Writable } from "../present.ts";
+import type { AccountMode } from "../records/accounts.ts";
+import { isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { isUuid } from "../uuid.ts";
+import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
+
+/** A request to send an SMS, good in itself; what needs the account's records is judged later. */
+export interface SendSms extends DeliveryOptions {
+  /** As many as were given, in their order, repeats included. */
+  readonly to: readonly PhoneNumber[];
+  /** True when `to` was an array, even of one. */
+  readonly isBatch: boolean;
+  readonly from?: string;
+  /** At least one of the two template ids is there. A UUID in lower case. */
+  readonly templateId?: string;
+  readonly dltTemplateId?: string;
+  readonly dltEntityId?: string;
+  readonly variables?: Readonly<Record<string, string | number>>;
+  readonly expireAfterMs?: number;
+  readonly isDryRun?: true;
+}
+
+export const INVALID_PHONE_NUMBER = "invalid phone number: expected E.164 format, for example +919876543210";
+
+const PHONE_DESCRIPTION =
+  "E.164 phone number. Indian mobile numbers without country code are normalized to `+91`.";
+
+export const SendSmsBody = Type.Object(
+  {
+    to: Type.Union(
+      [
+        Type.String({ minLength: 1, description: PHONE_DESCRIPTION }),
+        Type.Array(Type.String({ description: PHONE_DESCRIPTION }), { minItems: 1, maxItems: 1000 }),
+      ],
+      {
+        description: "One recipient, or an array of up to 1,000 for a batch.",
+        examples: ["+919876543210", ["+919876543210", "+14155550123"]],
+      },
+    ),
+    from: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 20,
+        description: "Sender ID or header; must be pre-registered with the SMS provider and the DLT portal.",
+        examples: ["ACMECO"],
+      }),
+    ),
+    template_id: Type.Optional(
+      Type.String({
+        format: "uuid",
+        description:
+          "UUID of an SMS template of the account. Either `template_id` or `dlt_template_id` is required.",
+        examples: ["0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10"],
+      }),
+    ),
+    dlt_template_id: Type.Optional(
+      Type.String({
+        description: "DLT registered template id; required for sending to Indian numbers.",
+        examples: ["1107161234567890123"],
+      }),
+    ),
+    dlt_entity_id: Type.Optional(
+      Type.String({
+        description: "DLT entity id; required alongside `dlt_template_id` for DLT compliance.",
+        examples: ["1101172974420810001"],
+      }),
+    ),
+    variables: Type.Optional(
+      Type.Unsafe<Record<string, string | number>>(
+        Type.Object(
+          {},
+          {
+            additionalProperties: Type.Union([Type.String(), Type.Number()]),
+            maxProperties: 20,
+            description:
+              'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20. Numbers up to 2^53.',
+            examples: [{ "1": "Asha", "2": 4821 }],
+          },
+        ),
+      ),
+    ),
+    expire_after_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 5,
+        maximum: 86_400,
+        description: "Time to live in the queue, from when the message is due.",
+        examples: [300],
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description:
+          "Answer 200 with what would become of the request: number, segments, encoding, sender, route and the " +
+          "verdict of every check. Nothing is stored or sent.",
+      }),
+    ),
+    ...deliveryOptionFields,
+  },
+  { title: "SendSms" },
+);
+
+/** Everything about the body that needs no database. Errors name every problem at once. `now` is Unix milliseconds. */
+export function parseSendSms(
+  body: unknown,
+  { mode, now }: { mode: AccountMode; now: number },
+): Parsed<SendSms> {
+  if (!isObject(body)) return { errors: NOT_AN_OBJECT };
+  const { request, errors } = soundSendSms(body, { mode, now });
+  return errors.isEmpty() ? { value: request } : { errors: errors.list() };
+}
+
+/** What is sound of a body that `parseSendSms` refuses, and what is wrong with it. The numbers that are none are left out. */
+export function soundSendSms(
+  body: Readonly<Record<string, unknown>>,
+  { mode, now }: { mode: AccountMode; now: number },
+): { readonly request: SendSms; readonly errors: ErrorCollector } {
+  const errors = createErrors();
+  return { request: toRequest(soundPart(SendSmsBody, body, errors), { errors, mode, now }), errors };
+}
+
+type SoundSms = Sound<Static<typeof SendSmsBody>>;
+
+interface Judging {
+  readonly errors: ErrorCollector;
+  readonly mode: AccountMode;
+  readonly now: number;
+}
+
+function toRequest(sound: SoundSms, judging: Judging): SendSms {
+  const { errors } = judging;
+  const { from, expire_after_seconds: expireAfterSeconds } = sound;
+  const request: Writable<SendSms> = { to: [], isBatch: typeof sound.to !== "string" };
+  if (from !== undefined) {
+    if (SENDER.test(from)) request.from = from;
+    else errors.add("from", "must be 1 to 20 printable ASCII characters");
+  }
+  addDeliveryOptions(request, sound, judging);
+  addTemplateIds(request, sound, judging);
+  if (sound.variables !== undefined) request.variables = parseVariables(sound.variables, errors);
+  if (expireAfterSeconds !== undefined) request.expireAfterMs = expireAfterSeconds * 1000;
+  if (sound.dry_run) request.isDryRun = true;
+  request.to = parseRecipients(sound.to, errors);
+  return request;
+}
+
+/** What fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL). */
+const SENDER = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
+const VARIABLE_NAME = /^[1-9][0-9]{0,2}$/;
+const ONE_OF_TWO = "either template_id or dlt_template_id is required";
+
+function parseRecipients(to: SoundSms["to"], errors: ErrorCollector): readonly PhoneNumber[] {
+  if (to === undefined) return [];
+  if (typeof to !== "string") return parseBatch(to, errors);
+  const number = parsePhoneNumber(to);
+  if (number !== undefined) return [number];
+  errors.add("to", to === "" ? "required" : INVALID_PHONE_NUMBER);
+  return [];
+}
+
+function parseBatch(to: readonly (string | undefined)[], errors: ErrorCollector): readonly PhoneNumber[] {
+  const numbers: PhoneNumber[] = [];
+  const total = to.length;
+  errors.summarise("to", batchSummary);
+  for (let index = 0; index < total; index++) {
+    const entry = to[index];
+    if (entry === undefined) continue;
+    const number = parsePhoneNumber(entry);
+    if (number !== undefined) numbers.push(number);
+    else errors.addEntry("to", { index, total, at: `to.${index}`, reason: INVALID_PHONE_NUMBER });
+  }
+  return numbers;
+}
+
+function batchSummary(bad: number, total: number): string {
+  return `invalid phone number in ${bad} of ${total} entries: expected E.164 format, for example +919876543210`;
+}
+
+/** Those that are none are left out: they are looked for nowhere. */
+function addTemplateIds(
+  into: Writable<SendSms>,
+  { template_id, dlt_template_id, dlt_entity_id }: SoundSms,
+  { errors, mode }: Judging,
+): void {
+  if (!template_id && !dlt_template_id && !errors.has("template_id") && !errors.has("dlt_template_id")) {
+    errors.add("template_id", ONE_OF_TWO);
+    errors.add("dlt_template_id", ONE_OF_TWO);
+  }
+  if (template_id !== undefined) {
+    if (isUuid(template_id)) into.templateId = template_id.toLowerCase();
+    else errors.add("template_id", "must be a UUID");
+  }
+  if (dlt_template_id !== undefined) {
+    const problem = dltIdProblem(dlt_template_id, mode);
+    if (problem === undefined) into.dltTemplateId = dlt_template_id;
+    else errors.add("dlt_template_id", problem);
+  }
+  if (dlt_entity_id !== undefined) {
+    const problem = dltIdProblem(dlt_entity_id, mode);
+    if (problem === undefined) into.dltEntityId = dlt_entity_id;
+    else errors.add("dlt_entity_id", problem);
+  }
+}
+
+type Variables = NonNullable<SendSms["variables"]>;
+
+function parseVariables(variables: NonNullable<SoundSms["variables"]>, errors: ErrorCollector): Variables {
+  for (const name of Object.keys(variables)) {
+    const value = variables[name];
+    if (!VARIABLE_NAME.test(name)) errors.add("variables", 'keys must be numeric strings: "1", "2", ...');
+    else if (typeof value === "string" && !isStorable(value)) errors.add(`variables.${name}`, NOT_STORABLE);
+    else if (typeof value === "number" && !isExactNumber(value)) errors.add(`variables.${name}`, NOT_EXACT);
+  }
+  return variables as Variables;
+}

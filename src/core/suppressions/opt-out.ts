@@ -1,0 +1,42 @@
+/** The words by which people end and resume messages, and whom that concerns. */
+import { toInboundAddress } from "../inbound/inbound-address.ts";
+import { readSetting } from "../records/settings.ts";
+
+export type KeywordMeaning = "stop" | "start";
+
+/**
+ * What a message asks for, if its whole text is one of the account's words: in any case, width and composition of the
+ * letters, and with spaces and invisible marks round it, which handsets add.
+ */
+export function readKeyword(
+  text: string,
+  settings: Readonly<Record<string, string>>,
+): KeywordMeaning | undefined {
+  if (text.length > MAX_TEXT || readSetting(settings, "opt_out_scope") === "off") return undefined;
+  const word = plainWord(text);
+  if (wordsOf(readSetting(settings, "stop_words")).includes(word)) return "stop";
+  return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
+}
+
+/** A STOP to one number ends that one, or all of the account. */
+export function optOutSender(to: string, settings: Readonly<Record<string, string>>): string | undefined {
+  return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
+}
+
+/** A sender as opt-outs name it: `15550123` and `+15550123` are one. */
+export function senderKey(sender: string): string {
+  return toInboundAddress(sender);
+}
+
+/** Words of 1 to 40 characters and some air. */
+const MAX_TEXT = 100;
+
+function wordsOf(list: string): readonly string[] {
+  return list.split(",").map(plainWord);
+}
+
+function plainWord(text: string): string {
+  return text.replaceAll(AROUND, "").normalize("NFKC").toUpperCase();
+}
+
+const AROUND = /^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu;

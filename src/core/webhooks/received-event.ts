@@ -1,0 +1,49 @@
+/** What a receiver is told of an SMS that a handset wrote: `sms.received`, by webhook and in the feed. */
+import type { InboundMessage } from "../inbound/inbound.ts";
+import { present } from "../present.ts";
+import { toIso } from "../timestamp.ts";
+import type { OtherEvent } from "./feed-event.ts";
+import { type PublicEntry, toWebhookId } from "./webhook-event.ts";
+
+export const RECEIVED = "sms.received";
+
+/** An inbound message has one event. */
+const RECEIVED_SEQUENCE = 1;
+
+export function toReceivedEvent(message: InboundMessage): OtherEvent {
+  return {
+    kind: "other",
+    id: toWebhookId(message.id, RECEIVED_SEQUENCE),
+    type: RECEIVED,
+    at: message.receivedAt,
+    data: toReceivedData(message),
+  };
+}
+
+/** Its event as an entry, for the outbox: an inbound message has no timeline. */
+export function toReceivedEntry({ receivedAt: at }: InboundMessage): PublicEntry {
+  const step = { position: 0, at, kind: "status", status: "received" } as const;
+  return { ...step, sequence: RECEIVED_SEQUENCE, eventType: RECEIVED };
+}
+
+/** The message in the interface's words: also what its lists show. */
+export function toReceivedData(message: InboundMessage) {
+  return present({
+    message_id: message.id,
+    account_id: message.accountId,
+    from: message.from,
+    to: message.to,
+    text: message.text,
+    segments: message.segments,
+    encoding: message.encoding,
+    keyword: message.keyword,
+    partial: message.isPartial,
+    received_at: toIso(message.receivedAt),
+  });
+}
+
+/** The body of its webhook. */
+export function receivedBody(message: InboundMessage): string {
+  const { type, at, data } = toReceivedEvent(message);
+  return JSON.stringify({ type, timestamp: toIso(at), data });
+}
