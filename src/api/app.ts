@@ -10,7 +10,6 @@ import {
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
-import { createDirectory } from "./directory.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {
@@ -24,7 +23,8 @@ import {
 } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
 import { isProbe } from "./health.ts";
-import { createRateLimiter } from "./rate-limit.ts";
+import { createRateLimiter } from "./limits/rate-limit.ts";
+import { createDirectory } from "./records/directory.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
 import { type Arrival, createRunner } from "./run-endpoint.ts";

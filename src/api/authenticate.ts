@@ -3,7 +3,7 @@ import type { KeyOwner } from "../core/messages/accept-request.ts";
 import { isWellFormedApiKey } from "../core/records/api-key.ts";
 import type { DoorDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createFreshCache } from "./records/fresh-cache.ts";
 
 export interface Authenticator {
   /** Who calls; refuses missing, malformed, unknown and revoked keys, all alike. */

@@ -1,22 +1,22 @@
 import type { AppDeps, DoorDeps } from "./app-deps.ts";
-import { cancelEndpoints } from "./cancel-messages.ts";
-import { createCreatedAt } from "./created-at.ts";
-import type { Directory } from "./directory.ts";
-import { docsEndpoints } from "./docs.ts";
-import { emailEndpoints } from "./email-messages.ts";
+import { emailEndpoints } from "./email/email-messages.ts";
+import { unsubscribeEndpoints } from "./email/unsubscribe.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { eventEndpoints } from "./events.ts";
+import { eventEndpoints } from "./events/events.ts";
 import { HandedOn } from "./handed-on.ts";
 import { healthEndpoints } from "./health.ts";
-import { inboundEndpoints } from "./inbound-sms.ts";
-import { messageEventEndpoints } from "./message-events.ts";
-import { messageListEndpoints } from "./message-lists.ts";
-import { openApiEndpoint } from "./openapi.ts";
+import { inboundEndpoints } from "./inbound/inbound-sms.ts";
+import type { RateLimiter } from "./limits/rate-limit.ts";
+import { cancelEndpoints } from "./messages/cancel-messages.ts";
+import { createCreatedAt } from "./messages/created-at.ts";
+import { messageEventEndpoints } from "./messages/message-events.ts";
+import { messageListEndpoints } from "./messages/message-lists.ts";
+import { docsEndpoints } from "./openapi/docs.ts";
+import { openApiEndpoint } from "./openapi/openapi.ts";
 import { pushEndpoints } from "./push.ts";
-import type { RateLimiter } from "./rate-limit.ts";
 import { receiptEndpoints } from "./receipts.ts";
-import { smsEndpoints } from "./sms-messages.ts";
-import { unsubscribeEndpoints } from "./unsubscribe.ts";
+import type { Directory } from "./records/directory.ts";
+import { smsEndpoints } from "./sms/sms-messages.ts";
 
 export interface EndpointParts {
   readonly directory: Directory;

@@ -13,14 +13,14 @@ import {
 import { ID_MARKS, type PushAnswer } from "../core/push/push-registration.ts";
 import type { Account, PushApp } from "../core/records/accounts.ts";
 import type { Store } from "../store/store.ts";
-import { pushLimit } from "./account-limits.ts";
 import { addressBlock } from "./client-address.ts";
-import type { Directory } from "./directory.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, tooManyRequests, validationFailed } from "./errors.ts";
 import { digestOf, idempotencyKey, replayed, replayOfRefused, windowed } from "./idempotency.ts";
+import { pushLimit } from "./limits/account-limits.ts";
+import type { RateLimiter } from "./limits/rate-limit.ts";
 import { IdentificationResult, identifiedJson, Registration, registeredJson } from "./push-resource.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import type { Directory } from "./records/directory.ts";
 
 export interface PushDeps {
   readonly store: Pick<Store, "push" | "intake">;

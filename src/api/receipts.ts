@@ -7,11 +7,11 @@ import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { addressBlock } from "./client-address.ts";
-import type { Directory } from "./directory.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { callbackNotAuthenticated, notFound, tooManyRequests, validationFailed } from "./errors.ts";
-import { createFreshCache } from "./fresh-cache.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import type { RateLimiter } from "./limits/rate-limit.ts";
+import type { Directory } from "./records/directory.ts";
+import { createFreshCache } from "./records/fresh-cache.ts";
 import { pathOf } from "./router.ts";
 
 /** SendGrid sends up to 768 KB of events at once, and what it was refused for a day it forgets. */

@@ -1,6 +1,5 @@
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Intake } from "../store/store.ts";
-import { accountLimits } from "./account-limits.ts";
 import type { Answered } from "./answer.ts";
 import { DEFAULT_LIMITS, type DoorDeps, type MessageAppDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
@@ -9,8 +8,9 @@ import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
 import { digestOf, idempotencyKey, isStrict, keyScope, replayOfRefused } from "./idempotency.ts";
+import { accountLimits } from "./limits/account-limits.ts";
+import type { RateLimiter } from "./limits/rate-limit.ts";
 import { parseJsonObject } from "./parse-json.ts";
-import type { RateLimiter } from "./rate-limit.ts";
 import { createBodyReader } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";

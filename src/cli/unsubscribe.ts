@@ -1,4 +1,4 @@
-import { unsubscribePath } from "../api/unsubscribe.ts";
+import { unsubscribePath } from "../api/email/unsubscribe.ts";
 import type { ChannelDeps } from "../channels/channel.ts";
 import type { UnsubscribeHeaders } from "../delivery/offer-unsubscribe.ts";
 import type { BounceParts } from "./bounces.ts";

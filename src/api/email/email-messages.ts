@@ -1,0 +1,100 @@
+/** Send Email and Get Email. */
+
+import {
+  parseSendEmail,
+  type SendEmail,
+  SendEmailBody,
+  soundSendEmail,
+} from "../../core/email/send-email.ts";
+import type { NewMessage } from "../../core/messages/accept-request.ts";
+import type { EmailContent } from "../../core/messages/message.ts";
+import { present } from "../../core/present.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { Answer, Answered } from "../answer.ts";
+import { callerOf } from "../caller.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { messageNotFound, validationFailed } from "../errors.ts";
+import { acceptMessages } from "../messages/accept-messages.ts";
+import type { MessageDeps } from "../messages/message-deps.ts";
+import { shownMessageId } from "../messages/message-id.ts";
+import { judgeEmail, planEmail } from "./email-plan.ts";
+import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
+
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/emails/messages",
+      aliases: ["/v1/emails/send"],
+      operation: "sendEmail",
+      summary: "Send an email to up to 50 recipients",
+      tag: "Email",
+      auth: "api-key",
+      idempotent: true,
+      request: { schema: SendEmailBody, maxBytes: MAX_BODY_BYTES },
+      responses: { 202: { description: "Accepted, durably.", schema: AcceptedEmail } },
+      handle: (call) => sendEmail(deps, call),
+    },
+    {
+      method: "GET",
+      path: "/v1/emails/messages/{message_id}",
+      operation: "getEmail",
+      summary: "Read an email and its status",
+      tag: "Email",
+      auth: "api-key",
+      responses: {
+        200: { description: "The message; never its body.", schema: EmailMessage },
+        404: { description: "`message not found`: unknown, or older than 7 days." },
+      },
+      handle: (call) => getEmail(deps, call),
+    },
+  ];
+}
+
+async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
+  const caller = callerOf(call);
+  const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
+  if ("errors" in parsed) return refuseEmail(deps, call);
+  const request = parsed.value;
+  const { parts, jobs } = await planEmail(deps.directory, caller, request);
+  const { scheduleAt } = request;
+  const message: NewMessage = {
+    id: deps.ids(),
+    recipient: "",
+    status: scheduleAt === undefined ? "queued" : "scheduled",
+    parts,
+    jobs,
+    expiresAt: (scheduleAt ?? call.now) + readSetting(caller.settings, "email_window_hours") * HOUR_MS,
+    ...present({ dueAt: scheduleAt }),
+  };
+  return acceptMessages(
+    deps.intake,
+    { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
+    { call, operation: "sendEmail", body: acceptedEmailJson(message, deps.createdAtOf(message.id)) },
+  );
+}
+
+/** With all that the sound part of the body would be refused for. */
+async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<never> {
+  const { request, errors } = soundSendEmail(call.body?.json ?? {}, call.now);
+  await judgeEmail(directory, callerOf(call), { request, errors });
+  throw validationFailed(errors.list());
+}
+
+const HOUR_MS = 3600 * 1000;
+
+function toContent(request: SendEmail): EmailContent {
+  const { scheduleAt, ...content } = request;
+  return { channel: "email", ...content, ...present({ scheduledAt: scheduleAt }) };
+}
+
+async function getEmail({ intake }: MessageDeps, call: Call): Promise<Answer> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  const accountId = callerOf(call).account.id;
+  const message =
+    id === undefined ? undefined : await intake.findMessage({ accountId, channel: "email", id });
+  if (message?.content.channel !== "email") throw messageNotFound();
+  return { status: 200, json: JSON.stringify(toEmailResource(message, message.content)) };
+}

@@ -1,0 +1,87 @@
+/** One-click unsubscribe (RFC 8058): the page behind the link in a mail, and the POST that mail clients make. */
+import Type from "typebox";
+import type { AppDeps } from "../app-deps.ts";
+import { addressBlock } from "../client-address.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { notFound, tooManyRequests } from "../errors.ts";
+import type { RateLimiter } from "../limits/rate-limit.ts";
+
+/** `token`: letters, digits, `-` and `_`; in an OpenAPI path the parameter's name in braces. */
+export function unsubscribePath(token: string): string {
+  return `/unsubscribe/${token}`;
+}
+
+/** Of one client address: a mail provider posts for many of its users. */
+const RATE = { rate: 50, burst: 500 };
+
+/** The form is `List-Unsubscribe=One-Click`; who sends more means something else. */
+const MAX_BYTES = 16 * 1024;
+
+export function unsubscribeEndpoints(
+  { unsubscribes }: Pick<AppDeps, "unsubscribes">,
+  limiter: RateLimiter,
+): readonly Endpoint[] {
+  if (!unsubscribes) return [];
+  const takeTurn = ({ clientAddress }: Call) => {
+    const waitSeconds = limiter.take({ key: `unsubscribe ${addressBlock(clientAddress)}`, limit: RATE });
+    if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+  };
+  return [
+    {
+      ...shared,
+      method: "GET",
+      operation: "showUnsubscribe",
+      summary: "Show the page behind an unsubscribe link; changes nothing",
+      handle(call) {
+        takeTurn(call);
+        if (!unsubscribes.isKnown(call.params.token ?? "")) throw notFound();
+        return page(ASK);
+      },
+    },
+    {
+      ...shared,
+      method: "POST",
+      operation: "unsubscribe",
+      summary: "Unsubscribe the recipient of a link, at once (RFC 8058)",
+      rawBody: { maxBytes: MAX_BYTES },
+      async handle(call) {
+        takeTurn(call);
+        if (!(await unsubscribes.unsubscribe(call.params.token ?? ""))) throw notFound();
+        return page(DONE);
+      },
+    },
+  ];
+}
+
+const shared = {
+  path: unsubscribePath("{token}"),
+  tag: "Unsubscribe",
+  auth: "none",
+  responses: {
+    200: { description: "A page in words", schema: Type.String(), mediaType: "text/html" },
+    404: { description: "No link of ours" },
+    429: { description: "`too many requests` of one client address" },
+  },
+} as const satisfies Partial<Endpoint>;
+
+/** A link in a mail is opened by scanners as well as by people: the page asks, and only its button acts. */
+const ASK = `<p>Do you want no more of these emails?</p>
+<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>`;
+
+const DONE = "<p>You are unsubscribed: no more emails will be sent to you from here.</p>";
+
+function page(content: string): Response {
+  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>Unsubscribe</title>`;
+  return new Response(
+    `<!doctype html><html lang="en"><head>${head}</head><body>\n${content}\n</body></html>\n`,
+    {
+      headers: {
+        "Content-Type": "text/html; charset=utf-8",
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+      },
+    },
+  );
+}

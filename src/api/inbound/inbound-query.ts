@@ -1,0 +1,77 @@
+/** Which inbound messages a list asks for. */
+import Type, { type TSchema } from "typebox";
+import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import type { InboundQuery } from "../../core/inbound/inbound.ts";
+import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
+import { present } from "../../core/present.ts";
+import { isStorable } from "../../core/text-rules.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
+import { isUuid } from "../../core/uuid.ts";
+import { validationFailed } from "../errors.ts";
+
+const RETENTION_MS = 7 * 24 * 3_600_000;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+
+const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+
+export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
+  from: Type.Optional(Type.String({ description: "Only what this number wrote" })),
+  to: Type.Optional(Type.String({ description: "Only what was written to this number or short code" })),
+  after: time("Only what came then or later"),
+  before: time("Only what came earlier"),
+  cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
+};
+
+/** Refuses, with every problem at once, what cannot be asked. Nothing older than retention is found. */
+export function readInboundQuery(query: URLSearchParams, now: number): Omit<InboundQuery, "accountId"> {
+  const errors = createErrors();
+  const after = readTime(query, "after", errors);
+  const asked = {
+    from: readAddress(query, "from", errors),
+    to: readAddress(query, "to", errors),
+    after: Math.max(after ?? 0, now - RETENTION_MS),
+    before: readTime(query, "before", errors),
+    olderThan: readCursor(query, errors),
+    limit: readLimit(query, errors),
+  };
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return present(asked);
+}
+
+type Name = "from" | "to" | "after" | "before";
+
+function readTime(query: URLSearchParams, name: Name, errors: ErrorCollector): number | undefined {
+  const given = query.get(name);
+  if (given === null) return undefined;
+  // A `+` of an offset that was not escaped has become a space.
+  const at = parseTimestamp(given.replace(" ", "+"));
+  if (at === undefined) errors.add(name, "must be an ISO 8601 time with Z or an offset");
+  return at;
+}
+
+function readAddress(query: URLSearchParams, name: Name, errors: ErrorCollector): string | undefined {
+  const given = query.get(name);
+  if (given === null) return undefined;
+  if (given.length === 0 || given.length > 64 || !isStorable(given)) {
+    errors.add(name, "must be a number or a short code");
+    return undefined;
+  }
+  // Likewise, of a number.
+  return toInboundAddress(given.replace(/^ /, "+"));
+}
+
+function readCursor(query: URLSearchParams, errors: ErrorCollector): string | undefined {
+  const given = query.get("cursor");
+  if (given === null) return undefined;
+  if (!isUuid(given)) errors.add("cursor", "must be the `next` of a page before");
+  return given.toLowerCase();
+}
+
+function readLimit(query: URLSearchParams, errors: ErrorCollector): number {
+  const given = query.get("limit") ?? String(DEFAULT_LIMIT);
+  const limit = /^[1-9]\d{0,3}$/.test(given) ? Number(given) : Number.NaN;
+  if (!(limit <= MAX_LIMIT)) errors.add("limit", `must be from 1 to ${MAX_LIMIT}`);
+  return limit;
+}

@@ -1,0 +1,28 @@
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import { readSetting, type SettingName } from "../../core/records/settings.ts";
+import type { NamedLimit, RateLimit } from "./rate-limit.ts";
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The limits a caller's requests count against, each of them; none unless settings say so. A second's worth may come at once. */
+export function accountLimits({ keyId, account, settings }: KeyOwner): readonly NamedLimit[] {
+  const perKey = rateOf(settings, "rate_limit_per_key");
+  const perAccount = rateOf(settings, "rate_limit_per_account");
+  if (perKey === 0 && perAccount === 0) return NONE;
+  return [
+    { key: `key ${keyId}`, limit: { rate: perKey, burst: perKey } },
+    { key: `account ${account.id}`, limit: { rate: perAccount, burst: perAccount } },
+  ].filter(({ limit }) => limit.rate > 0);
+}
+
+/** The limit of a client address that calls the push endpoints for one account; `undefined` where it is switched off. */
+export function pushLimit(settings: Settings): RateLimit | undefined {
+  const rate = readSetting(settings, "push_rate_limit");
+  return rate === 0 ? undefined : { rate, burst: readSetting(settings, "push_rate_burst") };
+}
+
+const NONE: readonly NamedLimit[] = [];
+
+function rateOf(settings: Settings, name: SettingName & `rate_limit_${string}`): number {
+  return settings[name] === undefined ? 0 : readSetting(settings, name);
+}

@@ -1,0 +1,101 @@
+/** What a caller is told of a limit of its account. */
+import { createErrors, type FieldErrors, type Summary } from "../../core/field-errors.ts";
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import type { SmsContent } from "../../core/messages/message.ts";
+import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../../core/messages/sending-limits.ts";
+import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
+import { segmentSms } from "../../core/sms/sms-segments.ts";
+import { renderSms } from "../../core/sms/sms-text.ts";
+import type { Call } from "../endpoint.ts";
+import { overLimit, type Refusal } from "../errors.ts";
+
+/** What the store is to judge the request by, where the account has limits. */
+export function limitedRequest(
+  { settings }: KeyOwner,
+  content: SmsContent,
+  now: number,
+): LimitedRequest | undefined {
+  const limits = sendingLimits(settings);
+  if (!limits) return undefined;
+  return {
+    limits,
+    now,
+    segments: limits.daily_segment_limit === undefined ? 1 : segmentsOf(content, settings),
+  };
+}
+
+/** As the text goes out, where it is known here; 1 where the provider makes it. */
+function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["settings"]): number {
+  const rendered = text === undefined ? undefined : renderSms(text, { variables: variables ?? {}, settings });
+  return rendered && "text" in rendered ? segmentSms(rendered.text).parts.length : 1;
+}
+
+/** How often a request goes to each number. */
+type Tally = ReadonlyMap<string, number>;
+
+export function tallyOf(recipients: readonly string[]): Tally {
+  const counts = new Map<string, number>();
+  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
+  return counts;
+}
+
+/** 429, until the limit counts anew; under `to`, and in a batch `to.N`, which limit it is. */
+export function overSendingLimit(
+  refusal: LimitRefusal,
+  tally: Tally,
+  { now, body }: Pick<Call, "now" | "body">,
+): Refusal {
+  const waitSeconds = Math.max(1, Math.ceil((refusal.until - now) / 1_000));
+  return overLimit(waitSeconds, detailsOf(refusal, tally, body?.json.to));
+}
+
+function detailsOf(refusal: LimitRefusal, tally: Tally, to: unknown): FieldErrors {
+  const { recipients, allowed } = refusal;
+  if (!recipients || !Array.isArray(to)) return { to: limitSentence(refusal) };
+  const over = new Set(recipients);
+  const errors = createErrors();
+  const most = Math.max(...recipients.map((recipient) => tally.get(recipient) ?? 0));
+  const tooMany: Summary = (bad, total) => `${bad} of ${total} numbers: ${limitSentence(refusal, most)}`;
+  for (const [index, entry] of to.entries()) {
+    const number = typeof entry === "string" ? parsePhoneNumber(entry) : undefined;
+    if (number === undefined || !over.has(number)) continue;
+    const asked = tally.get(number) ?? 0;
+    errors.addEntry("to", {
+      index,
+      total: to.length,
+      at: `to.${index}`,
+      reason: limitSentence(refusal, asked),
+      ...(asked > allowed && { summary: tooMany }),
+    });
+  }
+  errors.summarise("to", (bad, total) => `${bad} of ${total} numbers: ${limitSentence(refusal)}`);
+  return errors.list();
+}
+
+const WORDS: Readonly<Record<LimitRefusal["limit"], (refusal: LimitRefusal, toOne: number) => string>> = {
+  daily_message_limit: (refusal) => ofDay("messages", refusal),
+  daily_segment_limit: (refusal) => ofDay("segments", refusal),
+  recipient_hourly_limit: (refusal, toOne) => ofNumber("an hour", refusal, toOne),
+  recipient_daily_limit: (refusal, toOne) => ofNumber("a day", refusal, toOne),
+};
+
+function ofNumber(period: "an hour" | "a day", { allowed }: LimitRefusal, toOne: number): string {
+  const limit = `${allowed} messages to one number ${period}`;
+  if (toOne <= allowed) return limit;
+  const whole = period.replace(/^an? /, "a whole ");
+  return `${limit}; this request has ${toOne} to one, more than ${whole} has, and has to be split`;
+}
+
+function ofDay(what: string, { allowed, used, asked }: LimitRefusal): string {
+  const limit = `${allowed} ${what} a day, ${used} of them taken today`;
+  if (!asked || asked.whole <= allowed) return limit;
+  // To wait is of no use here.
+  if (asked.each > allowed)
+    return `${limit}; each message of this request takes ${asked.each}, more than a whole day has`;
+  return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
+}
+
+/** Which limit it is, in words. `toOne`: how many messages of the request go to the number that is at its limit. */
+export function limitSentence(refusal: LimitRefusal, toOne = 0): string {
+  return `the account is limited to ${WORDS[refusal.limit](refusal, toOne)} (${refusal.limit})`;
+}

@@ -1,9 +1,0 @@
-import type { StoredMessage } from "../core/messages/accept-request.ts";
-import { toEmailResource } from "./email-resource.ts";
-import { toSmsResource } from "./sms-resource.ts";
-
-/** A message as Get SMS, or Get Email, shows it. */
-export function toMessageResource(message: StoredMessage) {
-  const { content } = message;
-  return content.channel === "sms" ? toSmsResource(message, content) : toEmailResource(message, content);
-}

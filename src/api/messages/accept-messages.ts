@@ -1,0 +1,28 @@
+import type { AcceptRequest } from "../../core/messages/accept-request.ts";
+import type { Intake } from "../../store/store.ts";
+import type { Answered } from "../answer.ts";
+import type { Call } from "../endpoint.ts";
+import { requestInProgress } from "../errors.ts";
+import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
+import { overSendingLimit, tallyOf } from "../limits/sending-limit.ts";
+
+/** Stores a request with its answer, and gives that answer, or the one that the same key was given before. */
+export async function acceptMessages(
+  intake: Intake,
+  request: Omit<AcceptRequest, "idempotency">,
+  { call, operation, body }: { readonly call: Call; readonly operation: string; readonly body: string },
+): Promise<Answered> {
+  const claim = idempotencyOf(call, operation);
+  const result = await intake.accept(
+    claim ? { ...request, idempotency: { ...claim, answer: { status: 202, body } } } : request,
+  );
+  if (result.kind === "in_progress") throw requestInProgress();
+  if (result.kind === "over_limit") {
+    throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
+  }
+  if (result.kind === "replay") {
+    const bodyDigest = claim?.bodyDigest ?? "";
+    return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });
+  }
+  return { status: 202, json: body };
+}

@@ -1,0 +1,66 @@
+/** Cancel SMS and Cancel Email: for what is still scheduled or queued. */
+import type { Intake, MessageDesk } from "../../store/store.ts";
+import type { Answer } from "../answer.ts";
+import { callerOf } from "../caller.ts";
+import { EmailMessage } from "../email/email-resource.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { messageNotFound, tooLateToCancel } from "../errors.ts";
+import { SmsMessage } from "../sms/sms-resource.ts";
+import { shownMessageId } from "./message-id.ts";
+import { toMessageResource } from "./message-resource.ts";
+
+export interface CancelDeps {
+  readonly intake: Pick<Intake, "findMessage">;
+  readonly messages: Pick<MessageDesk, "cancel">;
+}
+
+export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
+  return PLACES.map((place) => ({
+    method: "POST",
+    path: `${place.path}/{message_id}/cancel`,
+    operation: place.operation,
+    summary: "Cancel a message that is still scheduled or queued",
+    tag: place.tag,
+    auth: "api-key",
+    responses: {
+      200: {
+        description:
+          "The message: `failed`, with the error code `canceled` in its events. Nothing of it reaches anybody. The same " +
+          "answer where it was canceled before.",
+        schema: place.schema,
+      },
+      404: { description: "`message not found`: unknown, or older than 7 days." },
+      409: {
+        description:
+          "`message can no longer be canceled`: it is final, on its way, or something of it may have left.",
+      },
+    },
+    handle: (call) => cancelMessage(deps, place, call),
+  }));
+}
+
+const PLACES = [
+  { channel: "sms", path: "/v1/sms/messages", operation: "cancelSms", tag: "SMS", schema: SmsMessage },
+  {
+    channel: "email",
+    path: "/v1/emails/messages",
+    operation: "cancelEmail",
+    tag: "Email",
+    schema: EmailMessage,
+  },
+] as const;
+
+async function cancelMessage(
+  { intake, messages }: CancelDeps,
+  { channel }: (typeof PLACES)[number],
+  call: Call,
+): Promise<Answer> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  if (id === undefined) throw messageNotFound();
+  const query = { accountId: callerOf(call).account.id, channel, id };
+  const result = await messages.cancel({ ...query, now: call.now });
+  if (result === "too_late") throw tooLateToCancel();
+  const message = result === "canceled" ? await intake.findMessage(query) : undefined;
+  if (!message) throw messageNotFound();
+  return { status: 200, json: JSON.stringify(toMessageResource(message)) };
+}

@@ -1,0 +1,93 @@
+/** One message's timeline, as the account that sent it may see it. */
+import Type from "typebox";
+import type { ChannelName, TimelineEntry } from "../../core/messages/message.ts";
+import { toIso } from "../../core/timestamp.ts";
+import { toWebhookId } from "../../core/webhooks/webhook-event.ts";
+import type { Intake } from "../../store/store.ts";
+import type { Answer } from "../answer.ts";
+import { callerOf } from "../caller.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { messageNotFound } from "../errors.ts";
+import { shownMessageId } from "./message-id.ts";
+
+export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonly Endpoint[] {
+  return PLACES.map(({ channel, path, operation, tag }) => ({
+    method: "GET",
+    path: `${path}/{message_id}/events`,
+    operation,
+    summary: "Read what happened to a message: its events, attempts and receipts",
+    tag,
+    auth: "api-key",
+    responses: {
+      200: { description: "In order.", schema: MessageTimeline },
+      404: { description: "`message not found`: unknown, or older than 7 days." },
+    },
+    handle: (call) => readTimeline(intake, channel, call),
+  }));
+}
+
+const PLACES = [
+  { channel: "sms", path: "/v1/sms/messages", operation: "listSmsEvents", tag: "SMS" },
+  { channel: "email", path: "/v1/emails/messages", operation: "listEmailEvents", tag: "Email" },
+] as const;
+
+/** What an operator alone is to see has no kind here. */
+const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;
+
+const MessageTimeline = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        at: Type.String({ format: "date-time" }),
+        kind: Type.String({
+          enum: [...SHOWN_KINDS],
+          description:
+            "`attempt`: it was handed to a provider, or that was tried; `interrupted`: an attempt ended without an " +
+            "answer; `late_answer`: the answer came after all; `receipt`: the provider's later word; `late_receipt`: one that changed nothing any more; " +
+            "`status`: a change without either",
+        }),
+        status: Type.String({ description: "After it; where there is a `recipient`, that recipient's" }),
+        id: Type.Optional(Type.String({ description: "Public events only: the `webhook-id`" })),
+        type: Type.Optional(Type.String({ examples: ["sms.sent"] })),
+        sequence: Type.Optional(Type.Integer({ minimum: 1 })),
+        recipient: Type.Optional(Type.String()),
+        error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+        segments: Type.Optional(Type.Integer()),
+        encoding: Type.Optional(Type.String()),
+        receipt_status: Type.Optional(Type.String({ description: "What the receipt said" })),
+      }),
+    ),
+  },
+  { title: "MessageTimeline" },
+);
+
+async function readTimeline(
+  intake: Pick<Intake, "timeline">,
+  channel: ChannelName,
+  call: Call,
+): Promise<Answer> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  const accountId = callerOf(call).account.id;
+  const timeline = id === undefined ? undefined : await intake.timeline({ accountId, channel, id });
+  if (id === undefined || !timeline) throw messageNotFound();
+  const shown = timeline.filter(({ kind }) => SHOWN_KINDS.some((each) => each === kind));
+  return { status: 200, json: JSON.stringify({ data: shown.map((entry) => toResource(id, entry)) }) };
+}
+
+/** Connectors, provider ids and a provider's own words are the operator's. */
+function toResource(messageId: string, entry: TimelineEntry) {
+  const { at, kind, status, sequence, eventType, recipient, error, detail = {} } = entry;
+  return {
+    at: toIso(at),
+    kind,
+    status,
+    id: sequence === undefined ? undefined : toWebhookId(messageId, sequence),
+    type: eventType,
+    sequence,
+    recipient,
+    error: error && { code: error.code, message: error.message },
+    segments: detail.segments,
+    encoding: detail.encoding,
+    receipt_status: detail.receipt_status,
+  };
+}

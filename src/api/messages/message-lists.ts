@@ -1,0 +1,103 @@
+/** List SMS and List Email: an account's messages, newest first. */
+import Type, { type TSchema } from "typebox";
+import type { MessageDesk } from "../../store/store.ts";
+import type { Answer } from "../answer.ts";
+import { callerOf } from "../caller.ts";
+import { EMAIL_STATUSES, EmailMessage } from "../email/email-resource.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { SMS_STATUSES, SmsMessage } from "../sms/sms-resource.ts";
+import { LIST_LIMIT, readListQuery, type Shelf } from "./message-query.ts";
+import { toMessageResource } from "./message-resource.ts";
+
+export function messageListEndpoints(messages: Pick<MessageDesk, "list">): readonly Endpoint[] {
+  return SHELVES.map((shelf) => ({
+    method: "GET",
+    path: shelf.path,
+    operation: shelf.operation,
+    summary: shelf.summary,
+    tag: shelf.tag,
+    auth: "api-key",
+    query: queryOf(shelf),
+    responses: {
+      200: {
+        description:
+          "Newest first, of the last 7 days. A page may hold fewer than `limit`, or none, and yet not be the last: go " +
+          "on while there is a `next`.",
+        schema: shelf.page,
+      },
+      400: { description: "`validation failed`: a filter, `limit` or `cursor` is not what it should be." },
+    },
+    handle: (call) => listMessages(messages, shelf, call),
+  }));
+}
+
+interface ShownShelf extends Shelf {
+  readonly path: string;
+  readonly operation: string;
+  readonly summary: string;
+  readonly tag: string;
+  readonly page: TSchema;
+}
+
+const SHELVES: readonly ShownShelf[] = [
+  {
+    channel: "sms",
+    statuses: SMS_STATUSES,
+    path: "/v1/sms/messages",
+    operation: "listSms",
+    summary: "List SMS, by status, tag, recipient and time",
+    tag: "SMS",
+    page: pageOf(SmsMessage, "SmsPage"),
+  },
+  {
+    channel: "email",
+    statuses: EMAIL_STATUSES,
+    path: "/v1/emails/messages",
+    operation: "listEmail",
+    summary: "List emails, by status, tag, recipient and time",
+    tag: "Email",
+    page: pageOf(EmailMessage, "EmailPage"),
+  },
+];
+
+function pageOf(item: TSchema, title: string): TSchema {
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      next: Type.Optional(Type.String({ description: "Give it as `cursor`; absent on the last page" })),
+    },
+    { title },
+  );
+}
+
+function queryOf({ statuses, channel }: Shelf): Readonly<Record<string, TSchema>> {
+  const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
+  return {
+    status: Type.Optional(Type.String({ enum: [...statuses] })),
+    tag: Type.Optional(Type.String({ description: "One of the message's tags, exactly" })),
+    to: Type.Optional(
+      Type.String({
+        description: channel === "sms" ? "The number" : AN_ADDRESS,
+      }),
+    ),
+    created_after: time("Made then or later"),
+    created_before: time("Made before then"),
+    limit: Type.Optional(
+      Type.Integer({ minimum: LIST_LIMIT.min, maximum: LIST_LIMIT.max, default: LIST_LIMIT.otherwise }),
+    ),
+    cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+  };
+}
+
+const AN_ADDRESS =
+  "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
+  "`xn--bcher-kva.example`)";
+
+async function listMessages(messages: Pick<MessageDesk, "list">, shelf: Shelf, call: Call): Promise<Answer> {
+  const query = readListQuery(call.query, shelf, call.now);
+  const page = await messages.list({ accountId: callerOf(call).account.id, ...query });
+  return {
+    status: 200,
+    json: JSON.stringify({ data: page.messages.map(toMessageResource), next: page.next }),
+  };
+}

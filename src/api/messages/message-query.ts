@@ -1,0 +1,78 @@
+import { parseEmailAddress } from "../../core/email/email-address.ts";
+import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
+import { present } from "../../core/present.ts";
+import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
+import { uuidTime } from "../../core/uuid.ts";
+import type { MessageQuery } from "../../store/store.ts";
+import { validationFailed } from "../errors.ts";
+import { readCount } from "../read-count.ts";
+import { oldestShownAt } from "./message-id.ts";
+
+export const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
+
+export interface Shelf {
+  readonly channel: ChannelName;
+  readonly statuses: readonly MessageStatus[];
+}
+
+/** What a list is asked for; refuses with every problem at once. */
+export function readListQuery(
+  query: URLSearchParams,
+  { channel, statuses }: Shelf,
+  now: number,
+): Omit<MessageQuery, "accountId"> {
+  const errors = createErrors();
+  const createdAfter = readTime(query, "created_after", errors);
+  const limit = readCount(query, { name: "limit", rule: LIST_LIMIT, errors });
+  const filters = present({
+    status: readStatus(query.get("status"), statuses, errors),
+    tag: query.get("tag") ?? undefined,
+    recipient: readRecipient(query.get("to"), channel, errors),
+    createdBefore: readTime(query, "created_before", errors),
+    before: readCursor(query.get("cursor"), errors),
+  });
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { channel, limit, createdFrom: Math.max(createdAfter ?? 0, oldestShownAt(now)), ...filters };
+}
+
+function readStatus(
+  text: string | null,
+  statuses: readonly MessageStatus[],
+  errors: ErrorCollector,
+): MessageStatus | undefined {
+  const status = statuses.find((each) => each === text);
+  if (text !== null && !status) errors.add("status", `must be one of ${statuses.join(", ")}`);
+  return status;
+}
+
+function readRecipient(
+  text: string | null,
+  channel: ChannelName,
+  errors: ErrorCollector,
+): string | undefined {
+  if (text === null) return undefined;
+  // An unescaped `+` of a number arrives as a space.
+  const recipient =
+    channel === "sms" ? parsePhoneNumber(text.replace(/^ (?=\d)/, "+")) : parseEmailAddress(text);
+  if (recipient === undefined) {
+    errors.add("to", channel === "sms" ? "invalid phone number: expected E.164" : "must be an email address");
+  }
+  return recipient;
+}
+
+function readTime(query: URLSearchParams, name: string, errors: ErrorCollector): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  // The same of an offset.
+  const at = parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, "+"));
+  if (at === undefined) errors.add(name, "must be an ISO 8601 timestamp, for example 2026-01-15T12:00:00Z");
+  return at;
+}
+
+function readCursor(text: string | null, errors: ErrorCollector): string | undefined {
+  if (text === null) return undefined;
+  if (uuidTime(text) === undefined) errors.add("cursor", "must be the `next` of a page before");
+  return text.toLowerCase();
+}

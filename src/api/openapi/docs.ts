@@ -1,0 +1,88 @@
+/** The interface's pages for people: Swagger UI, served from this process, so that it works offline. */
+import type { AppDeps } from "../app-deps.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { notFound } from "../errors.ts";
+
+export function docsEndpoints({ docsAsset }: Pick<AppDeps, "docsAsset">): readonly Endpoint[] {
+  return [
+    page("/docs", "docs", () => text(PAGE, "text/html; charset=utf-8")),
+    page("/docs/start.js", "docsScript", () => text(SCRIPT, "text/javascript; charset=utf-8")),
+    page("/docs/{asset}", "docsAsset", async ({ params }) => {
+      const name = params.asset ?? "";
+      const asset = await docsAsset(name);
+      if (!asset) throw notFound();
+      return new Response(asset, { headers: { ...HEADERS, "Content-Type": typeOf(name) } });
+    }),
+  ];
+}
+
+/** Swagger UI sets style attributes; nothing else on the page is inline, and nothing comes from elsewhere. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const HEADERS = {
+  "Content-Security-Policy": POLICY,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-cache",
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Postrider API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/swagger-ui-standalone-preset.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Requests go to where the page came from, under whatever name that is. */
+const SCRIPT = `fetch("/openapi.json")
+  .then((response) => response.json())
+  .then((spec) => {
+    SwaggerUIBundle({
+      spec: { ...spec, servers: [{ url: location.origin }] },
+      dom_id: "#docs",
+      presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+      validatorUrl: null,
+    });
+  });
+`;
+
+function page(path: string, operation: string, handle: Endpoint["handle"]): Endpoint {
+  return {
+    method: "GET",
+    path,
+    operation,
+    summary: "API reference",
+    tag: "Operation",
+    auth: "none",
+    responses: { 200: { description: "A file of the API reference." } },
+    handle,
+  };
+}
+
+function text(body: string, type: string): Response {
+  return new Response(body, { headers: { ...HEADERS, "Content-Type": type } });
+}
+
+function typeOf(name: string): string {
+  return name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
+}

@@ -1,0 +1,63 @@
+import type { FieldErrors } from "../../core/field-errors.ts";
+import type { Endpoint } from "../endpoint.ts";
+import {
+  idempotencyKeyReused,
+  internalError,
+  invalidAdminToken,
+  invalidApiKey,
+  payloadTooLarge,
+  type Refusal,
+  requestInProgress,
+  requestTimeout,
+  serviceUnavailable,
+  tooManyRequests,
+  unsupportedMediaType,
+  validationFailed,
+} from "../errors.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The refusals an endpoint shares with others, by status, each with the body it really has. */
+export function errorResponses(endpoint: Endpoint): Readonly<Record<string, DescribedRefusal>> {
+  const refusals = [
+    ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
+    ...(endpoint.request ? [validationFailed({ to: "required" })] : []),
+    ...(endpoint.request || endpoint.rawBody
+      ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()]
+      : []),
+    ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
+    ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
+    ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
+    ...(endpoint.idempotent ? [requestInProgress(), idempotencyKeyReused()] : []),
+    internalError(),
+    serviceUnavailable(),
+  ];
+  return Object.fromEntries(refusals.map((refusal) => [String(refusal.status), describe(refusal)]));
+}
+
+function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {
+  const [name = ""] = Object.keys(query);
+  return "limit" in query ? { limit: "must be a whole number from 1 to 200" } : { [name]: "required" };
+}
+
+interface DescribedRefusal extends Json {
+  readonly headers: Json;
+}
+
+function describe({ status, message, more }: Refusal): DescribedRefusal {
+  return {
+    description: message,
+    headers: {
+      "X-Request-Id": { schema: { type: "string" } },
+      ...Object.fromEntries(
+        Object.keys(more.headers ?? {}).map((name) => [name, { schema: { type: "string" } }]),
+      ),
+    },
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/Error" },
+        example: { code: status, message, ...(more.details && { details: more.details }) },
+      },
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** `/openapi.json`: generated from the endpoints that are routed and the schemas that validate. */
+import Type, { type TSchema } from "typebox";
+import type { AppDeps } from "../app-deps.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { errorResponses } from "./openapi-errors.ts";
+import { webhooks } from "./openapi-webhooks.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Serves the description of `endpoints`, written once, when it is first asked for. */
+export function openApiEndpoint(
+  endpoints: readonly Endpoint[],
+  deps: Pick<AppDeps, "version" | "baseUrl">,
+): Endpoint {
+  let written: string | undefined;
+  return {
+    method: "GET",
+    path: "/openapi.json",
+    operation: "openapi",
+    summary: "This interface, as OpenAPI 3.1",
+    tag: "Operation",
+    auth: "none",
+    responses: { 200: { description: "The document." } },
+    handle() {
+      written ??= JSON.stringify(describe(endpoints, deps));
+      return new Response(written, { headers: { "Content-Type": "application/json" } });
+    },
+  };
+}
+
+function describe(
+  endpoints: readonly Endpoint[],
+  { version, baseUrl }: Pick<AppDeps, "version" | "baseUrl">,
+): Json {
+  const schemas = new Map<string, TSchema>([["Error", ErrorBody]]);
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of endpoints) {
+    for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
+      const operations = paths[path] ?? {};
+      paths[path] = operations;
+      operations[endpoint.method.toLowerCase()] = describeOperation(endpoint, { path, schemas });
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Postrider", version, description: DESCRIPTION, license: LICENSE },
+    servers: [{ url: baseUrl }],
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    webhooks: webhooks(schemas),
+    components: { schemas: Object.fromEntries(schemas), securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+const DESCRIPTION =
+  "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
+  "`X-Request-Id`; every error has the body `Error`. A connection serves one request after the other: what is sent " +
+  "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
+  "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +
+  "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed.";
+const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: "http", scheme: "bearer", description: "An API key of the account (recommended)." },
+  apiKeyHeader: { type: "apiKey", in: "header", name: "X-API-Key", description: "The same key." },
+  adminToken: { type: "http", scheme: "bearer", description: "The admin token." },
+};
+
+const SECURITY: Readonly<Record<Endpoint["auth"], readonly Json[]>> = {
+  "api-key": [{ apiKey: [] }, { apiKeyHeader: [] }],
+  admin: [{ adminToken: [] }],
+  none: [],
+};
+
+const ErrorBody = Type.Object(
+  {
+    code: Type.Integer({ description: "Equals the HTTP status code" }),
+    message: Type.String({ description: "Short description" }),
+    details: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.String(),
+          description: "Field name to message. Nested fields use dotted names, for example `from.email`",
+        },
+      ),
+    ),
+  },
+  { title: "Error" },
+);
+
+interface Placement {
+  readonly path: string;
+  readonly schemas: Map<string, TSchema>;
+}
+
+function describeOperation(endpoint: Endpoint, { path, schemas }: Placement): Json {
+  const isAlias = path !== endpoint.path;
+  const parameters = [...pathParameters(path), ...queryParameters(endpoint), ...headerParameters(endpoint)];
+  return {
+    operationId: isAlias ? `${endpoint.operation}Alias` : endpoint.operation,
+    summary: endpoint.summary,
+    tags: [endpoint.tag],
+    security: SECURITY[endpoint.auth],
+    ...(isAlias && { deprecated: true, description: `The same as \`${endpoint.path}\`.` }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(endpoint.request && {
+      requestBody: { required: true, content: contentOf(endpoint.request, schemas) },
+    }),
+    responses: describeResponses(endpoint, schemas),
+  };
+}
+
+function pathParameters(path: string): readonly Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters({ query = {} }: Endpoint): readonly Json[] {
+  return Object.entries(query).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: !Type.IsOptional(schema),
+    schema,
+  }));
+}
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "A unique value per logical operation; a repeat within 24 hours replays the first answer.",
+  schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+  example: "0f8b7a34-6f0e-4c57-9a51-3ce2a1b7d9e4",
+};
+
+function headerParameters({ idempotent = false }: Endpoint): readonly Json[] {
+  return idempotent ? [IDEMPOTENCY_KEY] : [];
+}
+
+function describeResponses(endpoint: Endpoint, schemas: Map<string, TSchema>): Json {
+  const shared = errorResponses(endpoint);
+  const responses: Record<string, Json> = { ...shared };
+  for (const [status, { description, schema, mediaType }] of Object.entries(endpoint.responses)) {
+    const isError = Number(status) >= 400 && !schema;
+    responses[status] = {
+      ...shared[status],
+      description,
+      headers: { ...shared[status]?.headers, ...responseHeaders(Number(status), endpoint) },
+      ...(schema && { content: contentOf({ schema, mediaType }, schemas) }),
+      ...(isError && { content: ERROR_CONTENT }),
+    };
+  }
+  return responses;
+}
+
+const ERROR_CONTENT = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+const REQUEST_ID = {
+  description: "Id of the request; the one it came with, if any.",
+  schema: { type: "string" },
+};
+
+function responseHeaders(status: number, { idempotent = false }: Endpoint): Json {
+  const replay = idempotent && status < 300;
+  return {
+    "X-Request-Id": REQUEST_ID,
+    ...(replay && {
+      "Idempotent-Replayed": {
+        description: "`true` where this is the saved answer of an earlier request.",
+        schema: { type: "string", const: "true" },
+      },
+      "Idempotent-Payload-Mismatch": {
+        description: "`true` where that earlier request had another body.",
+        schema: { type: "string", const: "true" },
+      },
+    }),
+  };
+}
+
+/** Titled schemas are described once, by name. */
+function contentOf(
+  { schema, mediaType = "application/json" }: { schema: TSchema; mediaType?: string | undefined },
+  schemas: Map<string, TSchema>,
+): Json {
+  return { [mediaType]: { schema: referenced(schema, schemas) } };
+}
+
+function referenced(schema: TSchema, schemas: Map<string, TSchema>): unknown {
+  const { title, anyOf } = schema as { title?: string; anyOf?: readonly TSchema[] };
+  if (title === undefined) return anyOf ? { anyOf: anyOf.map((one) => referenced(one, schemas)) } : schema;
+  schemas.set(title, schema);
+  return { $ref: `#/components/schemas/${title}` };
+}

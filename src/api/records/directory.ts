@@ -1,0 +1,127 @@
+import { type Domain, senderDomain } from "../../core/domains/domain.ts";
+import type {
+  Account,
+  Connector,
+  DltEntity,
+  PushApp,
+  RecordTypes,
+  Route,
+  Sender,
+  SmsTemplate,
+} from "../../core/records/accounts.ts";
+import { withConditionKeys } from "../../core/records/routes.ts";
+import type { OptOutQuery, Records } from "../../store/store.ts";
+import type { DoorDeps } from "../app-deps.ts";
+import type { MaybePromise } from "../when-ready.ts";
+import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
+import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
+
+/** What operators have registered, as requests need it: read again when a reading is a second old or was forgotten. */
+export interface Directory {
+  template(accountId: string, id: string): MaybePromise<SmsTemplate | undefined>;
+  /** Where several templates carry the same DLT id, the oldest. */
+  templateByDltId(accountId: string, dltTemplateId: string): MaybePromise<SmsTemplate | undefined>;
+  senders(accountId: string): MaybePromise<readonly Sender[]>;
+  dltEntities(accountId: string): MaybePromise<readonly DltEntity[]>;
+  /** Ids of the connectors whose provider renders by template id, so that a template unknown here is no obstacle. */
+  templateRenderers(): MaybePromise<ReadonlySet<string>>;
+  /** `domain` in lower case, in any spelling. */
+  domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
+  routes(): MaybePromise<readonly Route[]>;
+  connector(id: string): MaybePromise<Connector | undefined>;
+  /** Those of `to` who have opted out. Read for each request only of accounts with a long list. */
+  optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
+  account(id: string): MaybePromise<Account | undefined>;
+  pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
+  /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
+  settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
+  /** Something of it has changed: all of it is read again. */
+  forget(): void;
+}
+
+const MAX_ENTRIES = 10_000;
+/** Rows of one list: more senders or routes than this and the newest are not seen. */
+const MAX_LISTED = 10_000;
+const PAGE = 1000;
+
+export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connectorKinds">): Directory {
+  const { store, clock } = deps;
+  const { records } = store;
+  const caches: Pick<FreshCache<unknown>, "forget">[] = [];
+  const cache = <Value>(maxEntries = MAX_ENTRIES): FreshCache<Value> => {
+    const made = createFreshCache<Value>({ clock, maxEntries });
+    caches.push(made);
+    return made;
+  };
+  const templates = cache<SmsTemplate | undefined>();
+  const senders = cache<readonly Sender[]>(1000);
+  const entities = cache<readonly DltEntity[]>(1000);
+  const renderers = cache<ReadonlySet<string>>(1);
+  const domains = cache<Domain | undefined>();
+  const routes = cache<readonly Route[]>(1);
+  const connectors = cache<Connector | undefined>();
+  const accounts = cache<Account | undefined>();
+  const optOuts = cache<KnownOptOuts>(1000);
+  const pushApps = cache<PushApp | undefined>();
+  const settings = cache<Readonly<Record<string, string>>>();
+
+  return {
+    template: (accountId, id) =>
+      templates.get(`${accountId} ${id}`, () => records.find("smsTemplates", { accountId, id })),
+    templateByDltId: (accountId, dltTemplateId) =>
+      templates.get(`${accountId} dlt ${dltTemplateId}`, () =>
+        records.find("smsTemplates", { accountId, dltTemplateId }),
+      ),
+    senders: (accountId) => senders.get(accountId, () => listAll(records, "senders", { accountId })),
+    dltEntities: (accountId) => entities.get(accountId, () => listAll(records, "dltEntities", { accountId })),
+    templateRenderers: () => renderers.get("", () => listTemplateRenderers(deps)),
+    domain: (accountId, domain) =>
+      domains.get(`${accountId} ${domain}`, () => findDomain(records, { accountId, domain })),
+    connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
+    routes: () => routes.get("", async () => (await listAll(records, "routes", {})).map(withConditionKeys)),
+    optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
+    account: (id) => accounts.get(id, () => records.find("accounts", { id })),
+    pushApp: (accountId, id) =>
+      pushApps.get(`${accountId} ${id}`, () => records.find("pushApps", { accountId, id })),
+    settings: (accountId) =>
+      settings.get(accountId ?? "", async () => ({
+        ...(await records.settings(undefined)),
+        ...(accountId !== undefined && (await records.settings(accountId))),
+      })),
+    forget() {
+      for (const each of caches) each.forget();
+    },
+  };
+}
+
+async function findDomain(
+  records: Records,
+  where: Pick<Domain, "accountId" | "domain">,
+): Promise<Domain | undefined> {
+  return senderDomain(await records.list("domains", where, { limit: PAGE }));
+}
+
+async function listTemplateRenderers({
+  store,
+  connectorKinds = [],
+}: Pick<DoorDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
+  const connectors = await listAll(store.records, "connectors", {});
+  const rendering = connectors.filter((connector) =>
+    connectorKinds.find(({ kind }) => kind === connector.kind)?.rendersTemplates?.(connector),
+  );
+  return new Set(rendering.map(({ id }) => id));
+}
+
+async function listAll<K extends "senders" | "routes" | "dltEntities" | "connectors">(
+  records: Records,
+  kind: K,
+  where: Partial<RecordTypes[K]>,
+): Promise<readonly RecordTypes[K][]> {
+  const all: RecordTypes[K][] = [];
+  for (let after: string | undefined; all.length < MAX_LISTED; after = all.at(-1)?.id) {
+    const page = await records.list(kind, where, { limit: PAGE, ...(after !== undefined && { after }) });
+    all.push(...page);
+    if (page.length < PAGE) break;
+  }
+  return all;
+}

@@ -1,0 +1,74 @@
+import type { Clock } from "../../core/clock.ts";
+
+/** What was read a short while ago, so that a busy account does not read the same row for every request. */
+export interface FreshCache<Value> {
+  /**
+   * The value of `key`, by `load` if the last reading began `maxAgeMs` ago or longer. Those who want the same key
+   * at the same time share one reading; a failed reading is not kept.
+   */
+  get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
+  /** What `get` would give without a reading; `undefined` where it would have to read. */
+  peek(key: string): { readonly value: Value } | undefined;
+  /** Whoever asks from now on gets a reading that began later. */
+  forget(): void;
+}
+
+export interface FreshCacheOptions<Value> {
+  readonly clock: Clock;
+  /** The oldest readings go when there are more. */
+  readonly maxEntries: number;
+  /** Whether a value is worth keeping; all are where this is absent. */
+  readonly keeps?: (value: Value) => boolean;
+  readonly maxAgeMs?: number;
+}
+
+/** Within this time of a change, every process acts on it. */
+const MAX_AGE_MS = 1000;
+
+export function createFreshCache<Value>(options: FreshCacheOptions<Value>): FreshCache<Value> {
+  const { clock, maxEntries, keeps = () => true, maxAgeMs = MAX_AGE_MS } = options;
+  const known = new Map<string, { readonly value: Value; readonly readAt: number }>();
+  let loading = new Map<string, { readonly promise: Promise<Value>; readonly readAt: number }>();
+
+  const keep = (key: string, entry: { readonly value: Value; readonly readAt: number }) => {
+    known.delete(key);
+    if (!keeps(entry.value)) return;
+    known.set(key, entry);
+    if (known.size > maxEntries) known.delete(known.keys().next().value ?? key);
+  };
+
+  const freshEntry = (key: string, now: number) => {
+    const entry = known.get(key);
+    return entry && now - entry.readAt < maxAgeMs ? entry : undefined;
+  };
+
+  const read = async (key: string, load: (key: string) => Promise<Value>, readAt: number) => {
+    const readings = loading;
+    try {
+      const value = await load(key);
+      if (readings === loading) keep(key, { value, readAt });
+      return value;
+    } finally {
+      if (readings.get(key)?.readAt === readAt) readings.delete(key);
+    }
+  };
+
+  return {
+    get(key, load) {
+      const now = clock.monotonicMs();
+      const entry = freshEntry(key, now);
+      if (entry) return entry.value;
+      // A reading that began too long ago may have missed what a caller of now must see.
+      const shared = loading.get(key);
+      if (shared && now - shared.readAt < maxAgeMs) return shared.promise;
+      const promise = read(key, load, now);
+      loading.set(key, { promise, readAt: now });
+      return promise;
+    },
+    peek: (key) => freshEntry(key, clock.monotonicMs()),
+    forget() {
+      known.clear();
+      loading = new Map();
+    },
+  };
+}

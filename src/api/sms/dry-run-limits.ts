@@ -1,0 +1,39 @@
+/** What an account's limits say of a request as things stand; accepting judges anew, in its own transaction. */
+import type { FieldErrors } from "../../core/field-errors.ts";
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import { present } from "../../core/present.ts";
+import type { SmsTemplate } from "../../core/records/accounts.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { SendSms } from "../../core/sms/send-sms.ts";
+import type { Intake } from "../../store/store.ts";
+import { limitedRequest, limitSentence, tallyOf } from "../limits/sending-limit.ts";
+
+export interface Limited {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly template: SmsTemplate | undefined;
+  readonly now: number;
+}
+
+/** By recipient: why it would be refused, `undefined` where it would not. Absent: the account has no limits. */
+export type LimitVerdict = (recipient: string) => FieldErrors | undefined;
+
+export async function judgeLimits(
+  intake: Pick<Intake, "overLimit">,
+  { caller, request, template, now }: Limited,
+): Promise<LimitVerdict | undefined> {
+  const content = {
+    channel: "sms" as const,
+    ...present({ text: template?.body, variables: request.variables }),
+  };
+  const limited = limitedRequest(caller, content, now);
+  if (!limited) return undefined;
+  const isOnce = readSetting(caller.settings, "batch_duplicates") === "once";
+  const recipients = isOnce ? [...new Set(request.to)] : request.to;
+  const refusal = await intake.overLimit({ accountId: caller.account.id, recipients, limited });
+  if (!refusal) return () => undefined;
+  const over = refusal.recipients && new Set(refusal.recipients);
+  const tally = tallyOf(recipients);
+  return (recipient) =>
+    over?.has(recipient) === false ? undefined : { to: limitSentence(refusal, tally.get(recipient)) };
+}

@@ -1,0 +1,78 @@
+/** What a dry run answers, for the description of the interface. */
+import Type from "typebox";
+import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
+import { HEALTH } from "../health-resource.ts";
+
+const verdict = Type.Object({
+  check: Type.String({ description: "Name of the check", examples: ["variables", "dlt", "limits"] }),
+  verdict: Type.Enum(["passed", "refused", "not_applicable"], { type: "string" }),
+  details: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: Type.String(),
+        description: "As in a 400: field name to reason; where refused",
+      },
+    ),
+  ),
+});
+
+const route = Type.Object(
+  {
+    route_id: Type.String(),
+    failover: Type.Enum(["safe", "always"], { type: "string" }),
+    connectors: Type.Array(
+      Type.Object({
+        connector_id: Type.String(),
+        name: Type.Optional(Type.String()),
+        weight: Type.Optional(Type.Integer()),
+        state: Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
+          type: "string",
+          description: "`unknown`: not run by the process that answered",
+        }),
+        health: Type.Optional(HEALTH),
+      }),
+      { description: "In the order in which they are tried" },
+    ),
+  },
+  { description: "Absent where none leads to the number" },
+);
+
+export const DryRunSms = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    would_send: Type.Boolean({ description: "No check has refused it" }),
+    to: Type.String({ description: "Normalized E.164 number" }),
+    from: Type.Optional(Type.String({ description: "The sender that would go out" })),
+    template_id: Type.Optional(Type.String()),
+    dlt_template_id: Type.Optional(Type.String()),
+    dlt_entity_id: Type.Optional(Type.String()),
+    category: Type.Optional(Type.Enum([...SMS_CATEGORIES], { type: "string" })),
+    status: Type.Enum(["queued", "scheduled"], { type: "string" }),
+    deferred_until: Type.Optional(
+      Type.String({ format: "date-time", description: "Promotional messages wait for the day in India" }),
+    ),
+    expires_at: Type.String({
+      format: "date-time",
+      description: "End of its window: one that is `deferred_until` then or later expires",
+    }),
+    encoding: Type.Optional(Type.Enum(["gsm7", "ucs2"], { type: "string" })),
+    segments: Type.Optional(
+      Type.Integer({ description: "Absent, as all of the text, where the provider renders it" }),
+    ),
+    units: Type.Optional(Type.Integer({ description: "Septets (gsm7) or UTF-16 units (ucs2) of the text" })),
+    characters: Type.Optional(Type.Integer({ description: "Code points of the text" })),
+    route: Type.Optional(route),
+    checks: Type.Array(verdict),
+  },
+  { title: "DryRunSms" },
+);
+
+export const DryRunSmsBatch = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    would_send: Type.Boolean({ description: "None is refused: a batch is taken whole or not at all" }),
+    messages: Type.Array(DryRunSms, { description: "One per entry of `to`, in its order" }),
+  },
+  { title: "DryRunSmsBatch" },
+);

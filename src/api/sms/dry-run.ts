@@ -1,0 +1,164 @@
+/** What Send SMS would make of a request, without doing any of it: nothing is stored and nothing is sent. */
+import { setImmediate } from "node:timers/promises";
+import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import type { Route } from "../../core/records/accounts.ts";
+import { mayGoAt } from "../../core/sms/promotional-hours.ts";
+import type { SendSms } from "../../core/sms/send-sms.ts";
+import { segmentSms } from "../../core/sms/sms-segments.ts";
+import { renderSms } from "../../core/sms/sms-text.ts";
+import { toIso } from "../../core/timestamp.ts";
+import { isUuid } from "../../core/uuid.ts";
+import type { Answer } from "../answer.ts";
+import { toHealth } from "../health-resource.ts";
+import type { MessageDeps } from "../messages/message-deps.ts";
+import { judgeLimits, type LimitVerdict } from "./dry-run-limits.ts";
+import { checksOf, openFlight, preflight, type SmsCheck, type SmsFlight } from "./sms-preflight.ts";
+import { windowEnd } from "./sms-window.ts";
+
+export interface DryRun {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly now: number;
+}
+
+/** Each recipient is judged by itself, so that each has its own verdicts, however long the batch. */
+export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
+  const shared = createShared(deps, { caller, request, now });
+  const judged = new Map<string, Promise<DryRunResource>>();
+  const judge = (recipient: SendSms["to"][number]): Promise<DryRunResource> => {
+    const known = judged.get(recipient);
+    if (known) return known;
+    const alone = { ...request, to: [recipient], isBatch: false };
+    const judging = judgeOne(deps, { caller, request: alone, now }, shared);
+    judged.set(recipient, judging);
+    return judging;
+  };
+  const messages: DryRunResource[] = [];
+  for (const recipient of request.to) {
+    messages.push(await judge(recipient));
+    if (messages.length % AT_ONCE === 0) await setImmediate();
+  }
+  const json = request.isBatch
+    ? { dry_run: true, would_send: messages.every((each) => each.would_send), messages }
+    : messages[0];
+  return { status: 200, json: JSON.stringify(json) };
+}
+
+type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
+
+/** Recipients that are judged in one turn of the event loop: others have to be served too. */
+const AT_ONCE = 20;
+
+/** What is the same for every recipient, found out once: the template is one, and recipients count together. */
+interface Shared {
+  readonly limits: (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
+  readonly text: (flight: SmsFlight) => ReturnType<typeof textOf>;
+}
+
+function createShared({ intake }: MessageDeps, asked: DryRun): Shared {
+  let limits: ReturnType<typeof judgeLimits> | undefined;
+  let text: ReturnType<typeof textOf> | undefined;
+  return {
+    limits(template) {
+      limits ??= judgeLimits(intake, { ...asked, template });
+      return limits;
+    },
+    text(flight) {
+      text ??= textOf(flight);
+      return text;
+    },
+  };
+}
+
+async function judgeOne(deps: MessageDeps, asked: DryRun, shared: Shared) {
+  const flight = await openFlight(deps.directory, asked);
+  const errors = new Map<SmsCheck, ErrorCollector>();
+  await preflight(flight, (check) => {
+    const own = createErrors();
+    errors.set(check, own);
+    return own;
+  });
+  const { request, resolved, template } = flight;
+  const limit = limitVerdict(await shared.limits(template), request.to[0] ?? "");
+  return {
+    dry_run: true,
+    would_send: limit.verdict !== "refused" && [...errors.values()].every((each) => each.isEmpty()),
+    to: request.to[0],
+    from: resolved?.from ?? request.from,
+    template_id: request.templateId ?? template?.id,
+    dlt_template_id: resolved?.dltTemplateId ?? request.dltTemplateId,
+    dlt_entity_id: resolved?.dltEntityId ?? request.dltEntityId,
+    category: template?.category,
+    status: request.scheduleAt === undefined ? "queued" : "scheduled",
+    deferred_until: deferredUntil(flight),
+    expires_at: toIso(windowEnd(request, asked.caller, asked.now)),
+    ...shared.text(flight),
+    route: await routeOf(deps, flight),
+    checks: [...checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))), limit],
+  };
+}
+
+function toVerdict({ name }: SmsCheck, errors: ErrorCollector | undefined) {
+  if (!errors) return { check: name, verdict: "not_applicable" };
+  if (errors.isEmpty()) return { check: name, verdict: "passed" };
+  return { check: name, verdict: "refused", details: errors.list() };
+}
+
+function limitVerdict(judge: LimitVerdict | undefined, recipient: string) {
+  const check = "limits";
+  if (!judge) return { check, verdict: "not_applicable" };
+  const details = judge(recipient);
+  return details ? { check, verdict: "refused", details } : { check, verdict: "passed" };
+}
+
+function deferredUntil({ caller, request, template, now }: SmsFlight): string | undefined {
+  const { account, settings } = caller;
+  const category = template?.category;
+  const content = { channel: "sms", ...(category && { category }) } as const;
+  const dueAt = request.scheduleAt ?? now;
+  const opensAt = mayGoAt({ accountMode: account.mode, settings, content }, request.to[0] ?? "", dueAt);
+  return opensAt === dueAt ? undefined : toIso(opensAt);
+}
+
+/** Nothing, where the text is not known here: the template is the provider's, or a variable is missing. */
+function textOf({ template, request, caller }: SmsFlight) {
+  if (!template) return {};
+  const { variables = {} } = request;
+  const rendered = renderSms(template.body, { variables, settings: caller.settings });
+  if ("missing" in rendered) return {};
+  const { encoding, parts, units } = segmentSms(rendered.text);
+  return { encoding, segments: parts.length, units, characters: [...rendered.text].length };
+}
+
+async function routeOf(deps: MessageDeps, { queues, routes }: SmsFlight) {
+  const [queue = ""] = queues;
+  if (queue === "") return undefined;
+  const route = routes.find(({ id }) => id === queue) ?? builtIn(queue);
+  return {
+    route_id: route.id,
+    failover: route.failover ?? "safe",
+    connectors: await Promise.all(route.connectorIds.map((id) => connectorOf(deps, route, id))),
+  };
+}
+
+/** The sandbox's queues are routes to connectors of the same name. */
+function builtIn(queue: string): Pick<Route, "id" | "connectorIds" | "failover" | "weights"> {
+  return { id: queue, connectorIds: [queue] };
+}
+
+async function connectorOf(
+  { directory, connectorStatus }: MessageDeps,
+  { weights }: Pick<Route, "weights">,
+  id: string,
+) {
+  const connector = isUuid(id) ? await directory.connector(id) : undefined;
+  const status = connectorStatus(id);
+  return {
+    connector_id: id,
+    name: connector?.name,
+    weight: weights?.[id],
+    state: status?.state ?? "unknown",
+    health: status?.health && toHealth(status.health),
+  };
+}

@@ -1,0 +1,83 @@
+/** What an account's own guards say of the recipients of a request, before it is accepted. */
+import type { ErrorCollector, Summary } from "../../core/field-errors.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import { senderKey } from "../../core/suppressions/opt-out.ts";
+import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
+
+const DESTINATIONS: SmsCheck = {
+  name: "allowed_destinations",
+  appliesTo: ({ caller }) => caller.settings.allowed_destinations !== undefined,
+  judge(flight, errors) {
+    const prefixes = allowedPrefixes(flight.caller.settings);
+    if (prefixes.length === 0) return;
+    const isAllowed = (number: string) => prefixes.some((prefix) => number.startsWith(prefix));
+    report(flight, errors, {
+      isRefused: (number) => !isAllowed(number),
+      reason: `the account may only send to numbers that begin with ${prefixes.join(", ")} (allowed_destinations)`,
+      summary: (bad, total) => `${bad} of ${total} numbers are not among those the account may send to`,
+    });
+  },
+};
+
+const OPT_OUTS: SmsCheck = {
+  name: "opt_outs",
+  judge(flight, errors) {
+    const { caller, request, resolved, directory } = flight;
+    const from = resolved?.from ?? request.from;
+    const sender = from === undefined ? undefined : senderKey(from);
+    const { id: accountId } = caller.account;
+    const { to } = request;
+    const found = directory.optedOut(sender ? { accountId, to, sender } : { accountId, to });
+    if (found instanceof Promise) return reportOptedOutOf(found, flight, errors);
+    if (found.length > 0) reportOptedOut(found, flight, errors);
+  },
+};
+
+type Numbers = readonly string[];
+
+async function reportOptedOutOf(
+  reading: Promise<Numbers>,
+  flight: SmsFlight,
+  errors: ErrorCollector,
+): Promise<void> {
+  const found = await reading;
+  if (found.length > 0) reportOptedOut(found, flight, errors);
+}
+
+function reportOptedOut(optedOut: Numbers, flight: SmsFlight, errors: ErrorCollector): void {
+  const out = new Set(optedOut);
+  report(flight, errors, {
+    isRefused: (number) => out.has(number),
+    reason: "has opted out of messages from this sender",
+    summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from this sender`,
+  });
+}
+
+export const GUARD_CHECKS: readonly SmsCheck[] = [DESTINATIONS, OPT_OUTS];
+
+function allowedPrefixes(settings: Readonly<Record<string, string>>): readonly string[] {
+  const listed = readSetting(settings, "allowed_destinations") ?? "";
+  return listed.split(",").flatMap((prefix) => {
+    const digits = prefix.trim().replace(/^\+/, "");
+    return digits === "" ? [] : [`+${digits}`];
+  });
+}
+
+interface Refused {
+  readonly isRefused: (number: string) => boolean;
+  readonly reason: string;
+  readonly summary: Summary;
+}
+
+function report(
+  { request }: SmsFlight,
+  errors: ErrorCollector,
+  { isRefused, reason, summary }: Refused,
+): void {
+  const total = request.to.length;
+  for (const [index, number] of request.to.entries()) {
+    if (!isRefused(number)) continue;
+    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason, summary });
+    else errors.add("to", reason);
+  }
+}

@@ -1,0 +1,196 @@
+/** Send SMS and Get SMS. */
+import Type from "typebox";
+import type { KeyOwner, NewMessage } from "../../core/messages/accept-request.ts";
+import type { Part } from "../../core/messages/message.ts";
+import type { Writable } from "../../core/present.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import { deferralDetail, mayGoAt } from "../../core/sms/promotional-hours.ts";
+import { parseSendSms, type SendSms, SendSmsBody } from "../../core/sms/send-sms.ts";
+import type { Answer, Answered } from "../answer.ts";
+import { callerOf } from "../caller.ts";
+import type { Call, Endpoint } from "../endpoint.ts";
+import { messageNotFound } from "../errors.ts";
+import { limitedRequest } from "../limits/sending-limit.ts";
+import { acceptMessages } from "../messages/accept-messages.ts";
+import type { MessageDeps } from "../messages/message-deps.ts";
+import { shownMessageId } from "../messages/message-id.ts";
+import type { MaybePromise } from "../when-ready.ts";
+import { dryRunSms } from "./dry-run.ts";
+import { DryRunSms, DryRunSmsBatch } from "./dry-run-resource.ts";
+import { refuseSms } from "./refuse-sms.ts";
+import { planSms, type SmsPlan } from "./sms-plan.ts";
+import {
+  AcceptedSms,
+  AcceptedSmsBatch,
+  acceptedSmsJson,
+  SmsMessage,
+  smsResourceJson,
+} from "./sms-resource.ts";
+import { windowEnd } from "./sms-window.ts";
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/sms/messages",
+      aliases: ["/v1/sms/send"],
+      operation: "sendSms",
+      summary: "Send an SMS to one recipient or to a batch",
+      tag: "SMS",
+      auth: "api-key",
+      idempotent: true,
+      request: { schema: SendSmsBody, maxBytes: MAX_BODY_BYTES },
+      responses: {
+        200: {
+          description: "With `dry_run`: what would become of the request. Nothing was stored or sent.",
+          schema: Type.Union([DryRunSms, DryRunSmsBatch]),
+        },
+        202: {
+          description: "Accepted, durably. A batch (`to` is an array) is answered with `messages`.",
+          schema: Type.Union([AcceptedSms, AcceptedSmsBatch]),
+        },
+      },
+      handle: (call) => sendSms(deps, call),
+    },
+    {
+      method: "GET",
+      path: "/v1/sms/messages/{message_id}",
+      operation: "getSms",
+      summary: "Read an SMS and its status",
+      tag: "SMS",
+      auth: "api-key",
+      responses: {
+        200: { description: "The message.", schema: SmsMessage },
+        404: { description: "`message not found`: unknown, or older than 7 days." },
+      },
+      handle: (call) => getSms(deps, call),
+    },
+  ];
+}
+
+function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
+  const caller = callerOf(call);
+  const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
+  if ("errors" in parsed) return refuseSms(deps.directory, call);
+  const request = parsed.value;
+  if (request.isDryRun) return dryRunSms(deps, { caller, request, now: call.now });
+  const planned = planSms(deps.directory, { caller, request, now: call.now });
+  return planned instanceof Promise
+    ? acceptPlanned(deps, call, { request, planned })
+    : acceptSms(deps, call, { request, plan: planned });
+}
+
+async function acceptPlanned(
+  deps: MessageDeps,
+  call: Call,
+  { request, planned }: { readonly request: SendSms; readonly planned: Promise<SmsPlan> },
+): Promise<Answered> {
+  return acceptSms(deps, call, { request, plan: await planned });
+}
+
+interface PlannedSms {
+  readonly request: SendSms;
+  readonly plan: SmsPlan;
+}
+
+function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms): Promise<Answered> {
+  const caller = callerOf(call);
+  const { now } = call;
+  const making = { deps, caller, request, plan, now, expiresAt: windowEnd(request, caller, now) };
+  const { messages, body } = request.isBatch ? makeBatch(making) : makeSingle(making);
+  const flow = messages.length === 1 ? "single" : "batch";
+  const { content } = plan;
+  const accepting: Writable<Accepting> = { accountId: caller.account.id, flow, content, messages };
+  const limited = limitedRequest(caller, content, now);
+  if (limited) accepting.limited = limited;
+  return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body });
+}
+
+type Accepting = Parameters<typeof acceptMessages>[1];
+
+interface Made {
+  readonly messages: readonly NewMessage[];
+  /** The answer. */
+  readonly body: string;
+}
+
+interface Making extends PlannedSms {
+  readonly deps: MessageDeps;
+  readonly caller: KeyOwner;
+  readonly now: number;
+  readonly expiresAt: number;
+}
+
+function makeSingle(making: Making): Made {
+  const message = toMessage(0, making);
+  return { messages: [message], body: acceptedSmsJson(message, making.deps.createdAtOf(message.id)) };
+}
+
+/** Where the account wants it, a number that is repeated shares the message of its first mention. */
+function makeBatch(making: Making): Made {
+  const { deps, request, caller } = making;
+  const isOnce = sendsRepeatsOnce(caller);
+  const messages: NewMessage[] = [];
+  const answers: string[] = [];
+  const first = new Map<string, string>();
+  for (const [index, recipient] of request.to.entries()) {
+    let answer = isOnce ? first.get(recipient) : undefined;
+    if (answer === undefined) {
+      const message = toMessage(index, making);
+      answer = acceptedSmsJson(message, deps.createdAtOf(message.id));
+      messages.push(message);
+      first.set(recipient, answer);
+    }
+    answers.push(answer);
+  }
+  return { messages, body: `{"messages":[${answers.join(",")}]}` };
+}
+
+/** The message of entry `index` of `to`. */
+function toMessage(index: number, making: Making): NewMessage {
+  const { deps, request, plan, expiresAt, now } = making;
+  const { scheduleAt } = request;
+  const recipient = request.to[index] ?? "";
+  const jobs = [{ queue: plan.queues[index] ?? "" }];
+  const message: Writable<NewMessage> = {
+    id: deps.ids(),
+    recipient,
+    status: scheduleAt === undefined ? "queued" : "scheduled",
+    parts: NO_PARTS,
+    expiresAt,
+    jobs,
+  };
+  if (scheduleAt !== undefined) message.dueAt = scheduleAt;
+  if (plan.content.category === "promotional") defer(message, scheduleAt ?? now, making);
+  return message;
+}
+
+/** A promotional message waits for the day, or for the end of its window where that comes before. */
+function defer(
+  message: Writable<NewMessage>,
+  dueAt: number,
+  { plan, caller: { account, settings } }: Making,
+): void {
+  const promotion = { accountMode: account.mode, settings, content: plan.content };
+  const opensAt = mayGoAt(promotion, message.recipient, dueAt);
+  if (opensAt === dueAt) return;
+  message.dueAt = Math.min(opensAt, message.expiresAt);
+  message.deferral = deferralDetail({ settings }, opensAt);
+}
+
+/** Segments are counted when the text is rendered for its first attempt. */
+const NO_PARTS: readonly Part[] = [];
+
+function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
+  return readSetting(settings, "batch_duplicates") === "once";
+}
+
+async function getSms({ intake }: MessageDeps, call: Call): Promise<Answer> {
+  const id = shownMessageId(call.params.message_id, call.now);
+  const accountId = callerOf(call).account.id;
+  const message = id === undefined ? undefined : await intake.findMessage({ accountId, channel: "sms", id });
+  if (message?.content.channel !== "sms") throw messageNotFound();
+  return { status: 200, json: smsResourceJson(message, message.content) };
+}

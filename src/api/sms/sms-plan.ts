@@ -1,0 +1,55 @@
+/** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
+import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
+import type { SmsContent } from "../../core/messages/message.ts";
+import { validationFailed } from "../errors.ts";
+import type { Directory } from "../records/directory.ts";
+import { type MaybePromise, whenReady } from "../when-ready.ts";
+import { type FlightRequest, openFlight, preflight, type SmsFlight } from "./sms-preflight.ts";
+
+export interface SmsPlan {
+  readonly content: SmsContent;
+  /** Aligned with the request's `to`. */
+  readonly queues: readonly string[];
+}
+
+/** Refuses, with every problem at once, what could not be sent. */
+export function planSms(directory: Directory, asked: FlightRequest): MaybePromise<SmsPlan> {
+  return whenReady(openFlight(directory, asked), judgeFlight);
+}
+
+function judgeFlight(flight: SmsFlight): MaybePromise<SmsPlan> {
+  const errors = createErrors();
+  const judged = preflight(flight, errors);
+  return judged instanceof Promise ? toPlanAfter(judged, flight, errors) : toPlan(flight, errors);
+}
+
+async function toPlanAfter(
+  judged: Promise<void>,
+  flight: SmsFlight,
+  errors: ErrorCollector,
+): Promise<SmsPlan> {
+  await judged;
+  return toPlan(flight, errors);
+}
+
+function toPlan(flight: SmsFlight, errors: ErrorCollector): SmsPlan {
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { content: toContent(flight), queues: flight.queues };
+}
+
+/** Everything of the request but its recipients and its times. Field by field: a rest pattern costs most of a microsecond. */
+function toContent({ request, template, resolved }: SmsFlight): SmsContent {
+  const content: { -readonly [Field in keyof SmsContent]: SmsContent[Field] } = { channel: "sms" };
+  if (request.from !== undefined) content.from = request.from;
+  if (request.templateId !== undefined) content.templateId = request.templateId;
+  if (request.dltTemplateId !== undefined) content.dltTemplateId = request.dltTemplateId;
+  if (request.dltEntityId !== undefined) content.dltEntityId = request.dltEntityId;
+  if (request.variables !== undefined) content.variables = request.variables;
+  if (request.callbackUrl !== undefined) content.callbackUrl = request.callbackUrl;
+  if (request.tags !== undefined) content.tags = request.tags;
+  if (request.metadata !== undefined) content.metadata = request.metadata;
+  if (template?.category !== undefined) content.category = template.category;
+  if (template) content.text = template.body;
+  if (resolved !== undefined) content.resolved = resolved;
+  return content;
+}

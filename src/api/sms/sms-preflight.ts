@@ -1,0 +1,194 @@
+/**
+ * What a request is held to before it is accepted, check by check: Send SMS reports all that is refused at once, its
+ * `dry_run` shows the verdict of each. A check joins by a row in `SANDBOX_CHECKS` or `LIVE_CHECKS`.
+ */
+import type { ErrorCollector } from "../../core/field-errors.ts";
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import type { SmsContent } from "../../core/messages/message.ts";
+import type { Route, Sender, SmsTemplate } from "../../core/records/accounts.ts";
+import { chooseRoute, SANDBOX_QUEUES } from "../../core/records/routes.ts";
+import type { SendSms } from "../../core/sms/send-sms.ts";
+import { isTooLong, MAX_SEGMENTS } from "../../core/sms/sms-segments.ts";
+import { asSent } from "../../core/sms/sms-text.ts";
+import { renderTemplate } from "../../core/sms/template.ts";
+import type { Directory } from "../records/directory.ts";
+import type { MaybePromise } from "../when-ready.ts";
+import { type FoundTemplates, findTemplates } from "./find-templates.ts";
+import { GUARD_CHECKS } from "./guard-checks.ts";
+import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
+
+/** A request on its way through the checks: what it is judged by, and what they have settled so far. */
+export interface SmsFlight {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly directory: Directory;
+  readonly templates: FoundTemplates;
+  /** The one whose text goes out. */
+  readonly template: SmsTemplate | undefined;
+  /** Of a live account; a sandbox needs none. */
+  readonly senders: readonly Sender[];
+  readonly routes: readonly Route[];
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Where they differ from what was asked for. */
+  resolved?: SmsContent["resolved"];
+  /** Aligned with the request's `to`; "" where none leads there. */
+  queues: readonly string[];
+}
+
+export interface SmsCheck {
+  /** As `dry_run` calls it. */
+  readonly name: string;
+  /** Absent: to every request. */
+  appliesTo?(flight: SmsFlight): boolean;
+  /** Notes what is refused, by the fields of the request, and settles in the flight what is its to settle. */
+  judge(flight: SmsFlight, errors: ErrorCollector): MaybePromise<void>;
+}
+
+const VARIABLES: SmsCheck = {
+  name: "variables",
+  appliesTo: ({ template }) => template !== undefined,
+  judge({ template, request, caller }, errors) {
+    if (!template) return;
+    const rendered = renderTemplate(template.body, request.variables ?? {});
+    if ("text" in rendered) {
+      if (isTooLong(rendered.text) && isTooLong(asSent(rendered.text, caller.settings)))
+        errors.add(request.variables ? "variables" : templateFieldOf(request), TOO_LONG);
+      return;
+    }
+    for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
+  },
+};
+
+const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
+
+/** The field that names the template whose text goes out. */
+function templateFieldOf({ templateId }: SendSms): string {
+  return templateId === undefined ? "dlt_template_id" : "template_id";
+}
+
+const SANDBOX_ROUTE: SmsCheck = {
+  name: "route",
+  judge(flight) {
+    flight.queues = flight.request.to.map(toSandbox);
+  },
+};
+
+const toSandbox = () => SANDBOX_QUEUES.sms;
+
+const ROUTE: SmsCheck = {
+  name: "route",
+  judge(flight, errors) {
+    const { request, routes, template, caller, resolved } = flight;
+    const total = request.to.length;
+    const asked = {
+      accountId: caller.account.id,
+      channel: "sms",
+      sender: resolved?.from ?? request.from,
+      category: template?.category,
+    } as const;
+    flight.queues = request.to.map((destination, index) => {
+      const route = chooseRoute(routes, { ...asked, destination });
+      if (route) return route.id;
+      const entry = { index, total, at: `to.${index}`, reason: NO_ROUTE, summary: noRoutes };
+      if (request.isBatch) errors.addEntry("to", entry);
+      else errors.add("to", NO_ROUTE);
+      return "";
+    });
+  },
+};
+
+const NO_ROUTE = "no route of the account leads to this number";
+const noRoutes = (bad: number, total: number) =>
+  `no route of the account leads to ${bad} of ${total} numbers`;
+
+const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
+
+/** In order: a later one may use what an earlier one has settled. */
+const LIVE_CHECKS: readonly SmsCheck[] = [
+  VARIABLES,
+  ...REGISTRATION_CHECKS,
+  ...GUARD_CHECKS,
+  ROUTE,
+  TEMPLATE_CHECK,
+];
+
+export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
+  return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
+}
+
+const NONE: readonly never[] = [];
+
+export interface FlightRequest {
+  readonly caller: KeyOwner;
+  readonly request: SendSms;
+  readonly now: number;
+}
+
+export function openFlight(directory: Directory, asked: FlightRequest): MaybePromise<SmsFlight> {
+  const templates = findTemplates(directory, asked.caller.account.id, asked.request);
+  return templates instanceof Promise
+    ? whenFound(directory, asked, templates)
+    : withTemplates(directory, asked, templates);
+}
+
+async function whenFound(
+  directory: Directory,
+  asked: FlightRequest,
+  templates: Promise<FoundTemplates>,
+): Promise<SmsFlight> {
+  return withTemplates(directory, asked, await templates);
+}
+
+function withTemplates(
+  directory: Directory,
+  { caller, request, now }: FlightRequest,
+  templates: FoundTemplates,
+): MaybePromise<SmsFlight> {
+  const template = templates.byId ?? templates.byDltId;
+  const flight = {
+    caller,
+    request,
+    now,
+    directory,
+    templates,
+    template,
+    senders: NONE,
+    routes: NONE,
+    queues: NONE,
+  };
+  return caller.account.mode === "sandbox" ? flight : withRegistered(directory, flight);
+}
+
+async function withRegistered(directory: Directory, flight: SmsFlight): Promise<SmsFlight> {
+  const senders = await directory.senders(flight.caller.account.id);
+  return { ...flight, senders, routes: await directory.routes() };
+}
+
+/** Runs the checks that apply, in their order. Synchronous where all of them are. */
+export function preflight(flight: SmsFlight, errors: Errors): MaybePromise<void> {
+  return judgeFrom(0, flight, errors);
+}
+
+/** Of all checks, or of each its own. */
+type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
+
+function judgeFrom(first: number, flight: SmsFlight, errors: Errors): MaybePromise<void> {
+  const checks = checksOf(flight.caller);
+  for (let next = first; next < checks.length; next++) {
+    const check = checks[next];
+    if (!check || check.appliesTo?.(flight) === false) continue;
+    const judged = check.judge(flight, typeof errors === "function" ? errors(check) : errors);
+    if (judged instanceof Promise) return judgeAfter(judged, next + 1, { flight, errors });
+  }
+}
+
+interface Judging {
+  readonly flight: SmsFlight;
+  readonly errors: Errors;
+}
+
+async function judgeAfter(judged: Promise<void>, next: number, { flight, errors }: Judging): Promise<void> {
+  await judged;
+  return judgeFrom(next, flight, errors);
+}

@@ -1,0 +1,13 @@
+import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { SendSms } from "../../core/sms/send-sms.ts";
+
+/** When a message has to have been sent, in Unix milliseconds. The window starts when the message is due. */
+export function windowEnd(
+  { scheduleAt, expireAfterMs }: SendSms,
+  { settings }: KeyOwner,
+  now: number,
+): number {
+  const windowMs = expireAfterMs ?? readSetting(settings, "sms_default_window_seconds") * 1000;
+  return (scheduleAt ?? now) + windowMs;
+}
