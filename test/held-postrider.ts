@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { type StartOptions, startPostrider } from "../src/cli/compose.ts";
 import { type Environment, readConfig } from "../src/cli/config.ts";
-import type { Sandbox } from "../src/cli/first-start.ts";
+import type { Sandbox } from "../src/cli/data-folder/first-start.ts";
 import type { Clock } from "../src/core/clock.ts";
 import type { Peer } from "./admin.ts";
 import { databaseOf } from "./both-stores.ts";

@@ -1,6 +1,6 @@
 /** A service with a live account whose email goes through a fake relay, and a listener for what comes back. */
 import { expect } from "bun:test";
-import type { createMailKeys } from "../src/cli/mail-keys.ts";
+import type { createMailKeys } from "../src/cli/email/mail-keys.ts";
 import { admin, liveAccount, send } from "./admin.ts";
 import { type FakeDns, startFakeDns } from "./fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "./fakes/fake-smtp.ts";

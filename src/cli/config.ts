@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
-import { MASTER_KEY_FILE } from "./data-folder.ts";
+import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
 export type Role = (typeof ROLES)[number];

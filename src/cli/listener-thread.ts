@@ -10,6 +10,7 @@ import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
 import { type Aside, createAside } from "./aside/create-aside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
+import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { listen } from "./listen.ts";
 import { createHandOn } from "./listeners/hand-on.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "./listeners/messages.ts";
 import { createLog } from "./log.ts";
 import { createSystemClock } from "./system-clock.ts";
-import { isTrustedProxy } from "./trusted-proxies.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that the service starts");
 run(workerData, parentPort);

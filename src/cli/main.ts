@@ -6,9 +6,9 @@ import { tellUsage } from "./admin/command-line.ts";
 import { PROCESS_TERMINAL } from "./admin/process-terminal.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
 import { ROLES, readAdminTarget, readDataTarget, type ServeOptions } from "./config.ts";
+import { addMigrateToCommand } from "./data-folder/migrate-to-command.ts";
+import { addRotateKeyCommand } from "./keys/rotate-key-command.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
-import { addMigrateToCommand } from "./migrate-to-command.ts";
-import { addRotateKeyCommand } from "./rotate-key-command.ts";
 import { createSystemClock } from "./system-clock.ts";
 
 const program = new Command("postrider")

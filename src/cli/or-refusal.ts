@@ -1,7 +1,7 @@
 import { isOutage } from "../store/sqlite/database/driver.ts";
+import { AdminFailure } from "./admin/admin-client.ts";
 import type { Terminal } from "./admin/command-line.ts";
 import { toCell } from "./admin/table.ts";
-import { AdminFailure } from "./admin-client.ts";
 
 /** Does a command's work; where it cannot be done, says why and ends the process with code 1. */
 export async function orRefusal(terminal: Terminal, work: () => void | Promise<void>): Promise<void> {

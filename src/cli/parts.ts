@@ -5,9 +5,9 @@ import type { DeliveryLog } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import type { Aside } from "./aside/create-aside.ts";
 import type { Config } from "./config.ts";
-import type { MailKeys } from "./mail-keys.ts";
-import type { Metrics } from "./metrics.ts";
-import type { Seat } from "./web.ts";
+import type { MailKeys } from "./email/mail-keys.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { Seat } from "./network/web.ts";
 
 /** What most of the service is made of. */
 export interface Parts {

@@ -3,7 +3,7 @@ import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
-import { welcome } from "./first-start.ts";
+import { welcome } from "./data-folder/first-start.ts";
 import { createLog } from "./log.ts";
 import { createSystemClock } from "./system-clock.ts";
 

@@ -2,8 +2,8 @@ import type { Clock } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
-import { openResolver } from "./dns.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { openResolver } from "./network/dns.ts";
 
 /** What delivers webhooks; it does nothing until it is started, but try a URL that an operator names. */
 export function createWebhooks(parts: {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
-import { createMailKeys, type MailKeys } from "../../src/cli/mail-keys.ts";
+import { createMailKeys, type MailKeys } from "../../src/cli/email/mail-keys.ts";
 import { SHARED_SECRET } from "../postrider-process.ts";
 
 export interface MailBack {

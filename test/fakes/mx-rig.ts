@@ -3,7 +3,7 @@ import { Resolver } from "node:dns/promises";
 import type { Channel, ChannelDeps, ChannelStatus } from "../../src/channels/channel.ts";
 import { mxConnectorKind } from "../../src/channels/email/mx/mx-connector.ts";
 import type { Network } from "../../src/channels/network.ts";
-import { createNetwork } from "../../src/cli/network.ts";
+import { createNetwork } from "../../src/cli/network/network.ts";
 import { type FakeDns, startFakeDns } from "./fake-dns.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 import { testTls } from "./test-tls.ts";

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "pg";
-import { createMailKeys } from "../../src/cli/mail-keys.ts";
-import type { RotationStep } from "../../src/cli/rotate-key.ts";
+import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
+import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -11,7 +11,7 @@ import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
-const ROTATE = join(import.meta.dir, "../../src/cli/rotate-shared-key.ts");
+const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-shared-key.ts");
 const OLD = "the first secret, of some length";
 const NEW = "the next secret, of some length";
 

@@ -3,12 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createMailKeys } from "../../src/cli/mail-keys.ts";
-import type { RotationStep } from "../../src/cli/rotate-key.ts";
+import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
+import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
-const ROTATE = join(import.meta.dir, "../../src/cli/rotate-key.ts");
+const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-key.ts");
 const NEW_SECRET = "the next secret, of some length";
 
 let folder: ReturnType<typeof makeDataFolder>;

@@ -1,6 +1,6 @@
 /** What all commands share: the options, the way to the server, and how success and failure are told. */
 import { type Command, type CommanderError, Option } from "commander";
-import { type AdminClient, AdminFailure, createAdminClient } from "../admin-client.ts";
+import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
 import { formatFields, formatTable, toCell, toJson, toLines } from "./table.ts";
 

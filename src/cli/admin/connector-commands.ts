@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AdminClient } from "../admin-client.ts";
+import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
   addVerb,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "../admin-client.ts";
-import { SANDBOX_FILE } from "../data-folder.ts";
+import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
+import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
 
 /** What the environment says about where the server is. */
 export interface AdminTarget {

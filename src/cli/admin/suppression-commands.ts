@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
-import { AdminFailure } from "../admin-client.ts";
+import { AdminFailure } from "./admin-client.ts";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 import { toCell, toJson } from "./table.ts";
 

@@ -1,6 +1,6 @@
 /** Webhooks: the secrets that sign them, what became of them, and delivering them again. */
 import type { Command } from "commander";
-import type { AdminClient } from "../admin-client.ts";
+import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
   addVerb,

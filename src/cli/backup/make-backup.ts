@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync
 import { basename, dirname, join, resolve } from "node:path";
 import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { copyDatabase, inspectDatabase, readKeyCheckValue } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin-client.ts";
-import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder.ts";
-import { findMasterKey } from "../find-master-key.ts";
-import { ownDatabase } from "../own-database.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
+import { ownDatabase } from "../data-folder/own-database.ts";
+import { findMasterKey } from "../keys/find-master-key.ts";
 import { MANIFEST_FILE, type Manifest, sha256OfFile } from "./manifest.ts";
 
 export interface BackupOrder {

@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin-client.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 
 /** `backup.json`: what a backup consists of. Written last. */
 export interface Manifest {

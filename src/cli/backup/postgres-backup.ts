@@ -3,9 +3,9 @@ import { basename, join, resolve } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Dump, dump } from "../../store/postgres/dump.ts";
 import { load } from "../../store/postgres/load.ts";
-import { AdminFailure } from "../admin-client.ts";
-import { MASTER_KEY_FILE } from "../data-folder.ts";
-import { findMasterKey } from "../find-master-key.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { MASTER_KEY_FILE } from "../data-folder/data-folder.ts";
+import { findMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
 import {

@@ -2,10 +2,15 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync }
 import { join, resolve } from "node:path";
 import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { type Holdings, inspectDatabase } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin-client.ts";
-import { DATABASE_FILE, ensureDataFolder, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder.ts";
-import { findMasterKey } from "../find-master-key.ts";
-import { takeDataFolder } from "../take-data-folder.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import {
+  DATABASE_FILE,
+  ensureDataFolder,
+  MASTER_KEY_FILE,
+  SANDBOX_FILE,
+} from "../data-folder/data-folder.ts";
+import { takeDataFolder } from "../data-folder/take-data-folder.ts";
+import { findMasterKey } from "../keys/find-master-key.ts";
 import { type Manifest, readBackup } from "./manifest.ts";
 
 export interface RestoreOrder {

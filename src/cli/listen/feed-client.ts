@@ -1,4 +1,4 @@
-import { AdminFailure } from "../admin-client.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 
 /** An event as the feed gives it: the body of a webhook, and its id. */
 export interface FeedItem {

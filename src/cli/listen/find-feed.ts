@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { AdminFailure, createAdminClient } from "../admin/admin-client.ts";
 import { type AdminTarget, readSandbox } from "../admin/find-server.ts";
-import { AdminFailure, createAdminClient } from "../admin-client.ts";
-import { SANDBOX_FILE } from "../data-folder.ts";
+import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { FeedServer } from "./feed-client.ts";
 
 export interface FeedTarget extends AdminTarget {

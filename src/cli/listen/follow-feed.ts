@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { AdminFailure } from "../admin-client.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
 
 export interface Follow {

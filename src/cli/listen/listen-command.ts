@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import { toCell } from "../admin/table.ts";
-import { AdminFailure } from "../admin-client.ts";
 import type { FeedItem } from "./feed-client.ts";
 import { type FeedOptions, type FeedTarget, findFeed, findSecret } from "./find-feed.ts";
 import { followFeed } from "./follow-feed.ts";

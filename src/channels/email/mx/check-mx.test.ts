@@ -4,7 +4,7 @@ import { Resolver } from "node:dns/promises";
 import { type FakeDns, startFakeDns } from "../../../../test/fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
-import { createNetwork } from "../../../cli/network.ts";
+import { createNetwork } from "../../../cli/network/network.ts";
 import { mxConnectorKind } from "./mx-connector.ts";
 
 const closing: (() => unknown)[] = [];

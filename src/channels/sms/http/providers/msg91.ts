@@ -12,7 +12,7 @@
 import type { ReceiptWord } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
-/** Of a request (core/send-sms: 20 at the most). */
+/** Of a request (core/sms/send-sms: 20 at the most). */
 const VARIABLES = 20;
 
 export const msg91: Provider = {

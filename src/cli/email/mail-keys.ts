@@ -1,6 +1,6 @@
 import { hkdfSync } from "node:crypto";
-import { createReturnPaths, type ReturnPaths } from "../channels/email/return-path.ts";
-import { createUnsubscribeTokens, type UnsubscribeTokens } from "../channels/email/unsubscribe-token.ts";
+import { createReturnPaths, type ReturnPaths } from "../../channels/email/return-path.ts";
+import { createUnsubscribeTokens, type UnsubscribeTokens } from "../../channels/email/unsubscribe-token.ts";
 
 /** What proves that an address or a link was made here: derived from the master key, the same in every process. */
 export interface MailKeys {

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { Cidr } from "./config.ts";
+import type { Cidr } from "../config.ts";
 
 /** Whether an address (IPv4-mapped ones as IPv4) is in one of the ranges. */
 export function isTrustedProxy(text: string, trusted: readonly Cidr[]): boolean {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { refuseMoved } from "../store/move/move-marks.ts";
-import { AdminFailure } from "./admin-client.ts";
+import { refuseMoved } from "../../store/move/move-marks.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
 /** Told where a data folder is not one. */

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
-import type { Alarm } from "../core/alarms/alarm.ts";
+import type { Alarm } from "../../core/alarms/alarm.ts";
 
 /** Shows the alarms there are. */
 export function alarmMetrics(registers: Registry[]): (alarms: readonly Alarm[]) => void {

@@ -1,17 +1,17 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { RandomBytes } from "../core/uuid.ts";
-import { syncFolder, writePrivateFile } from "../store/private-file.ts";
-import { readKeyCheckValue } from "../store/sqlite/backup.ts";
-import { rotateMasterKey } from "../store/sqlite/records/rotate-master-key.ts";
-import { createVault } from "../store/vault.ts";
-import { AdminFailure } from "./admin-client.ts";
-import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "./data-folder.ts";
+import type { RandomBytes } from "../../core/uuid.ts";
+import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
+import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts";
+import { createVault } from "../../store/vault.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
+import { ownDatabase } from "../data-folder/own-database.ts";
+import { takeDataFolder } from "../data-folder/take-data-folder.ts";
+import { mailRootOf } from "../email/mail-keys.ts";
 import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
 import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
-import { mailRootOf } from "./mail-keys.ts";
-import { ownDatabase } from "./own-database.ts";
-import { takeDataFolder } from "./take-data-folder.ts";
 
 export interface KeyRotation {
   readonly dataFolder: string;

@@ -1,7 +1,7 @@
-import type { ChannelDeps } from "../channels/channel.ts";
-import type { Clock } from "../core/clock.ts";
-import { readSetting } from "../core/records/settings.ts";
-import type { Records } from "../store/store.ts";
+import type { ChannelDeps } from "../../channels/channel.ts";
+import type { Clock } from "../../core/clock.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { Records } from "../../store/store.ts";
 
 /** Within this time of a change, every process acts on it. */
 const MAX_AGE_MS = 1_000;

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { Clock } from "../core/clock.ts";
-import type { Counted } from "../store/move/count-both.ts";
-import type { Terminal } from "./admin/command-line.ts";
-import { AdminFailure } from "./admin-client.ts";
-import type { DataTarget } from "./config.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Counted } from "../../store/move/count-both.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import type { Terminal } from "../admin/command-line.ts";
+import type { DataTarget } from "../config.ts";
+import { orRefusal } from "../or-refusal.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
-import { orRefusal } from "./or-refusal.ts";
 
 interface MoveOptions {
   readonly data?: string;

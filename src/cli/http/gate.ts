@@ -1,4 +1,4 @@
-import type { Fetch } from "./listen.ts";
+import type { Fetch } from "../listen.ts";
 
 /** Requests that come before the parts are ready, or while they stop, are told to come back. */
 export function createGate(ids: () => string) {

@@ -1,25 +1,25 @@
 /** The HTTP interface and its administration, made of the parts that run. */
 import { randomBytes } from "node:crypto";
-import packageJson from "../../package.json" with { type: "json" };
-import { adminEndpoints } from "../api/admin/admin-endpoints.ts";
-import { createApp } from "../api/app.ts";
-import type { ConnectorKind } from "../channels/channel.ts";
-import type { Clock } from "../core/clock.ts";
-import { present } from "../core/present.ts";
-import type { AlarmWatch } from "../delivery/alarm-watch.ts";
-import type { DomainWatch } from "../delivery/check-domains.ts";
-import type { Engine } from "../delivery/engine.ts";
-import type { Upkeep } from "../delivery/upkeep.ts";
-import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
-import { CONNECTOR_KINDS } from "./channels.ts";
+import packageJson from "../../../package.json" with { type: "json" };
+import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
+import { createApp } from "../../api/app.ts";
+import type { ConnectorKind } from "../../channels/channel.ts";
+import type { Clock } from "../../core/clock.ts";
+import { present } from "../../core/present.ts";
+import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
+import type { DomainWatch } from "../../delivery/check-domains.ts";
+import type { Engine } from "../../delivery/engine.ts";
+import type { Upkeep } from "../../delivery/upkeep.ts";
+import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
+import { CONNECTOR_KINDS } from "../channels.ts";
+import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
+import type { Fetch } from "../listen.ts";
+import type { Listeners } from "../listeners/start-listeners.ts";
+import { createNetwork } from "../network/network.ts";
+import { createWeb } from "../network/web.ts";
+import type { Parts } from "../parts.ts";
 import { docsAsset } from "./docs-asset.ts";
-import type { Fetch } from "./listen.ts";
-import type { Listeners } from "./listeners/start-listeners.ts";
-import { createNetwork } from "./network.ts";
-import type { Parts } from "./parts.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
-import { createUnsubscribeByToken } from "./unsubscribe.ts";
-import { createWeb } from "./web.ts";
 
 /** A loop that has not turned for so long is stuck, and the process not ready. */
 const STALLED_MS = 10_000;

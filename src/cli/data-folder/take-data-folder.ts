@@ -1,5 +1,5 @@
-import { type Lock, lockFolder } from "../store/lock.ts";
-import { AdminFailure } from "./admin-client.ts";
+import { type Lock, lockFolder } from "../../store/lock.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 
 /** Locks a data folder for a command that must be alone on it. */
 export function takeDataFolder(folder: string): Lock {

@@ -1,12 +1,12 @@
-import type { ChannelLog } from "../channels/channel.ts";
-import { type BounceListener, openBounceListener } from "../channels/email/bounces/bounce-listener.ts";
-import { createReturnDesk } from "../channels/email/bounces/return-desk.ts";
-import type { Unsubscription } from "../channels/email/unsubscribe-token.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Store } from "../store/store.ts";
-import type { Config } from "./config.ts";
+import type { ChannelLog } from "../../channels/channel.ts";
+import { type BounceListener, openBounceListener } from "../../channels/email/bounces/bounce-listener.ts";
+import { createReturnDesk } from "../../channels/email/bounces/return-desk.ts";
+import type { Unsubscription } from "../../channels/email/unsubscribe-token.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Store } from "../../store/store.ts";
+import type { Config } from "../config.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import type { MailKeys } from "./mail-keys.ts";
-import type { Metrics } from "./metrics.ts";
 
 export interface BounceParts {
   readonly config: Config;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import type { Outbox } from "../store/store.ts";
-import type { WebhookEngine } from "../webhooks/webhook-engine.ts";
+import type { WebhookVerdict } from "../../core/webhooks/webhook-outbox.ts";
+import type { Outbox } from "../../store/store.ts";
+import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { createLatencyHistogram } from "./latency-histogram.ts";
 
 const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 15_000];

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createVault } from "../store/vault.ts";
-import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "./data-folder.ts";
+import { createVault } from "../../store/vault.ts";
+import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 
 /** The master key at hand that a database belongs to: `POSTRIDER_SECRET`, or of the folder's key files. */
 export function findMasterKey(from: {

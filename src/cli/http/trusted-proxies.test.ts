@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig } from "./config.ts";
+import { readConfig } from "../config.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
 test("TRUSTED_PROXIES takes addresses and ranges, of both families, and sees through mapped ones", () => {

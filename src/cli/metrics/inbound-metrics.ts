@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { InboundResult } from "../core/inbound/inbound.ts";
-import type { InboundStore } from "../store/store.ts";
+import type { InboundResult } from "../../core/inbound/inbound.ts";
+import type { InboundStore } from "../../store/store.ts";
 
 export interface InboundMetrics {
   /** The same store, whose messages are counted. */

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../core/clock.ts";
-import type { Counted } from "../store/move/count-both.ts";
-import { cancelMove, type MoveUp, moveUp } from "../store/move/move-up.ts";
-import { readKeyCheckValue } from "../store/sqlite/backup.ts";
-import { createVault } from "../store/vault.ts";
-import { AdminFailure } from "./admin-client.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Counted } from "../../store/move/count-both.ts";
+import { cancelMove, type MoveUp, moveUp } from "../../store/move/move-up.ts";
+import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
+import { createVault } from "../../store/vault.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { findMasterKey } from "../keys/find-master-key.ts";
+import { withReasons } from "../or-refusal.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
-import { findMasterKey } from "./find-master-key.ts";
-import { withReasons } from "./or-refusal.ts";
 import { noDatabase } from "./own-database.ts";
 import { takeDataFolder } from "./take-data-folder.ts";
 

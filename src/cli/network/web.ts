@@ -1,7 +1,7 @@
 import { request } from "node:https";
-import type { Web } from "../channels/channel.ts";
-import type { Clock } from "../core/clock.ts";
-import { present } from "../core/present.ts";
+import type { Web } from "../../channels/channel.ts";
+import type { Clock } from "../../core/clock.ts";
+import { present } from "../../core/present.ts";
 
 const TIME_LIMIT_MS = 10_000;
 const MAX_OCTETS = 64 * 1024;

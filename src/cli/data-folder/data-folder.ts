@@ -10,7 +10,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncFolder, writePrivateFile } from "../store/private-file.ts";
+import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 
 /** What lies in the data folder. All of it is readable by its owner only. */
 export const DATABASE_FILE = "postrider.db";

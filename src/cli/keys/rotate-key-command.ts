@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { RandomBytes } from "../core/uuid.ts";
-import { readHosts } from "../store/postgres/connections/hosts.ts";
-import type { Terminal } from "./admin/command-line.ts";
-import type { DataTarget } from "./config.ts";
-import { orRefusal } from "./or-refusal.ts";
+import type { RandomBytes } from "../../core/uuid.ts";
+import { readHosts } from "../../store/postgres/connections/hosts.ts";
+import type { Terminal } from "../admin/command-line.ts";
+import type { DataTarget } from "../config.ts";
+import { orRefusal } from "../or-refusal.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { apiKeyPrefix, makeApiKey } from "../core/records/api-key.ts";
-import type { RandomBytes } from "../core/uuid.ts";
-import type { Store } from "../store/store.ts";
+import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
+import type { RandomBytes } from "../../core/uuid.ts";
+import type { Store } from "../../store/store.ts";
 import { SANDBOX_FILE } from "./data-folder.ts";
 
 /** What a newcomer needs to send the first message: the content of `sandbox.json`. */

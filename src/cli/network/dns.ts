@@ -1,8 +1,8 @@
 import { Resolver } from "node:dns/promises";
-import type { Clock } from "../core/clock.ts";
-import type { Dns } from "../core/domains/dns.ts";
-import { readSetting } from "../core/records/settings.ts";
-import type { Records } from "../store/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Dns } from "../../core/domains/dns.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { Records } from "../../store/store.ts";
 
 /** Resolvers remember for up to an hour that a name does not exist; a new one knows nothing. */
 const RESOLVER_AGE_MS = 60_000;

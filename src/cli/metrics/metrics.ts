@@ -1,9 +1,9 @@
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
-import type { ConnectorStatus } from "../channels/channel.ts";
-import type { Alarm } from "../core/alarms/alarm.ts";
-import type { DomainState } from "../core/domains/domain.ts";
-import type { Observe } from "../delivery/engine.ts";
-import type { InboundStore, ReceiptStore, UpkeepStore } from "../store/store.ts";
+import type { ConnectorStatus } from "../../channels/channel.ts";
+import type { Alarm } from "../../core/alarms/alarm.ts";
+import type { DomainState } from "../../core/domains/domain.ts";
+import type { Observe } from "../../delivery/engine.ts";
+import type { InboundStore, ReceiptStore, UpkeepStore } from "../../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";

@@ -1,10 +1,10 @@
-import { readKeyCheckValue, rotateMasterKey } from "../store/postgres/records/rotate-master-key.ts";
-import { createVault } from "../store/vault.ts";
-import { AdminFailure } from "./admin-client.ts";
+import { readKeyCheckValue, rotateMasterKey } from "../../store/postgres/records/rotate-master-key.ts";
+import { createVault } from "../../store/vault.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { mailRootOf } from "../email/mail-keys.ts";
+import { withReasons } from "../or-refusal.ts";
 import { findMasterKey, isKeyOf } from "./find-master-key.ts";
 import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
-import { mailRootOf } from "./mail-keys.ts";
-import { withReasons } from "./or-refusal.ts";
 import type { KeyRotation } from "./rotate-key.ts";
 
 export interface SharedKeyRotation extends KeyRotation {

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { syncFolder, writePrivateFile } from "../store/private-file.ts";
-import { AdminFailure } from "./admin-client.ts";
-import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "./data-folder.ts";
+import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
+import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
 import { readKey } from "./find-master-key.ts";
 
 /** Backups of before need the old key. */
