@@ -1,9 +1,9 @@
 import Type from "typebox";
-import type { Endpoint } from "../endpoint.ts";
-import { validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { isDomain } from "./domains-resource.ts";
-import { adminPath, MISSING, recordOf } from "./record-plan.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { isDomain } from "../domains-resource.ts";
+import { adminPath, MISSING, recordOf } from "../record-plan.ts";
 
 export function testEndpoint(deps: AdminDeps): Endpoint {
   return {

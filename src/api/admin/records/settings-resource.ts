@@ -1,18 +1,18 @@
 import Type, { type TSchema } from "typebox";
-import { createErrors } from "../../core/field-errors.ts";
-import type { Account } from "../../core/records/accounts.ts";
+import { createErrors } from "../../../core/field-errors.ts";
+import type { Account } from "../../../core/records/accounts.ts";
 import {
   isSettingName,
   SETTINGS,
   type Setting,
   type SettingName,
   settingProblem,
-} from "../../core/records/settings.ts";
-import type { Call, Endpoint } from "../endpoint.ts";
-import { notFound, validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed } from "./draft.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
+} from "../../../core/records/settings.ts";
+import type { Call, Endpoint } from "../../endpoint.ts";
+import { notFound, validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountNamed } from "../draft.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
 
 /** Settings of the instance, and with `?account_id=` of one account, where they go over the instance's. */
 export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -1,14 +1,14 @@
 /** How webhooks and their deliveries look to operators. */
 import Type from "typebox";
-import { toIso } from "../../core/timestamp.ts";
-import { toWebhookId } from "../../core/webhooks/webhook-event.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import {
   type EventKey,
   WEBHOOK_STATES,
   type WebhookAttempt,
   type WebhookRecord,
-} from "../../core/webhooks/webhook-outbox.ts";
-import { shownFields } from "./shown-fields.ts";
+} from "../../../core/webhooks/webhook-outbox.ts";
+import { shownFields } from "../shown-fields.ts";
 
 const time = Type.String({ format: "date-time" });
 

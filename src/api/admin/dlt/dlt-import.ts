@@ -1,12 +1,12 @@
 /** Brings what a DLT portal exports into the account's records: what is there is brought up to date, nothing is deleted. */
-import type { DltList } from "../../core/dlt/dlt-columns.ts";
-import { type DltRows, readDltRow } from "../../core/dlt/dlt-rows.ts";
-import { present } from "../../core/present.ts";
-import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import type { DltList } from "../../../core/dlt/dlt-columns.ts";
+import { type DltRows, readDltRow } from "../../../core/dlt/dlt-rows.ts";
+import { present } from "../../../core/present.ts";
+import type { Account, RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { senderIdProblem } from "../senders-resource.ts";
+import { bodyProblem } from "../sms-templates-resource.ts";
 import type { DltSheet } from "./dlt-csv.ts";
-import { senderIdProblem } from "./senders-resource.ts";
-import { bodyProblem } from "./sms-templates-resource.ts";
 
 export interface ImportRequest {
   readonly account: Account;

@@ -1,22 +1,22 @@
 import Type from "typebox";
-import { present } from "../../core/present.ts";
-import type { Route } from "../../core/records/accounts.ts";
-import { conditionKey } from "../../core/records/routes.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Records } from "../../store/store.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { conflict } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import { present } from "../../../core/present.ts";
+import type { Route } from "../../../core/records/accounts.ts";
+import { conditionKey } from "../../../core/records/routes.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Records } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { conflict } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import type { RecordPlan } from "./record-plan.ts";
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function routeEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan: RecordPlan<"routes"> = { ...shownPlan, onChanged: deps.onConfigChanged };

@@ -1,21 +1,21 @@
 import Type from "typebox";
-import { present } from "../../core/present.ts";
-import type { OptOut } from "../../core/records/accounts.ts";
-import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
-import { senderKey } from "../../core/suppressions/opt-out.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { recipientSchema, showRecipient } from "./erased-fields.ts";
+import { present } from "../../../core/present.ts";
+import type { OptOut } from "../../../core/records/accounts.ts";
+import { parsePhoneNumber } from "../../../core/sms/phone-number.ts";
+import { senderKey } from "../../../core/suppressions/opt-out.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
+import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [

@@ -1,9 +1,9 @@
 /** Judges a connector's configuration by the schema of its kind, secrets apart. */
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
-import type { ConnectorKind } from "../../channels/channel.ts";
-import { createErrors, type ErrorCollector, isObject, parseBody } from "../../core/field-errors.ts";
-import type { Connector } from "../../core/records/accounts.ts";
+import type { ConnectorKind } from "../../../channels/channel.ts";
+import { createErrors, type ErrorCollector, isObject, parseBody } from "../../../core/field-errors.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
 import { nearest } from "./nearest.ts";
 
 export type ConnectorSettings = Pick<Connector, "config" | "secrets">;

@@ -1,20 +1,20 @@
 import Type, { type TSchema } from "typebox";
-import { createErrors } from "../../core/field-errors.ts";
-import { parseTimestamp, toIso } from "../../core/timestamp.ts";
-import { isUuid } from "../../core/uuid.ts";
+import { createErrors } from "../../../core/field-errors.ts";
+import { parseTimestamp, toIso } from "../../../core/timestamp.ts";
+import { isUuid } from "../../../core/uuid.ts";
 import {
   WEBHOOK_STATES,
   type WebhookRecord,
   type WebhookSelection,
-} from "../../core/webhooks/webhook-outbox.ts";
-import type { WebhookList } from "../../store/store.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { notFound, validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountOfQuery } from "./draft.ts";
-import { PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
-import { adminPath } from "./record-plan.ts";
-import { shownFields } from "./shown-fields.ts";
+} from "../../../core/webhooks/webhook-outbox.ts";
+import type { WebhookList } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { notFound, validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountOfQuery } from "../draft.ts";
+import { PAGE_QUERY, type Page, pageSchema, readPage } from "../page.ts";
+import { adminPath } from "../record-plan.ts";
+import { shownFields } from "../shown-fields.ts";
 import { parseWebhookId, shownAttempt, shownEvent, toShownAttempt, toShownEvent } from "./webhook-shapes.ts";
 
 /** What became of webhooks, for operators: events, their deliveries, hosts that are paused. */

@@ -1,24 +1,24 @@
 import Type, { type TSchema } from "typebox";
-import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../channels/channel.ts";
-import { present } from "../../core/present.ts";
-import type { Connector } from "../../core/records/accounts.ts";
-import { readSetting } from "../../core/records/settings.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Records } from "../../store/store.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { HEALTH, toHealth } from "../health-resource.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
-import { testEndpoint } from "./connector-test.ts";
+import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../../channels/channel.ts";
+import { present } from "../../../core/present.ts";
+import type { Connector } from "../../../core/records/accounts.ts";
+import { readSetting } from "../../../core/records/settings.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Records } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { HEALTH, toHealth } from "../../health-resource.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import { adminPath, type RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+} from "../record-endpoints.ts";
+import { adminPath, type RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
+import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
+import { testEndpoint } from "./connector-test.ts";
 
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);

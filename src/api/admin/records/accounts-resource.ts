@@ -1,20 +1,20 @@
 import Type from "typebox";
-import { present } from "../../core/present.ts";
-import type { Account } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Records } from "../../store/store.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import { present } from "../../../core/present.ts";
+import type { Account } from "../../../core/records/accounts.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Records } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
-import { makeWebhookSecret } from "./webhook-secrets-resource.ts";
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
+import { makeWebhookSecret } from "../webhooks/webhook-secrets-resource.ts";
 
 export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [

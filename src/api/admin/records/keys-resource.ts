@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import Type from "typebox";
-import { present } from "../../core/present.ts";
-import type { ApiKey } from "../../core/records/accounts.ts";
-import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { notFound } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "./record-endpoints.ts";
+import { present } from "../../../core/present.ts";
+import type { ApiKey } from "../../../core/records/accounts.ts";
+import { apiKeyPrefix, makeApiKey } from "../../../core/records/api-key.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { notFound } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
 import {
   ADMIN_MAX_BYTES,
   adminPath,
@@ -18,8 +18,8 @@ import {
   recordOf,
   shownRecord,
   shownSchema,
-} from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+} from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
 
 /** Keys are revoked, never deleted: what was sent with them stays accountable. */
 export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {

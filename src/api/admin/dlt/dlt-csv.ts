@@ -1,5 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
-import { type DltList, type Layout, readHead } from "../../core/dlt/dlt-columns.ts";
+import { type DltList, type Layout, readHead } from "../../../core/dlt/dlt-columns.ts";
 
 export interface DltSheet {
   readonly layout: Layout;

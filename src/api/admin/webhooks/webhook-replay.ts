@@ -1,13 +1,13 @@
 import Type from "typebox";
-import { callbackProblem } from "../../core/messages/delivery-options.ts";
-import { parseTimestamp } from "../../core/timestamp.ts";
-import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { conflict, notFound } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
-import { shownFields } from "./shown-fields.ts";
+import { callbackProblem } from "../../../core/messages/delivery-options.ts";
+import { parseTimestamp } from "../../../core/timestamp.ts";
+import type { WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { conflict, notFound } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountNamed, type Draft, readDraft, sealDraft } from "../draft.ts";
+import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
+import { shownFields } from "../shown-fields.ts";
 import { parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
 import { ofWebhooks } from "./webhooks-resource.ts";
 

@@ -1,13 +1,13 @@
 import Type, { type TSchema } from "typebox";
-import { type ChannelName, TIMELINE_KINDS, type TimelineEntry } from "../../core/messages/message.ts";
-import { present } from "../../core/present.ts";
-import { toIso } from "../../core/timestamp.ts";
-import { isUuid } from "../../core/uuid.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { messageNotFound, validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountOfQuery } from "./draft.ts";
-import { adminPath } from "./record-plan.ts";
+import { type ChannelName, TIMELINE_KINDS, type TimelineEntry } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { messageNotFound, validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountOfQuery } from "../draft.ts";
+import { adminPath } from "../record-plan.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
 export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {

@@ -1,14 +1,14 @@
 /** What a route is asked to be, and what is wrong with it. */
 import Type from "typebox";
-import { domainOf, parseEmailAddress } from "../../core/email/email-address.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
-import type { ChannelName } from "../../core/messages/message.ts";
-import { present } from "../../core/present.ts";
-import type { Route } from "../../core/records/accounts.ts";
-import { SMS_CATEGORIES, type SmsCategory } from "../../core/sms/sms-category.ts";
-import { domainKey } from "../../core/suppressions/address-key.ts";
-import { isUuid } from "../../core/uuid.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import { domainOf, parseEmailAddress } from "../../../core/email/email-address.ts";
+import type { ErrorCollector } from "../../../core/field-errors.ts";
+import type { ChannelName } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
+import type { Route } from "../../../core/records/accounts.ts";
+import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
+import { domainKey } from "../../../core/suppressions/address-key.ts";
+import { isUuid } from "../../../core/uuid.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 
 const connectorId = Type.String({ minLength: 1, maxLength: 64 });
 

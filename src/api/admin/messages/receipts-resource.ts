@@ -1,12 +1,12 @@
 import Type, { type TSchema } from "typebox";
-import { maskRecipient } from "../../core/mask.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { ParkedReceipt } from "../../store/store.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
-import { adminPath } from "./record-plan.ts";
+import { maskRecipient } from "../../../core/mask.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { ParkedReceipt } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { adminPath } from "../record-plan.ts";
 
 /** Receipts that match no message: what a connector's settings are compared with. */
 export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {

@@ -1,20 +1,20 @@
 import Type, { type Static, type TObject } from "typebox";
-import { dltIdProblem } from "../../core/dlt/dlt.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
-import { present } from "../../core/present.ts";
-import type { AccountMode, DltEntity } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import { dltIdProblem } from "../../../core/dlt/dlt.ts";
+import type { ErrorCollector } from "../../../core/field-errors.ts";
+import { present } from "../../../core/present.ts";
+import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
 
 export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;

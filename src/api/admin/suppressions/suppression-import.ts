@@ -1,16 +1,16 @@
 import Type from "typebox";
-import { parseEmailAddress } from "../../core/email/email-address.ts";
-import { isErased } from "../../core/messages/erasure.ts";
-import { present } from "../../core/present.ts";
-import type { Suppression } from "../../core/records/accounts.ts";
-import { isSuppressionReason } from "../../core/suppressions/suppression.ts";
-import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
-import { parseTimestamp } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "./record-plan.ts";
-import { givenFields } from "./shown-fields.ts";
+import { parseEmailAddress } from "../../../core/email/email-address.ts";
+import { isErased } from "../../../core/messages/erasure.ts";
+import { present } from "../../../core/present.ts";
+import type { Suppression } from "../../../core/records/accounts.ts";
+import { isSuppressionReason } from "../../../core/suppressions/suppression.ts";
+import { isStorable, NOT_STORABLE } from "../../../core/text-rules.ts";
+import { parseTimestamp } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
+import { givenFields } from "../shown-fields.ts";
 
 const MAX_ENTRIES = 1_000;
 

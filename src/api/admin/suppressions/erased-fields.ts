@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { isErased } from "../../core/messages/erasure.ts";
+import { isErased } from "../../../core/messages/erasure.ts";
 
 /** How a resource shows whom an entry is about, under `name`: `null` once the recipient was erased. */
 export function showRecipient(name: string, recipient: string): Readonly<Record<string, unknown>> {

@@ -1,15 +1,15 @@
 import Type, { type TSchema } from "typebox";
-import type { ChannelName } from "../../core/messages/message.ts";
-import type { SandboxEntry, SandboxQuery } from "../../core/messages/sandbox-entry.ts";
-import { present } from "../../core/present.ts";
-import { toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountOfQuery } from "./draft.ts";
-import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
-import { adminPath } from "./record-plan.ts";
-import { shownFields } from "./shown-fields.ts";
+import type { ChannelName } from "../../../core/messages/message.ts";
+import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
+import { present } from "../../../core/present.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountOfQuery } from "../draft.ts";
+import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { adminPath } from "../record-plan.ts";
+import { shownFields } from "../shown-fields.ts";
 
 /** What the simulator was given: a test suite can assert on it. */
 export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {

@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { toIso } from "../../core/timestamp.ts";
-import type { RandomBytes } from "../../core/uuid.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { accountOfQuery } from "./draft.ts";
-import { adminPath } from "./record-plan.ts";
-import { shownFields } from "./shown-fields.ts";
+import { toIso } from "../../../core/timestamp.ts";
+import type { RandomBytes } from "../../../core/uuid.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountOfQuery } from "../draft.ts";
+import { adminPath } from "../record-plan.ts";
+import { shownFields } from "../shown-fields.ts";
 
 /** The secrets that sign an account's webhooks. Shown in full: receivers need them to check signatures. */
 export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {

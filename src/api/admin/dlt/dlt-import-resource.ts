@@ -1,13 +1,13 @@
 import Type from "typebox";
-import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
-import type { Endpoint } from "../endpoint.ts";
-import { validationFailed } from "../errors.ts";
-import type { AdminDeps } from "./admin-deps.ts";
+import { DLT_LISTS } from "../../../core/dlt/dlt-columns.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import { validationFailed } from "../../errors.ts";
+import type { AdminDeps } from "../admin-deps.ts";
+import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { adminOnly, adminPath, bodyOf } from "../record-plan.ts";
+import { givenFields } from "../shown-fields.ts";
 import { readDltCsv } from "./dlt-csv.ts";
 import { importDlt } from "./dlt-import.ts";
-import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { adminOnly, adminPath, bodyOf } from "./record-plan.ts";
-import { givenFields } from "./shown-fields.ts";
 
 /** Lists of templates are long, and an admin request is rare. */
 const MAX_BYTES = 8 * 1024 * 1024;

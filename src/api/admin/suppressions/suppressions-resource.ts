@@ -1,23 +1,23 @@
 import Type from "typebox";
-import { parseEmailAddress } from "../../core/email/email-address.ts";
-import type { ErrorCollector } from "../../core/field-errors.ts";
-import { present } from "../../core/present.ts";
-import type { Suppression } from "../../core/records/accounts.ts";
-import { addressKey } from "../../core/suppressions/address-key.ts";
-import { SUPPRESSION_REASONS } from "../../core/suppressions/suppression.ts";
-import { parseTimestamp, toIso } from "../../core/timestamp.ts";
-import type { Endpoint } from "../endpoint.ts";
-import type { AdminDeps } from "./admin-deps.ts";
-import { recipientSchema, showRecipient } from "./erased-fields.ts";
+import { parseEmailAddress } from "../../../core/email/email-address.ts";
+import type { ErrorCollector } from "../../../core/field-errors.ts";
+import { present } from "../../../core/present.ts";
+import type { Suppression } from "../../../core/records/accounts.ts";
+import { addressKey } from "../../../core/suppressions/address-key.ts";
+import { SUPPRESSION_REASONS } from "../../../core/suppressions/suppression.ts";
+import { parseTimestamp, toIso } from "../../../core/timestamp.ts";
+import type { Endpoint } from "../../endpoint.ts";
+import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   listEndpoint,
   showEndpoint,
   updateEndpoint,
-} from "./record-endpoints.ts";
-import type { RecordPlan } from "./record-plan.ts";
-import { givenFields, shownFields } from "./shown-fields.ts";
+} from "../record-endpoints.ts";
+import type { RecordPlan } from "../record-plan.ts";
+import { givenFields, shownFields } from "../shown-fields.ts";
+import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
 export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
