@@ -90,6 +90,21 @@ describe("connectors and routes", () => {
     await text("connectors", "delete", id);
   });
 
+  test("an update that names nothing to change is told where the fields are listed", async () => {
+    const { id } = await json("connectors", "create", ...smpp());
+    for (const nothing of [[], ["--config", "{}"]]) {
+      expect(await run(["connectors", "update", id, ...nothing])).toEqual({
+        code: 2,
+        out: "",
+        err:
+          "error: nothing was given to change: give --name, --enabled, --no-enabled, --config or a field of its kind; " +
+          "`connectors kinds smpp` lists them\n",
+      });
+    }
+    expect((await run(["connectors", "update", "gone"])).err).toContain("there is no gone");
+    await text("connectors", "delete", id);
+  });
+
   test("a certificate, which begins with dashes, is the value of the option before it", async () => {
     const { id, config } = await json("connectors", "create", ...smpp(), "--tls-ca", testTls.ca);
     expect(config.tls_ca).toBe(testTls.ca);

@@ -151,6 +151,22 @@ test("an empty value clears a field", async () => {
   expect(await json("sms-templates", "update", id, "--from", "")).not.toHaveProperty("from");
 });
 
+test("an update that names nothing to change is told what can be, and is not taken for done", async () => {
+  const changes = (noun: string, options: string) =>
+    expect(run([noun, "update", "any"])).resolves.toEqual({
+      code: 2,
+      out: "",
+      err: `error: nothing was given to change: give ${options}\n`,
+    });
+  await changes("contacts", "--external-id");
+  await changes("accounts", "--name or --mode");
+  await changes("suppressions", "--reason, --source or --expires-at");
+  for (const noun of [...Object.keys(nouns), "keys", "routes"]) {
+    const { code, err } = await run([noun, "update", "any"]);
+    expect([noun, code, err]).toEqual([noun, 2, expect.stringContaining("nothing was given to change")]);
+  }
+});
+
 test("keys: list, show, update, and revoke", async () => {
   const { key_id: id } = await json("keys", "create", "--account", account, "--name", "CI");
   expect(await text("keys", "list", "--account", account)).toContain(id);

@@ -15,6 +15,8 @@ import {
   addDelete,
   addReading,
   type CreatedNoun,
+  isNothing,
+  nothingToChange,
   pathOf,
   printCreated,
   recordText,
@@ -81,6 +83,7 @@ function addUpdate(noun: Command, commandLine: CommandLine): void {
         const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
         const kind = await kindNamed(run.client, String(current.kind));
         const config = withClears(readConfig(run, kind, run.args.slice(1)));
+        if (isNothing({ ...config, name, enabled })) throw nothingToChange(changesOf(kind));
         const body = { name, config, is_enabled: enabled };
         run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), (record) =>
           recordText(CONNECTORS, record),
@@ -89,6 +92,10 @@ function addUpdate(noun: Command, commandLine: CommandLine): void {
     },
   );
   addSharedOptions(verb);
+}
+
+function changesOf({ kind }: Kind): string {
+  return `--name, --enabled, --no-enabled, --config or a field of its kind; \`connectors kinds ${kind}\` lists them`;
 }
 
 function addSharedOptions(verb: Command): void {

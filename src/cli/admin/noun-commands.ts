@@ -8,6 +8,7 @@ import {
   type Row,
   type Run,
   rowsText,
+  UsageFailure,
 } from "./command-line.ts";
 import type { Noun, OptionRow } from "./nouns.ts";
 
@@ -97,6 +98,7 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
       commandLine,
       async work(run) {
         const body = withClears(bodyOf(noun.update, run.options));
+        if (isNothing(body)) throw nothingToChange(listOf(noun.update.map(({ flags }) => nameOf(flags))));
         run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
           recordText(noun, record),
         );
@@ -104,6 +106,15 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
     },
   );
   addOptions(verb, noun.update);
+}
+
+/** The API takes a change of nothing, as HTTP has it; who types one has forgotten something. */
+export function nothingToChange(options: string): UsageFailure {
+  return new UsageFailure(`nothing was given to change: give ${options}`);
+}
+
+export function isNothing(fields: Row): boolean {
+  return Object.values(fields).every((value) => value === undefined);
 }
 
 /** An empty value on the command line is `null` to the API, which clears the field. */
@@ -185,6 +196,17 @@ function bodyOf(rows: readonly OptionRow[], options: Run["options"]): Record<str
 function givenTo({ flags, parse }: OptionRow, options: Run["options"]): unknown {
   const value = options[new Option(flags).attributeName()];
   return parse && Array.isArray(value) ? value.map(parse) : value;
+}
+
+/** `--name <name>` as `--name`. */
+function nameOf(flags: string): string {
+  return flags.split(" ")[0] ?? "";
+}
+
+/** `--one`, `--one or --two`, `--one, --two or --three`. */
+function listOf(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
 }
 
 function manyOf({ one }: Pick<Noun, "one">): string {
