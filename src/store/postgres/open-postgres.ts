@@ -1,5 +1,5 @@
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
-import { EARLIER_KEYS, openEarlierKeys } from "../earlier-keys.ts";
+import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createBell } from "./database/bell.ts";

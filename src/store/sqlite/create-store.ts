@@ -1,5 +1,5 @@
 import type { AcceptResult } from "../../core/messages/accept-request.ts";
-import { createRecordValues } from "../record-values.ts";
+import { createRecordValues } from "../records/record-values.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createBell } from "./database/bell.ts";

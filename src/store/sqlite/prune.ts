@@ -1,6 +1,6 @@
 import type { MessageStatus } from "../../core/messages/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
-import { FINAL_STATUSES } from "../final-statuses.ts";
+import { FINAL_STATUSES } from "../messages/final-statuses.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Database } from "./database/database.ts";
 import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";

@@ -1,4 +1,4 @@
-import type { PEPPER } from "../../erased-recipient.ts";
+import type { PEPPER } from "../../erasures/erased-recipient.ts";
 import { MOVING } from "../../move/move-marks.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "./driver.ts";

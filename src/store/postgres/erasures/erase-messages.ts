@@ -1,7 +1,7 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
-import { partOf } from "../../message-page.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
+import { partOf } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { removeMessages } from "../messages/message-removal.ts";

@@ -1,5 +1,5 @@
-import { type ErasureTask, isAbout, type Stretch } from "../../erasure-work.ts";
-import { partOf } from "../../message-page.ts";
+import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
+import { partOf } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import type { Walk } from "./erasures.ts";
 

@@ -1,5 +1,5 @@
 import { uuidTime } from "../../../core/uuid.ts";
-import { messageTo, scrubAnswer } from "../../erasure-work.ts";
+import { messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Session } from "../database/driver.ts";
 import type { Walk } from "./erasures.ts";
 

@@ -1,5 +1,5 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
-import { namedRecipient, otherSearches, otherTwins } from "../../erased-recipient.ts";
+import { namedRecipient, otherSearches, otherTwins } from "../../erasures/erased-recipient.ts";
 import type { Session } from "../database/driver.ts";
 import type { RecordRows } from "../records/record-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";

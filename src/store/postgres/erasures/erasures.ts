@@ -1,4 +1,10 @@
-import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../../erasure-work.ts";
+import {
+  type ErasureRow,
+  type ErasureTask,
+  type Stretch,
+  toErasure,
+  turnOf,
+} from "../../erasures/erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";

@@ -1,6 +1,6 @@
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import { joinContent, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import { joinContent, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";

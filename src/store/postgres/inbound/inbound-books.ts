@@ -2,9 +2,9 @@ import type { InboundMessage, InboundPiece } from "../../../core/inbound/inbound
 import { senderIdsOf } from "../../../core/inbound/inbound-address.ts";
 import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/received-event.ts";
 import { hostOf, type Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound-parts.ts";
-import { INBOUND_COLUMNS, toInboundRow } from "../../inbound-rows.ts";
-import type { InboundAccount, InboundBooks } from "../../take-inbound.ts";
+import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound/inbound-parts.ts";
+import { INBOUND_COLUMNS, toInboundRow } from "../../inbound/inbound-rows.ts";
+import type { InboundAccount, InboundBooks } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";

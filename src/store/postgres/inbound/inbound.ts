@@ -1,10 +1,10 @@
 import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { groupOf, type InboundPartRow, type PartGroup } from "../../inbound-parts.ts";
-import { type InboundRow, toInboundMessage } from "../../inbound-rows.ts";
+import { groupOf, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
+import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
+import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import type { InboundStore, UpkeepStore } from "../../store.ts";
-import { keepInbound, takeInbound } from "../../take-inbound.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";

@@ -1,7 +1,7 @@
 import type { AcceptRequest, NewMessage } from "../../../core/messages/accept-request.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
-import { fromParts, splitContent } from "../../message-rows.ts";
+import { fromParts, splitContent } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 
 /** A request that is taken, with the number of its account. */

@@ -1,8 +1,13 @@
 import type { KeyOwner } from "../../../core/messages/accept-request.ts";
 import type { Account } from "../../../core/records/accounts.ts";
 import { isUuid } from "../../../core/uuid.ts";
-import { toStoredMessage } from "../../message-page.ts";
-import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import { toStoredMessage } from "../../messages/message-page.ts";
+import {
+  type MessageRow,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
+  toTimelineEntry,
+} from "../../messages/message-rows.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
 

@@ -1,6 +1,6 @@
 import { isUuid } from "../../../core/uuid.ts";
-import { looksOf, MAX_CONTENT, partsOf, rangeOf, readPage, rowsOf } from "../../message-page.ts";
-import type { MessageRow } from "../../message-rows.ts";
+import { looksOf, MAX_CONTENT, partsOf, rangeOf, readPage, rowsOf } from "../../messages/message-page.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessageQuery } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 

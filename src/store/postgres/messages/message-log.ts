@@ -2,7 +2,7 @@ import type { Progress, TimelineEntry } from "../../../core/messages/message.ts"
 import type { Step } from "../../../core/messages/progress.ts";
 import type { AccountMode } from "../../../core/records/accounts.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { type MessageRow, toProgress } from "../../message-rows.ts";
+import { type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import type { IsStored } from "../database/lost-commit.ts";

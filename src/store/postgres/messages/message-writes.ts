@@ -1,5 +1,5 @@
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import { fromParts } from "../../message-rows.ts";
+import { fromParts } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Changes, Entry, LockedMessage } from "./message-log.ts";
 

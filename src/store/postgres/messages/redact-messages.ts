@@ -2,7 +2,7 @@ import { dropShownNames } from "../../../core/email/shown-mail.ts";
 import { dropName } from "../../../core/messages/erasure.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
-import { toIndexes } from "../../message-rows.ts";
+import { toIndexes } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { LockedMessage } from "./message-log.ts";
 

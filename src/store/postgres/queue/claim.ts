@@ -2,7 +2,7 @@ import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.t
 import type { Account } from "../../../core/records/accounts.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
-import { joinContent, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

@@ -1,7 +1,7 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import type { Part } from "../../../core/messages/message.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
-import { toIndexes } from "../../message-rows.ts";
+import { toIndexes } from "../../messages/message-rows.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { endMessage } from "../messages/ending.ts";

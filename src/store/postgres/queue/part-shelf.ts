@@ -5,7 +5,7 @@ import {
   MAX_WAITING_PARTS,
   type PartGroup,
   type PartShelf,
-} from "../../inbound-parts.ts";
+} from "../../inbound/inbound-parts.ts";
 import type { Session } from "../database/driver.ts";
 
 /** The parts of some messages: read at once, changed in memory, and written at once. */

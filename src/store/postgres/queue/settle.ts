@@ -1,7 +1,7 @@
 import type { Part } from "../../../core/messages/message.ts";
 import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
-import { toAttempt } from "../../settlement-attempt.ts";
+import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";

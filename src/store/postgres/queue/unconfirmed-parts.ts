@@ -1,6 +1,6 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipt-books.ts";
+import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 
 /** Parts that were not answered: read at once, added to in memory, and written at once. */

@@ -5,7 +5,7 @@ import {
   type KnownIds,
   MAX_SHARED_IDS,
   toIdRows,
-} from "../../receipt-books.ts";
+} from "../../receipts/receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 
 /** A provider's id, folded. */

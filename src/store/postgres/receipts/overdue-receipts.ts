@@ -1,5 +1,5 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
-import { joinContent, type MessageRow, toProgress } from "../../message-rows.ts";
+import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

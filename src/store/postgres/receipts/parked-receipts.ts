@@ -8,7 +8,7 @@ import {
   MAX_PER_REFERENCE,
   type ParkedReceipts,
   type SentReference,
-} from "../../receipt-books.ts";
+} from "../../receipts/receipt-books.ts";
 import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { IdKey } from "./known-ids.ts";

@@ -1,6 +1,6 @@
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { readSize, type SizeOf } from "../../receipt-books.ts";
+import { readSize, type SizeOf } from "../../receipts/receipt-books.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { ExpireParts } from "../queue/expire.ts";
 import type { BeginRecording, Brought } from "../queue/settle.ts";

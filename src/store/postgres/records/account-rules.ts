@@ -1,5 +1,5 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
-import type { Fields } from "../../record-values.ts";
+import type { Fields } from "../../records/record-values.ts";
 import type { Session } from "../database/driver.ts";
 import type { Conflict } from "./record-rows.ts";
 

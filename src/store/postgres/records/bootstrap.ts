@@ -1,5 +1,5 @@
 import { writePrivateFile } from "../../private-file.ts";
-import { createRecordValues } from "../../record-values.ts";
+import { createRecordValues } from "../../records/record-values.ts";
 import type { FirstStart, Store } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EARLIER_KEYS } from "../../earlier-keys.ts";
+import { EARLIER_KEYS } from "../../records/earlier-keys.ts";
 import { openDriver } from "../database/driver.ts";
 import { writeMeta } from "../database/meta.ts";
 import { openFresh, VAULT } from "../postgres-world.contract.ts";

@@ -1,6 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
-import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import type { Fields, RecordValues } from "../../record-values.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import type { Fields, RecordValues } from "../../records/record-values.ts";
 import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";
 import { applyAccountRules } from "./account-rules.ts";
 

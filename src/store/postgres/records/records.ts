@@ -1,7 +1,7 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
-import { hasChanged } from "../../record-change.ts";
-import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import { createRecordValues } from "../../record-values.ts";
+import { hasChanged } from "../../records/record-change.ts";
+import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import { createRecordValues } from "../../records/record-values.ts";
 import type { Records } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";

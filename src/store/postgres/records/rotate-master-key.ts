@@ -1,7 +1,7 @@
-import { withEarlierKey } from "../../earlier-keys.ts";
-import { PEPPER } from "../../erased-recipient.ts";
-import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import { createRecordValues } from "../../record-values.ts";
+import { PEPPER } from "../../erasures/erased-recipient.ts";
+import { withEarlierKey } from "../../records/earlier-keys.ts";
+import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import { createRecordValues } from "../../records/record-values.ts";
 import type { Vault } from "../../vault.ts";
 import { type Connection, openDriver, type Session } from "../database/driver.ts";
 import { readMeta, writeMeta } from "../database/meta.ts";

@@ -1,5 +1,5 @@
 import type { MessageStatus } from "../../../core/messages/message.ts";
-import { FINAL_STATUSES } from "../../final-statuses.ts";
+import { FINAL_STATUSES } from "../../messages/final-statuses.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { type RemovedMessage, removeLeftovers, removeMessages } from "../messages/message-removal.ts";

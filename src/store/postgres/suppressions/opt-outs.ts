@@ -1,4 +1,4 @@
-import type { ErasedForm } from "../../erased-recipient.ts";
+import type { ErasedForm } from "../../erasures/erased-recipient.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 

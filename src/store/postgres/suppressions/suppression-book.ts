@@ -6,7 +6,7 @@ import {
   type SuppressionWord,
   toSuppression,
   wordsOfParts,
-} from "../../suppression-words.ts";
+} from "../../suppressions/suppression-words.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage } from "../messages/message-log.ts";

@@ -2,8 +2,8 @@ import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { firstSoftDay } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
-import type { ErasedForm } from "../../erased-recipient.ts";
-import { erasedSpellings } from "../../suppression-names.ts";
+import type { ErasedForm } from "../../erasures/erased-recipient.ts";
+import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Session } from "../database/driver.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { asAsked, type FoundSuppression, suppressionNames } from "../../suppression-names.ts";
-import type { SuppressionStore } from "../../suppressions.ts";
+import { asAsked, type FoundSuppression, suppressionNames } from "../../suppressions/suppression-names.ts";
+import type { SuppressionStore } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addSuppressions } from "./suppression-rows.ts";

@@ -1,5 +1,5 @@
-import type { ErasedForm } from "../../erased-recipient.ts";
-import type { OptOutWishes } from "../../take-inbound.ts";
+import type { ErasedForm } from "../../erasures/erased-recipient.ts";
+import type { OptOutWishes } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { OptOutTarget } from "./opt-outs.ts";

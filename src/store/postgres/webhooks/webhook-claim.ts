@@ -1,7 +1,12 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import type { InboundRow } from "../../inbound-rows.ts";
+import type { InboundRow } from "../../inbound/inbound-rows.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
-import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../../webhook-body.ts";
+import {
+  createBodyWriter,
+  type EventRow,
+  inboundBody,
+  type WebhookBody,
+} from "../../webhooks/webhook-body.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

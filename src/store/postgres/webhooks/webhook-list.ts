@@ -12,7 +12,7 @@ import {
   WEBHOOK_COLUMNS,
   type WebhookRow,
   type WebhookWalk,
-} from "../../webhook-rows.ts";
+} from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import { type LaneRow, toLaneOf } from "./webhook-locks.ts";
 

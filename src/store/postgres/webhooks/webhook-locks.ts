@@ -1,5 +1,5 @@
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { splitLane, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhook-rows.ts";
+import { splitLane, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 
 export interface LockedWebhook extends WebhookRow {

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { isBlocking, toLane, type WebhookRow } from "../../webhook-rows.ts";
+import { isBlocking, toLane, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
 

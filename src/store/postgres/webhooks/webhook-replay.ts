@@ -1,7 +1,7 @@
 import { isUuid } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, isBlocking, type WebhookRow } from "../../webhook-rows.ts";
+import { isAtRest, isBlocking, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";

@@ -1,6 +1,6 @@
 import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhook-rows.ts";
+import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";

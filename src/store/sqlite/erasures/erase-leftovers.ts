@@ -1,5 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
-import type { ErasureTask } from "../../erasure-work.ts";
+import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound.ts";
 import type { Walk } from "./erasures.ts";

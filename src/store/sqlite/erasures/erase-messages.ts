@@ -3,8 +3,8 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../../core
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasure-work.ts";
-import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
+import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";

@@ -1,4 +1,4 @@
-import { type ErasureTask, isAbout, type Stretch } from "../../erasure-work.ts";
+import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { Walk } from "./erasures.ts";
 

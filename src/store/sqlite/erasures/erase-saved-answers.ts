@@ -1,5 +1,5 @@
 import { uuidTime } from "../../../core/uuid.ts";
-import { type ErasureTask, messageTo, scrubAnswer } from "../../erasure-work.ts";
+import { type ErasureTask, messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "../intake/idempotency-keys.ts";
 import type { AccountBook } from "../records/account-book.ts";

@@ -1,7 +1,7 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
 import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
-import type { ErasureTask } from "../../erasure-work.ts";
+import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { SuppressionBook } from "../suppressions/suppression-book.ts";
 import type { ErasedNames } from "./erased-names.ts";

@@ -1,4 +1,4 @@
-import { createErasedForm, type ErasedForm, PEPPER } from "../../erased-recipient.ts";
+import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased-recipient.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 

@@ -1,4 +1,10 @@
-import { type ErasureRow, type ErasureTask, type Stretch, toErasure, turnOf } from "../../erasure-work.ts";
+import {
+  type ErasureRow,
+  type ErasureTask,
+  type Stretch,
+  toErasure,
+  turnOf,
+} from "../../erasures/erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { emptyLog } from "../database/empty-log.ts";

@@ -1,6 +1,11 @@
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import { joinContent, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import {
+  joinContent,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
+  toTimelineEntry,
+} from "../../messages/message-rows.ts";
 import type { EventFeed, FeedPage } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createEnvelopeOf } from "../messages/own-content.ts";

@@ -4,7 +4,7 @@ import type { Content } from "../../../core/messages/message.ts";
 import type { LimitedRequest } from "../../../core/messages/sending-limits.ts";
 import { present } from "../../../core/present.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
-import { fromParts, splitContent } from "../../message-rows.ts";
+import { fromParts, splitContent } from "../../messages/message-rows.ts";
 import type { BodyTexts } from "../messages/content-pieces.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { readSize, type SizeOf } from "../../receipt-books.ts";
+import { readSize, type SizeOf } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
 
 export function createSizeOf(db: Database): SizeOf {

@@ -1,6 +1,6 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
-import type { MessageRow } from "../../message-rows.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";

@@ -1,5 +1,5 @@
 import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
-import { toProgress } from "../../message-rows.ts";
+import { toProgress } from "../../messages/message-rows.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";

@@ -1,5 +1,5 @@
 import type { Content } from "../../../core/messages/message.ts";
-import { joinContent, type MessageRow } from "../../message-rows.ts";
+import { joinContent, type MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "./message-log.ts";
 import { OWN } from "./own-content.ts";

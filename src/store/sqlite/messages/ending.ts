@@ -1,5 +1,5 @@
 import { isSettled, type Step } from "../../../core/messages/progress.ts";
-import type { MessageRow } from "../../message-rows.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import type { ContentShelf } from "./content-shelf.ts";
 import type { MessageLog } from "./message-log.ts";

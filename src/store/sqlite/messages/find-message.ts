@@ -1,6 +1,11 @@
 import type { KeyOwner } from "../../../core/messages/accept-request.ts";
-import { toStoredMessage } from "../../message-page.ts";
-import { type MessageRow, TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../message-rows.ts";
+import { toStoredMessage } from "../../messages/message-page.ts";
+import {
+  type MessageRow,
+  TIMELINE_COLUMNS,
+  type TimelineRow,
+  toTimelineEntry,
+} from "../../messages/message-rows.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";

@@ -7,8 +7,8 @@ import {
   rangeOf,
   readPage,
   rowsOf,
-} from "../../message-page.ts";
-import type { MessageRow } from "../../message-rows.ts";
+} from "../../messages/message-page.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";

@@ -1,6 +1,6 @@
 import type { Progress, TimelineEntry } from "../../../core/messages/message.ts";
 import type { Step } from "../../../core/messages/progress.ts";
-import { fromParts, type MessageRow, toProgress } from "../../message-rows.ts";
+import { fromParts, type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { EventBook } from "../events/event-book.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";

@@ -1,4 +1,4 @@
-import { MESSAGE_COLUMNS } from "../../message-rows.ts";
+import { MESSAGE_COLUMNS } from "../../messages/message-rows.ts";
 
 /**
  * The status of a message of table `m`. Claims leave the row of a message alone that has one job, as nearly all do: it

@@ -1,4 +1,4 @@
-import type { MessageRow } from "../../message-rows.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { PackedAccept } from "../intake/packed-accept.ts";
 

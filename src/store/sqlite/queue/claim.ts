@@ -1,7 +1,13 @@
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
-import { joinContent, MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../message-rows.ts";
+import {
+  joinContent,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  toIndexes,
+  toProgress,
+} from "../../messages/message-rows.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createForIds } from "../database/for-ids.ts";

@@ -1,6 +1,6 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
-import { toIndexes, toProgress } from "../../message-rows.ts";
+import { toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { ContentShelf } from "../messages/content-shelf.ts";

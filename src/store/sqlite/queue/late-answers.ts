@@ -1,6 +1,6 @@
 import { isSettled } from "../../../core/messages/progress.ts";
 import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-answer.ts";
-import { toProgress } from "../../message-rows.ts";
+import { toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import { createEnding, type EndingParts } from "../messages/ending.ts";
 import { OF_MESSAGE } from "./jobs-of-message.ts";

@@ -1,4 +1,4 @@
-import { type InboundPartRow, MAX_WAITING_PARTS, type PartShelf } from "../../inbound-parts.ts";
+import { type InboundPartRow, MAX_WAITING_PARTS, type PartShelf } from "../../inbound/inbound-parts.ts";
 import type { Database } from "../database/database.ts";
 
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";

@@ -1,7 +1,7 @@
 import { applyAttempt, isSettled, noteLostSettle } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
-import type { ProviderIds } from "../../provider-ids.ts";
-import { toAttempt } from "../../settlement-attempt.ts";
+import { toAttempt } from "../../queue/settlement-attempt.ts";
+import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { ContentShelf } from "../messages/content-shelf.ts";

@@ -1,5 +1,5 @@
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipt-books.ts";
+import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
 
 export function createUnconfirmedParts(db: Database): UnconfirmedParts {

@@ -1,5 +1,5 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
-import { toProgress } from "../../message-rows.ts";
+import { toProgress } from "../../messages/message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { ContentShelf } from "../messages/content-shelf.ts";

@@ -7,7 +7,7 @@ import {
   MAX_PARKED_PER_ID,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
-} from "../../receipt-books.ts";
+} from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
 import { onceATransaction } from "../database/once-a-transaction.ts";
 

@@ -1,6 +1,6 @@
-import type { MessageRow } from "../../message-rows.ts";
-import { createProviderIds as createRules, type ProviderIds } from "../../provider-ids.ts";
-import type { KnownMessage } from "../../receipt-books.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
+import { createProviderIds as createRules, type ProviderIds } from "../../receipts/provider-ids.ts";
+import type { KnownMessage } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
 import { createSizeOf } from "../intake/sms-size.ts";
 import type { EndingParts } from "../messages/ending.ts";

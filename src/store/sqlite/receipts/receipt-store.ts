@@ -1,5 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import type { ProviderIds } from "../../provider-ids.ts";
+import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createOverdueReceipts, type OverdueParts } from "./overdue-receipts.ts";

@@ -1,4 +1,4 @@
-import type { ProviderIds } from "../../provider-ids.ts";
+import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { onceATransaction } from "../database/once-a-transaction.ts";

@@ -1,5 +1,5 @@
 import { writePrivateFile } from "../../private-file.ts";
-import type { RecordValues } from "../../record-values.ts";
+import type { RecordValues } from "../../records/record-values.ts";
 import type { FirstStart, Store } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";

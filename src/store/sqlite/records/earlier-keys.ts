@@ -1,4 +1,4 @@
-import { openEarlierKeys, withEarlierKey } from "../../earlier-keys.ts";
+import { openEarlierKeys, withEarlierKey } from "../../records/earlier-keys.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 

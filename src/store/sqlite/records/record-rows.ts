@@ -1,6 +1,6 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
-import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import type { Fields, RecordValues } from "../../record-values.ts";
+import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import type { Fields, RecordValues } from "../../records/record-values.ts";
 import type { Database } from "../database/database.ts";
 import { isConstraint, type SqlValue } from "../database/driver.ts";
 import { createAccountRules } from "./account-rules.ts";

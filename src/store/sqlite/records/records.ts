@@ -1,8 +1,8 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
-import { otherSearches, otherTwins } from "../../erased-recipient.ts";
-import { hasChanged } from "../../record-change.ts";
-import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import type { RecordValues } from "../../record-values.ts";
+import { otherSearches, otherTwins } from "../../erasures/erased-recipient.ts";
+import { hasChanged } from "../../records/record-change.ts";
+import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import type { RecordValues } from "../../records/record-values.ts";
 import type { Records } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";

@@ -1,5 +1,5 @@
-import { RECORD_TABLES, type RecordTable } from "../../record-tables.ts";
-import { createRecordValues } from "../../record-values.ts";
+import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
+import { createRecordValues } from "../../records/record-values.ts";
 import type { Vault } from "../../vault.ts";
 import { createDatabase, type Database } from "../database/database.ts";
 import { type Driver, openDriver, type SqlValue } from "../database/driver.ts";

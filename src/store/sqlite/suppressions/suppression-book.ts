@@ -2,14 +2,14 @@ import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
-import type { MessageRow } from "../../message-rows.ts";
-import { erasedSpellings } from "../../suppression-names.ts";
+import type { MessageRow } from "../../messages/message-rows.ts";
+import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import {
   type BouncedParts,
   type SuppressionWord,
   toSuppression,
   wordsOfParts,
-} from "../../suppression-words.ts";
+} from "../../suppressions/suppression-words.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { AccountBook, AccountEntry } from "../records/account-book.ts";

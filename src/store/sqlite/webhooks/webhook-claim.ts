@@ -1,8 +1,13 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import type { InboundRow } from "../../inbound-rows.ts";
+import type { InboundRow } from "../../inbound/inbound-rows.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
-import { createBodyWriter, type EventRow, inboundBody, type WebhookBody } from "../../webhook-body.ts";
-import { toLane } from "../../webhook-rows.ts";
+import {
+  createBodyWriter,
+  type EventRow,
+  inboundBody,
+  type WebhookBody,
+} from "../../webhooks/webhook-body.ts";
+import { toLane } from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import type { WebhookLog } from "./webhook-log.ts";

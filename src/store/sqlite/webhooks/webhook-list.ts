@@ -10,7 +10,7 @@ import {
   WEBHOOK_COLUMNS,
   type WebhookRow,
   type WebhookWalk,
-} from "../../webhook-rows.ts";
+} from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import { fromLane } from "./webhook-rows.ts";

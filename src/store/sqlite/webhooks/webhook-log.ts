@@ -1,7 +1,7 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
-import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhook-rows.ts";
+import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhooks/webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
 

@@ -1,6 +1,6 @@
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhook-rows.ts";
+import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";

@@ -1,5 +1,5 @@
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { splitLane } from "../../webhook-rows.ts";
+import { splitLane } from "../../webhooks/webhook-rows.ts";
 import type { AccountBook } from "../records/account-book.ts";
 
 /** The lane by the account's id. Accounts with messages stay; of one that is gone, its id is "". */

@@ -1,0 +1,83 @@
+import type { InboundMessage, InboundPiece, InboundResult } from "../../core/inbound/inbound.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import {
+  type KeywordMeaning,
+  optOutSender,
+  readKeyword,
+  senderKey,
+} from "../../core/suppressions/opt-out.ts";
+import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
+
+/** What a transaction knows when it takes inbound messages, and where it writes them down. */
+export interface InboundBooks {
+  readonly parts: InboundParts;
+  /** The provider has handed it over before. */
+  isRepeat(piece: InboundPiece): boolean;
+  /** Whose number or short code it was written to. */
+  ownerOf(message: WholeMessage): string | undefined;
+  accountOf(id: string): InboundAccount | undefined;
+  insert(message: InboundMessage, more: { key: string; webhookUrl: string | undefined }): void;
+  /** The account hears of it, at `url` too where there is one. */
+  tell(message: InboundMessage, account: InboundAccount, url: string | undefined): void;
+  readonly optOuts: OptOutWishes;
+}
+
+export interface InboundAccount {
+  readonly number: number;
+  readonly account: { readonly id: string };
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface OptOutWishes {
+  add(optOut: Wisher & { readonly id: string; readonly reason: string; readonly at: number }): void;
+  /** Takes back what was asked of one sender, and of all. */
+  remove(who: Wisher): void;
+}
+
+interface Wisher {
+  readonly accountId: string;
+  /** As `senderKey` writes it; absent: all of the account. */
+  readonly sender: string | undefined;
+  readonly recipient: string;
+}
+
+export function takeInbound(books: InboundBooks, piece: InboundPiece): InboundResult {
+  if (!piece.part) {
+    if (books.isRepeat(piece)) return { kind: "repeat" };
+    return keepInbound(books, { ...piece, text: piece.text.toWellFormed() });
+  }
+  const { kind, messages } = books.parts.add(piece, piece.part);
+  const kept = messages.map((message) => keepInbound(books, message)).at(-1);
+  return kind === "whole" && kept ? kept : { kind: kind === "repeat" ? "repeat" : "waiting" };
+}
+
+/** Stores a whole message as its account's, with its event and what its word asks for. */
+export function keepInbound(books: InboundBooks, whole: WholeMessage): InboundResult {
+  const { key, accountId: given, ...rest } = whole;
+  const accountId = given ?? books.ownerOf(whole);
+  const entry = accountId === undefined ? undefined : books.accountOf(accountId);
+  const keyword = entry && readKeyword(whole.text, entry.settings);
+  const webhookUrl = entry && readSetting(entry.settings, "inbound_url");
+  const message = { ...rest, ...(entry && { accountId: entry.account.id }), ...(keyword && { keyword }) };
+  books.insert(message, { key, webhookUrl });
+  if (!entry) return { kind: "stored" };
+  books.tell(message, entry, webhookUrl);
+  if (keyword) heed(books.optOuts, keyword, { message: whole, entry });
+  return { kind: "stored", accountId: entry.account.id, ...(keyword && { keyword }) };
+}
+
+function heed(
+  optOuts: OptOutWishes,
+  keyword: KeywordMeaning,
+  { message, entry }: { readonly message: WholeMessage; readonly entry: InboundAccount },
+): void {
+  const { id, from, to, text, receivedAt } = message;
+  const who = { accountId: entry.account.id, recipient: from };
+  // What a STOP ended when it was written is lifted, though another would end something else now.
+  if (keyword === "start") {
+    optOuts.remove({ ...who, sender: senderKey(to) });
+    return;
+  }
+  const sender = optOutSender(to, entry.settings);
+  optOuts.add({ ...who, sender, id, reason: `wrote ${text.trim().toUpperCase()}`, at: receivedAt });
+}

@@ -1,0 +1,42 @@
+import type { StoredMessage } from "../../core/messages/accept-request.ts";
+import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
+
+/** What an account may do with the messages it has sent: look through them, and call one back. */
+export interface MessageDesk {
+  /**
+   * Messages of an account, newest first. A call looks at a bounded number of them: a page may be short, or empty, and
+   * yet not be the last.
+   */
+  list(query: MessageQuery): Promise<MessagePage>;
+  /**
+   * Ends a message nothing of which has left, with its jobs; no later claim finds one. `core/messages/cancel.ts` says when
+   * it is too late. Canceling a canceled message changes nothing.
+   */
+  cancel(query: {
+    readonly accountId: string;
+    readonly channel: ChannelName;
+    readonly id: string;
+    readonly now: number;
+  }): Promise<"canceled" | "too_late" | "not_found">;
+}
+
+export interface MessageQuery {
+  readonly accountId: string;
+  readonly channel: ChannelName;
+  readonly limit: number;
+  /** Only ids below this one: `next` of the page before. */
+  readonly before?: string;
+  /** Unix milliseconds: made at or after; before. */
+  readonly createdFrom: number;
+  readonly createdBefore?: number;
+  readonly status?: MessageStatus;
+  readonly tag?: string;
+  /** A number, or an address among an email's recipients: in any case, an international domain in any spelling. */
+  readonly recipient?: string;
+}
+
+export interface MessagePage {
+  readonly messages: readonly StoredMessage[];
+  /** Absent on the last page. */
+  readonly next?: string;
+}

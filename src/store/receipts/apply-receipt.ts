@@ -1,0 +1,94 @@
+import type { Part, TimelineEntry } from "../../core/messages/message.ts";
+import type { Receipt } from "../../core/messages/outcome.ts";
+import { applyReceipt } from "../../core/messages/progress.ts";
+import type { ReceiptResult } from "../../core/queue/claimed-job.ts";
+import { addressKey } from "../../core/suppressions/address-key.ts";
+import type { Match } from "./match-receipt.ts";
+import type { KnownMessage, ReceiptBooks, SizeOf } from "./receipt-books.ts";
+
+/** Moves the part that a receipt was matched with, inside a transaction. */
+export function applyToMatch<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
+  receipt: Receipt,
+  { message, part, by }: Match<M>,
+): ReceiptResult {
+  return apply(books, receipt, { message, by, indexes: partsOf(message.progress.parts, receipt, part) });
+}
+
+/** Moves the part that a receipt names itself. */
+export function applyToTarget<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
+  receipt: Receipt,
+  target: NonNullable<Receipt["target"]>,
+): ReceiptResult {
+  const { messageId } = target;
+  const message = books.messages.find(messageId);
+  const indexes = message ? partsNamed(message.progress.parts, receipt) : [];
+  if (!message || indexes.length === 0) return { kind: "unknown", messageId };
+  return apply(books, receipt, { message, indexes, by: "id" });
+}
+
+interface Application<M extends KnownMessage> extends Omit<Match<M>, "part"> {
+  readonly indexes: readonly number[];
+}
+
+function apply<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
+  receipt: Receipt,
+  { message, indexes, by }: Application<M>,
+): ReceiptResult {
+  const { messages, knownIds } = books;
+  let { progress } = message;
+  let isLate = true;
+  for (const part of indexes) {
+    const step = applyReceipt(progress, part, receipt);
+    progress = step.progress;
+    isLate &&= step.isLate;
+    const entries = step.entries.map((entry) => completed(books.sizeOf, message.id, explained(entry, by)));
+    if (entries.length > 0) messages.save(message, { progress, entries });
+    if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
+    learn(books, message, { receipt, email: progress.parts[part]?.address });
+  }
+  return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
+}
+
+/** For operators: the id alone did not do it. */
+function explained(entry: TimelineEntry, by: Match<KnownMessage>["by"]): TimelineEntry {
+  return by === "id" ? entry : { ...entry, detail: { ...entry.detail, matched_by: by } };
+}
+
+/** A receipt that is the first to say that an SMS was sent does not know its size; the attempt does. */
+function completed(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): TimelineEntry {
+  if (entry.eventType !== "sms.sent") return entry;
+  return { ...entry, detail: { ...sizeOf(messageId), ...entry.detail } };
+}
+
+/** The suppression list learns from late words as well: they are as true. */
+function learn<M extends KnownMessage>(
+  { suppressions }: ReceiptBooks<M>,
+  message: M,
+  { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
+): void {
+  const { suppress: reason, status, receivedAt: at } = receipt;
+  if (email === undefined) return;
+  if (reason) suppressions.learn(message, { email, reason, at });
+  else if (status === "delivered") suppressions.forgive(message, email);
+}
+
+/** The part that the receipt names itself, by its index or by the address, in whatever case and spelling of the domain. */
+function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
+  const wanted = addressKey(recipient);
+  return [...parts.keys()].filter((index) =>
+    target?.part === undefined ? addressKey(parts[index]?.address ?? "") === wanted : index === target.part,
+  );
+}
+
+/** One id may stand for several recipients of one envelope; the part that was matched counts where none says so. */
+function partsOf(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
+  const named = parts.flatMap((part, index) =>
+    part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId
+      ? [index]
+      : [],
+  );
+  return named.length > 0 ? named : [matched];
+}

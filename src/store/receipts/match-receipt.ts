@@ -1,0 +1,101 @@
+import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
+import { mayMove } from "../../core/messages/part.ts";
+import { foldId, inOtherRadix } from "../../core/receipts/provider-id.ts";
+import { isSameNumber } from "../../core/receipts/same-number.ts";
+import type { KnownId, KnownMessage, ReceiptBooks } from "./receipt-books.ts";
+
+export type MatchParts<M extends KnownMessage> = Pick<
+  ReceiptBooks<M>,
+  "messages" | "knownIds" | "unconfirmed"
+>;
+
+export interface Match<M extends KnownMessage> {
+  readonly message: M;
+  readonly part: number;
+  readonly by: "id" | "another_form" | "reference";
+}
+
+/**
+ * Which part a receipt is about. By the id as the connector's setting has it; a provider that gives an id out again
+ * means the newest message that is still open. Then by another form of the id, and by the reference of a part nobody
+ * answered for: these two only where the number agrees as well.
+ */
+export function matchReceipt<M extends KnownMessage>(
+  parts: MatchParts<M>,
+  receipt: Receipt,
+): Match<M> | undefined {
+  const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
+  return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
+}
+
+interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
+  /** The receipt would move it. */
+  readonly isOpen: boolean;
+  /** `undefined`: it cannot be told. */
+  readonly isSameNumber: boolean | undefined;
+}
+
+function byId<M extends KnownMessage>(
+  { messages }: MatchParts<M>,
+  receipt: Receipt,
+  known: readonly KnownId[],
+): Match<M> | undefined {
+  const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
+  const candidates = toCandidates(messages, receipt, named);
+  const isTheirs = (each: Candidate<M>) => each.isSameNumber === true;
+  const found =
+    candidates.find((each) => each.isOpen && isTheirs(each)) ??
+    candidates.find(isTheirs) ??
+    candidates.find(({ isOpen }) => isOpen) ??
+    // What goes to another number is about a message that has not been told its id yet.
+    candidates.find((each) => each.isSameNumber === undefined);
+  return found && { ...found, by: "id" };
+}
+
+function byForm<M extends KnownMessage>(
+  { messages, knownIds }: MatchParts<M>,
+  receipt: Receipt,
+  known: readonly KnownId[],
+): Match<M> | undefined {
+  const { connectorId, providerMessageId, recipient } = receipt;
+  if (recipient === undefined) return undefined;
+  const others = inOtherRadix(providerMessageId).flatMap((form) => knownIds.find(connectorId, form));
+  const found = agreeing(toCandidates(messages, receipt, [...known, ...others]));
+  return found && { ...found, by: "another_form" };
+}
+
+function byReference<M extends KnownMessage>(
+  { messages, unconfirmed }: MatchParts<M>,
+  receipt: Receipt,
+): Match<M> | undefined {
+  const { connectorId, reference } = receipt;
+  if (reference === undefined) return undefined;
+  const found = agreeing(toCandidates(messages, receipt, unconfirmed.find(connectorId, reference)));
+  return found && { ...found, by: "reference" };
+}
+
+function toCandidates<M extends KnownMessage>(
+  messages: MatchParts<M>["messages"],
+  receipt: Receipt,
+  parts: readonly PartRef[],
+): Candidate<M>[] {
+  return parts.flatMap(({ messageId, part }) => {
+    const message = messages.find(messageId);
+    const status = message?.progress.parts[part]?.status;
+    if (!message || !status) return [];
+    return {
+      message,
+      part,
+      isOpen: receipt.status !== "complained" && mayMove(status, receipt.status),
+      isSameNumber: isSameNumber(message.recipient, receipt.recipient),
+    };
+  });
+}
+
+/** The newest that goes to the same number; an open one before those that are settled. */
+function agreeing<M extends KnownMessage>(candidates: readonly Candidate<M>[]): Candidate<M> | undefined {
+  const same = candidates
+    .filter((each) => each.isSameNumber === true)
+    .sort((a, b) => (a.message.id < b.message.id ? 1 : -1));
+  return same.find(({ isOpen }) => isOpen) ?? same[0];
+}

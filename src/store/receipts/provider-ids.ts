@@ -1,0 +1,110 @@
+import type { Progress } from "../../core/messages/message.ts";
+import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
+import { isOpen } from "../../core/messages/part.ts";
+import type { ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
+import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { partReference } from "../../core/receipts/short-reference.ts";
+import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
+import { type Match, matchReceipt } from "./match-receipt.ts";
+import type { KnownMessage, NotedIds, ReceiptBooks } from "./receipt-books.ts";
+
+/**
+ * Which part of which message a provider's word is about. A settlement looks for the receipts that came before it, and
+ * a receipt for the settlement: whichever is second finds the first, since the store has one come after the other.
+ */
+export interface ProviderIds {
+  /** Records the ids an attempt at the message brought home, and applies the receipts that were parked for it. */
+  claimAll(settlement: Settlement, message: TriedMessage): void;
+  /** Records what came too late for its attempt. */
+  answerLate(answer: LateAnswer, at: number): void;
+  /** Applies a receipt, or parks it. */
+  receive(receipt: Receipt): ReceiptResult;
+}
+
+export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progress, "channel">;
+
+export function createProviderIds<M extends KnownMessage>(books: ReceiptBooks<M>): ProviderIds {
+  const receive = (receipt: Receipt): ReceiptResult => {
+    if (receipt.target) return applyToTarget(books, receipt, receipt.target);
+    const found = matchReceipt(books, receipt);
+    if (found)
+      return applyToMatch(books, receipt, found.by === "reference" ? prove(books, found, receipt) : found);
+    books.parked.park(receipt);
+    return { kind: "parked" };
+  };
+  const claimIds = createClaimIds(books, receive);
+
+  return {
+    claimAll({ connectorId, outcomes, messageId, at }, message) {
+      outcomes.forEach((outcome, part) => {
+        if (outcome?.kind === "sent" && connectorId !== undefined)
+          claimIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
+        if (outcome?.kind === "unconfirmed" && message.channel === "sms")
+          expectReference(books, { part, connectorId, message }, receive);
+      });
+    },
+    answerLate(answer, at) {
+      books.applyLateAnswer(answer, at);
+      const found = books.messages.find(answer.messageId);
+      if (!found) return;
+      const message = { ...found, channel: found.progress.channel };
+      claimIds({ ...answer, ...idsOf(answer, { at, message }) });
+    },
+    receive,
+  };
+}
+
+function idsOf(
+  taken: Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">,
+  { at, message }: { readonly at: number; readonly message: TriedMessage },
+) {
+  const isAwaited = message.channel === "sms" && taken.expectsReceipt !== false;
+  const { providerMessageIds } = taken;
+  return { providerMessageIds, recipient: message.recipient, awaitedSince: isAwaited ? at : undefined };
+}
+
+interface Claimed extends NotedIds {
+  readonly recipient: string;
+}
+
+function createClaimIds(
+  { knownIds, parked }: Pick<ReceiptBooks<never>, "knownIds" | "parked">,
+  receive: (receipt: Receipt) => unknown,
+) {
+  return (claimed: Claimed): void => {
+    knownIds.note(claimed);
+    const { connectorId, messageId, providerMessageIds: ids, recipient } = claimed;
+    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient })) receive(receipt);
+  };
+}
+
+interface Unanswered {
+  readonly part: number;
+  readonly connectorId: string | undefined;
+  readonly message: TriedMessage;
+}
+
+/** A receipt may prove by its reference that the part was sent; it may have come before the attempt was given up. */
+function expectReference(
+  { unconfirmed, parked }: Pick<ReceiptBooks<never>, "unconfirmed" | "parked">,
+  { part, connectorId, message: { id: messageId, recipient } }: Unanswered,
+  receive: (receipt: Receipt) => unknown,
+): void {
+  unconfirmed.note({ messageId, part }, connectorId);
+  const reference = partReference(messageId, part);
+  for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
+}
+
+/** The provider speaks of a part by its reference: it has it, and this is its id. */
+function prove<M extends KnownMessage>(books: ReceiptBooks<M>, found: Match<M>, receipt: Receipt): Match<M> {
+  const { id: messageId, progress } = found.message;
+  const { connectorId, providerMessageId, receivedAt } = receipt;
+  const answer = { messageId, part: found.part, connectorId, providerMessageIds: [providerMessageId] };
+  const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
+  books.knownIds.note({ ...answer, awaitedSince });
+  const part = progress.parts[found.part];
+  const detail = { ...books.sizeOf(messageId) };
+  const parts = progress.parts.length;
+  if (part && isOpen(part)) books.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
+  return { ...found, message: books.messages.find(messageId) ?? found.message };
+}

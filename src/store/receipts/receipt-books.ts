@@ -1,0 +1,148 @@
+/** What the rules about receipts are told, and where they write down what they come to; each inside a transaction. */
+import type { Progress } from "../../core/messages/message.ts";
+import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
+import type { Step } from "../../core/messages/progress.ts";
+import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { foldId, inOtherRadix, namedByReceipts } from "../../core/receipts/provider-id.ts";
+import { isSameNumber } from "../../core/receipts/same-number.ts";
+import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
+import { uuidTime } from "../../core/uuid.ts";
+
+export interface ReceiptBooks<M extends KnownMessage> {
+  readonly messages: {
+    /** As it was last saved. */
+    find(id: string): M | undefined;
+    save(message: M, step: Step): void;
+  };
+  readonly knownIds: KnownIds;
+  readonly parked: ParkedReceipts;
+  readonly unconfirmed: UnconfirmedParts;
+  readonly suppressions: {
+    learn(message: M, word: { email: string; reason: SuppressionReason; at: number }): void;
+    forgive(message: M, email: string): void;
+  };
+  readonly sizeOf: SizeOf;
+  /** Moves the message; without ids and receipts. */
+  applyLateAnswer(answer: LateAnswer, at: number): void;
+}
+
+export interface KnownMessage {
+  readonly id: string;
+  readonly recipient: string;
+  readonly progress: Progress;
+}
+
+/** Segments and encoding of an SMS, as its last attempt counted them; empty where none did. */
+export type SizeOf = (messageId: string) => MessageSize;
+
+type MessageSize = { readonly segments?: number; readonly encoding?: string };
+
+/** From the detail of an attempt. */
+export function readSize({ segments, encoding }: Readonly<Record<string, unknown>>): MessageSize {
+  return {
+    ...(typeof segments === "number" && { segments }),
+    ...(typeof encoding === "string" && { encoding }),
+  };
+}
+
+/** The ids providers have given to parts of messages. */
+export interface KnownIds {
+  /** Records the ids of one part; `awaitedSince`: when it was taken, where a receipt is to follow. */
+  note(ids: NotedIds): void;
+  /** The parts an id stands for, in any case and with any zeros in front; those of newer messages first. */
+  find(connectorId: string, key: string): readonly KnownId[];
+  /** The part's receipt has come. */
+  received(part: PartRef): void;
+}
+
+export interface NotedIds extends PartRef {
+  readonly connectorId: string;
+  readonly providerMessageIds: readonly string[];
+  readonly awaitedSince?: number | undefined;
+}
+
+export interface KnownId extends PartRef {
+  /** As receipts are to name it. */
+  readonly providerId: string;
+}
+
+/** Of the messages that have had the same id, so many are looked at. */
+export const MAX_SHARED_IDS = 32;
+
+/** A row for each key; the first carries the wait for the receipt. `providerId`: `null` where it is the key itself. */
+export function toIdRows(noted: NotedIds) {
+  const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
+  // Of two spellings with one key the last counts: that is how receipts name it.
+  const byKey = [...new Map(ids.map((id) => [foldId(id), id]))];
+  // A provider that names no id can be waited for all the same.
+  if (ids.length === 0 && awaitedSince !== null) byKey.push(["", ""]);
+  const named = namedByReceipts(ids);
+  return byKey.map(([key, id], place) => {
+    const name = named.includes(id) ? id : (named.at(-1) ?? id);
+    const providerId = name === key ? null : name;
+    return { connectorId, key, messageId, part, providerId, awaitedSince: place === 0 ? awaitedSince : null };
+  });
+}
+
+/** Newer messages first, and of one message the parts in order. */
+export function byMessageAndPart(one: PartRef, other: PartRef): number {
+  if (one.messageId === other.messageId) return one.part - other.part;
+  return one.messageId < other.messageId ? 1 : -1;
+}
+
+/** Receipts that match nothing yet. */
+export interface ParkedReceipts {
+  park(receipt: Receipt): void;
+  /** Takes out those about the ids of one part: as they are, or in another form where the number agrees. */
+  takeByIds(claimed: ClaimedIds): readonly Receipt[];
+  /** Takes out those that carry the reference of an unconfirmed part and go to the same number. */
+  takeByReference(sent: SentReference): readonly Receipt[];
+}
+
+export interface ClaimedIds {
+  readonly connectorId: string;
+  readonly messageId: string;
+  readonly ids: readonly string[];
+  readonly recipient: string;
+}
+
+export interface SentReference {
+  /** `undefined`: nobody knows which it was. */
+  readonly connectorId: string | undefined;
+  readonly reference: number;
+  readonly recipient: string;
+}
+
+/** Parked for one id at the most; a provider that repeats itself must not fill the disk. */
+export const MAX_PARKED_PER_ID = 8;
+
+/** Looked at for one reference: it has 16 bits, and other parts have it too. */
+export const MAX_PER_REFERENCE = 100;
+
+/** The keys under which receipts about these ids may be parked. */
+export function keysOfIds(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]))];
+}
+
+/** So far may the clocks of two processes be apart. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+/**
+ * Whether a receipt that is parked under one of the keys is about the part. One that came before its message was
+ * accepted is about another that had the id.
+ */
+export function isAboutIds({ messageId, ids, recipient }: ClaimedIds): (receipt: Receipt) => boolean {
+  const named = namedByReceipts(ids);
+  const since = (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
+  return ({ providerMessageId, receivedAt, ...receipt }) =>
+    receivedAt >= since &&
+    (named.includes(providerMessageId) || isSameNumber(recipient, receipt.recipient) === true);
+}
+
+/** Parts of SMS that left us and were not answered, by the reference that they carried. */
+export interface UnconfirmedParts {
+  /** @param connectorId `undefined` where nobody knows which connector it was */
+  note(part: PartRef, connectorId: string | undefined): void;
+  /** Those that may have gone over the connector with this reference, of newer messages first. */
+  find(connectorId: string, reference: number): readonly PartRef[];
+}

@@ -1,0 +1,141 @@
+/** Rows of the outbox, and the way between them and the nouns of `core`. */
+import type {
+  Lane,
+  WebhookAttempt,
+  WebhookCursor,
+  WebhookRecord,
+  WebhookSelection,
+  WebhookState,
+  WebhookVerdict,
+} from "../../core/webhooks/webhook-outbox.ts";
+
+export const WEBHOOK_COLUMNS =
+  "id, message_id, sequence, lane, event_type, state, at, due_at, failures, attempts";
+
+export interface WebhookRow {
+  readonly id: number;
+  readonly message_id: string;
+  readonly sequence: number;
+  readonly lane: string;
+  readonly event_type: string;
+  readonly state: WebhookState;
+  readonly at: number;
+  readonly due_at: number | null;
+  readonly failures: number;
+  readonly attempts: number;
+}
+
+export interface AttemptRow {
+  readonly at: number;
+  readonly ms: number;
+  readonly status: number | null;
+  readonly head: string | null;
+  readonly error_code: string | null;
+  readonly error: string | null;
+}
+
+/** One column, so that an index steps from lane to lane. */
+export function toLane(account: number, host: string): string {
+  return `${account} ${host}`;
+}
+
+/** The account's number, and the host. */
+export function splitLane(lane: string): readonly [account: number, host: string] {
+  const space = lane.indexOf(" ");
+  return [Number(lane.slice(0, space)), lane.slice(space + 1)];
+}
+
+export function toRecord(row: WebhookRow, lane: Lane): WebhookRecord {
+  return {
+    messageId: row.message_id,
+    sequence: row.sequence,
+    lane,
+    eventType: row.event_type,
+    state: row.state,
+    at: row.at,
+    failures: row.failures,
+    attempts: row.attempts,
+    ...(row.due_at !== null && { dueAt: row.due_at }),
+  };
+}
+
+export function toAttempt(row: AttemptRow): WebhookAttempt {
+  return {
+    at: row.at,
+    ms: row.ms,
+    ...(row.status !== null && { status: row.status }),
+    ...(row.head !== null && { head: row.head }),
+    ...(row.error_code !== null && { error: { code: row.error_code, message: row.error ?? "" } }),
+  };
+}
+
+/** Deliveries kept of one event; the schedule has nine, and a replay begins it anew. */
+export const MAX_ATTEMPTS = 20;
+
+/** From so many failures on an event holds up no other one. */
+export const OVERTAKEN_AFTER_FAILURES = 2;
+
+/** It has neither been delivered nor failed often enough to be overtaken. */
+export function isBlocking({ state, failures }: Pick<WebhookRow, "state" | "failures">): boolean {
+  return !isAtRest(state) && failures < OVERTAKEN_AFTER_FAILURES;
+}
+
+export function isAtRest(state: WebhookState): boolean {
+  return state === "delivered" || state === "failed";
+}
+
+export interface Outcome {
+  readonly state: "delivered" | "waiting" | "failed" | "ready";
+  readonly dueAt: number | null;
+  readonly failures: number;
+}
+
+/** What a verdict makes of an event that has failed so often before. */
+export function outcomeOf(verdict: WebhookVerdict, failures: number): Outcome {
+  switch (verdict.kind) {
+    case "delivered":
+      return { state: "delivered", dueAt: null, failures };
+    case "again":
+      return { state: "waiting", dueAt: verdict.at, failures: failures + 1 };
+    case "ended":
+      return { state: "failed", dueAt: null, failures: failures + 1 };
+    case "released":
+      return { state: "ready", dueAt: null, failures };
+  }
+}
+
+/** Rows passed over in one call, as a multiple of its limit: those of other hosts and states. */
+const LOOKS_PER_LIMIT = 10;
+const LEAST_LOOKS = 1_000;
+
+/** How many rows a page of so many events may look at. */
+export function looksOf(limit: number): number {
+  return Math.max(LEAST_LOOKS, limit * LOOKS_PER_LIMIT);
+}
+
+export interface WebhookWalk {
+  readonly rows: readonly WebhookRow[];
+  readonly next?: WebhookCursor;
+}
+
+/** A page of what was looked at, in order of time: `looks` rows, or all that were left. */
+export function selectPage(
+  looked: readonly WebhookRow[],
+  { host, state }: Pick<WebhookSelection, "host" | "state">,
+  { limit, looks }: { readonly limit: number; readonly looks: number },
+): WebhookWalk {
+  const found = looked.filter(
+    (row) =>
+      (host === undefined || splitLane(row.lane)[1] === host) && (state === undefined || row.state === state),
+  );
+  const rows = found.slice(0, limit);
+  const isCut = found.length > limit || looked.length === looks;
+  const last = found.length > limit ? rows.at(-1) : looked.at(-1);
+  return { rows, ...(isCut && last && { next: `${last.at}-${last.id}` }) };
+}
+
+/** Where a walk goes on: after this row. */
+export function readCursor(text: WebhookCursor | undefined): { at: number; id: number } | undefined {
+  const [, at, id] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? "") ?? [];
+  return at === undefined ? undefined : { at: Number(at), id: Number(id) };
+}
