@@ -111,6 +111,31 @@ describe("connectors and routes", () => {
     await text("connectors", "delete", id);
   });
 
+  test.each([
+    ["smpp", "tls_ca", { host: "127.0.0.1", system_id: "acme", tls: true }],
+    [
+      "http",
+      "tls_ca",
+      { provider: "kannel", base_url: "https://127.0.0.1", username: "acme", password: "p" },
+    ],
+    ["smtp", "ca", { host: "127.0.0.1" }],
+    ["mx", "ca", {}],
+  ])("%s takes no text that holds no certificate for one", async (kind, field, config) => {
+    const create = (pem: string) =>
+      run([
+        ...["connectors", "create", "--kind", kind, "--json"],
+        ...["--config", JSON.stringify({ ...config, [field]: pem })],
+      ]);
+    const withoutLineEnds = testTls.ca.replaceAll("\n", " ");
+    const garbled = testTls.ca.replace(/MII.*\n/, "");
+    for (const pem of ["ca.pem", withoutLineEnds, garbled, testTls.key, `${testTls.ca}\n${garbled}`]) {
+      const { code, err } = await create(pem);
+      expect([code, err]).toEqual([1, expect.stringContaining(`config.${field}: must be one or more cert`)]);
+    }
+    const { id } = JSON.parse((await create(`${testTls.ca}\n${testTls.cert}\n`)).out);
+    await text("connectors", "delete", id);
+  });
+
   test("--config takes JSON, and options go over it", async () => {
     const config = JSON.stringify({ host: "relay.example", port: 25, password: "secret" });
     const created = await json("connectors", "create", "--kind", "smtp", "--config", config, "--port", "587");

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/schema";
 import { isIpRange } from "../../../core/ip-range.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { authorityProblem } from "../../authority-problem.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
 
@@ -141,7 +142,10 @@ export function toMxSettings({ config }: Pick<Connector, "config">): MxSettings 
 export function mxProblems({ config }: Pick<Connector, "config">): Readonly<Record<string, string>> {
   const ranges = config.allowed_ranges;
   const isBad = Array.isArray(ranges) && !ranges.every((range) => isIpRange(String(range)));
-  return isBad ? { allowed_ranges: "must be addresses or ranges, for example 10.0.0.0/8" } : {};
+  return {
+    ...(isBad && { allowed_ranges: "must be addresses or ranges, for example 10.0.0.0/8" }),
+    ...authorityProblem("ca", config.ca),
+  };
 }
 
 function toLimits(atATime: number, perSecond: number | undefined): Limits {

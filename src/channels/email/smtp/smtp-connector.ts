@@ -1,3 +1,4 @@
+import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { openCut } from "./cut.ts";
@@ -13,7 +14,7 @@ export const smtpConnectorKind: ConnectorKind = {
   channel: "email",
   config: smtpConfigSchema,
   secrets: ["password", WEBHOOK_SECRET, CALLBACK_TOKEN],
-  problems: providerProblems,
+  problems: (settings) => ({ ...providerProblems(settings), ...authorityProblem("ca", settings.config.ca) }),
   open: openSmtpChannel,
   callbacks: {
     tokenSecret: CALLBACK_TOKEN,

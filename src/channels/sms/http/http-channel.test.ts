@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
-import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import {
   type HttpRig,
   httpConnector,
@@ -278,17 +277,4 @@ describe("a description", () => {
       [...fields].sort(),
     );
   });
-});
-
-test("an answer to a check that does not come ends it in time", async () => {
-  gateway.behave("silent");
-  const clock = createHeldClock();
-  const twilio = httpConnector(
-    { provider: "twilio", base_url: gateway.url, account_sid: "AC1" },
-    { auth_token: "t" },
-  );
-  const checking = httpConnectorKind.check(twilio, clock);
-  await gateway.whenRequests(1);
-  await clock.advance(12_000);
-  expect(await checking).toMatchObject({ ok: false, detail: expect.stringContaining("no answer in time") });
 });

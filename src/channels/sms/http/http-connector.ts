@@ -2,6 +2,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { descriptionProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
@@ -35,6 +36,7 @@ export const httpConnectorKind: ConnectorKind = {
     return {
       ...missingSettings(read, secrets),
       ...tokenProblem(secrets[CALLBACK_TOKEN]),
+      ...authorityProblem("tls_ca", config.tls_ca),
       ...(read.gateway && descriptionProblems(read.gateway)),
     };
   },
@@ -89,9 +91,13 @@ async function check(connector: Connector, clock: Clock): Promise<Checked> {
   if (config instanceof Error) return { ok: false, detail: config.message };
   const gateway = gatewayOf(config, connector.secrets);
   if (!gateway) return { ok: false, detail: "nothing describes this gateway" };
-  return gateway.check
-    ? request(connector, { config, gateway }, clock)
-    : connect(connector, { config, gateway }, clock);
+  const tried = gateway.check ? request : connect;
+  try {
+    return await tried(connector, { config, gateway }, clock);
+  } catch (error) {
+    // Only a setting can throw here.
+    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 async function request(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {

@@ -29,13 +29,16 @@ test("over TLS a message is sent, and a certificate of an unknown authority is r
 });
 
 test("a certificate setting that is no certificate takes the connector down, not the process", async () => {
-  const { channel, state } = await openSmppRig({
+  const { channel, state, connector, clock } = await openSmppRig({
     tls: true,
     config: { tls: true, tls_ca: "-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----" },
   });
   channel.start();
   await state("down");
   expect(channel.status().reason).toBeString();
+  expect(await smppConnectorKind.check(connector, clock)).toEqual({ ok: false, detail: "Invalid CA" });
+  // Past the time a check may take: of this one nothing is left that could throw.
+  await clock.advance(15_000);
 });
 
 test("a check binds and unbinds, or says why it cannot", async () => {

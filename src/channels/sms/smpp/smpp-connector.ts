@@ -1,5 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { authorityProblem } from "../../authority-problem.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
@@ -14,6 +15,7 @@ export const smppConnectorKind: ConnectorKind = {
   channel: "sms",
   config: smppConfigSchema,
   secrets: ["password"],
+  problems: ({ config }) => authorityProblem("tls_ca", config.tls_ca),
   open: openSmppChannel,
   slots,
   check,
@@ -42,7 +44,6 @@ function bindOnce(
   clock: Clock,
 ): Promise<{ ok: boolean; detail: string }> {
   return new Promise((resolve) => {
-    const cancel = clock.after(CHECK_TIMEOUT_MS, () => session.destroy("the SMSC did not answer in time"));
     let isBound = false;
     const session = openSession(options, clock, {
       onBound() {
@@ -60,5 +61,7 @@ function bindOnce(
         );
       },
     });
+    // Not before: a setting that cannot be used throws, and then there is no session to end.
+    const cancel = clock.after(CHECK_TIMEOUT_MS, () => session.destroy("the SMSC did not answer in time"));
   });
 }
