@@ -3,9 +3,9 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Queue } from "../store/store.ts";
-import type { Outlet } from "./outlet.ts";
+import type { Outlet } from "./outlets/outlet.ts";
 import { createSender } from "./send-message.ts";
-import type { Outgoing } from "./to-outgoing.ts";
+import type { Outgoing } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
 const SEND_TIMEOUT_MS = 20_000;

@@ -21,11 +21,11 @@ import {
   judgeSettled,
   ownerOf,
 } from "./judge.ts";
-import { enterLane } from "./large-mail.ts";
-import { createNextConnector, type NextConnector } from "./next-connector.ts";
-import type { Outlet } from "./outlet.ts";
-import { type Skipped, withSkipped } from "./skip-suppressed.ts";
-import type { Outgoing } from "./to-outgoing.ts";
+import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
+import type { Outlet } from "./outlets/outlet.ts";
+import { enterLane } from "./sending/large-mail.ts";
+import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
+import type { Outgoing } from "./sending/to-outgoing.ts";
 
 /** What is left of the lease before the first byte must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;

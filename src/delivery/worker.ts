@@ -3,13 +3,13 @@ import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
-import { chooseOutlets, placesOf } from "./choose-outlets.ts";
-import { createDealer, type Dealer, type Hand } from "./dealer.ts";
 import type { DeliveryLog } from "./engine.ts";
-import type { Outlet } from "./outlet.ts";
+import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
+import { createDealer, type Dealer, type Hand } from "./outlets/dealer.ts";
+import type { Outlet } from "./outlets/outlet.ts";
+import type { SlotLine } from "./outlets/slot-line.ts";
 import type { Sender } from "./send-message.ts";
-import type { Shares } from "./shares.ts";
-import type { SlotLine } from "./slot-line.ts";
+import type { Shares } from "./shares/shares.ts";
 
 /** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
 const MAX_CLAIM = 500;

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/clock.ts";
 import { type Domain, ed25519Selector, senderDomain, signingPair } from "../../core/domains/domain.ts";
 import { returnPathOf } from "../../core/domains/domain-records.ts";
 import { readSetting } from "../../core/records/settings.ts";
-import type { FindSenderDomain, SenderDomain } from "../../delivery/to-outgoing.ts";
+import type { FindSenderDomain, SenderDomain } from "../../delivery/sending/to-outgoing.ts";
 import type { Records } from "../../store/store.ts";
 
 /** How long what was read is used again: opening a sealed key takes longer than sending a message. */

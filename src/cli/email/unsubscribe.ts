@@ -1,6 +1,6 @@
 import { unsubscribePath } from "../../api/email/unsubscribe.ts";
 import type { ChannelDeps } from "../../channels/channel.ts";
-import type { UnsubscribeHeaders } from "../../delivery/offer-unsubscribe.ts";
+import type { UnsubscribeHeaders } from "../../delivery/sending/offer-unsubscribe.ts";
 import type { BounceParts } from "./bounces.ts";
 import { createUnsubscribe } from "./bounces.ts";
 import type { MailKeys } from "./mail-keys.ts";

@@ -1,4 +1,4 @@
-import { HEALTHY_SCORE } from "../core/alarms/connector-health.ts";
+import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** Lets an SMS that one connector of its route has put off go over the next one, without waiting. */

@@ -1,7 +1,7 @@
-import { isLargeContent } from "../core/email/large-body.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import type { Queue } from "../store/store.ts";
-import type { Lane } from "./lane.ts";
+import { isLargeContent } from "../../core/email/large-body.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import type { Queue } from "../../store/store.ts";
+import type { Lane } from "../outlets/lane.ts";
 
 /** What is not large needs no place, and takes none. */
 export function enterLane(lane: Lane, { content }: ClaimedJob): ReturnType<Lane["enter"]> {

@@ -1,7 +1,7 @@
-import type { Channel, ChannelStatus, OutgoingMessage } from "../channels/channel.ts";
-import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
-import type { SendOutcome } from "../core/messages/outcome.ts";
-import { segmentSms } from "../core/sms/sms-segments.ts";
+import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
+import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
+import type { SendOutcome } from "../../core/messages/outcome.ts";
+import { segmentSms } from "../../core/sms/sms-segments.ts";
 import type { Attempted, Health } from "./health.ts";
 import type { Lane } from "./lane.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";

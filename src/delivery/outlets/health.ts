@@ -1,8 +1,8 @@
-import type { ChannelStatus } from "../channels/channel.ts";
-import type { ConnectorHealth, HealthProblem } from "../core/alarms/connector-health.ts";
-import type { Clock } from "../core/clock.ts";
-import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
+import type { ChannelStatus } from "../../channels/channel.ts";
+import type { ConnectorHealth, HealthProblem } from "../../core/alarms/connector-health.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { createMark } from "./mark.ts";
 import { createReceiptWatch, type SeenReceipt } from "./receipt-watch.ts";
 

@@ -1,7 +1,7 @@
-import { type Clock, sleep } from "../core/clock.ts";
-import type { LateAnswer } from "../core/receipts/late-answer.ts";
-import { type ReceiptStore, StoreUnavailable } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
+import { type Clock, sleep } from "../../core/clock.ts";
+import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
+import type { DeliveryLog } from "../engine.ts";
 
 /** Late answers that wait to be stored: an SMSC that wakes up gives all it owes at once. Those beyond are given up. */
 const MAX_WAITING = 10_000;

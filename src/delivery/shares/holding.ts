@@ -1,6 +1,6 @@
-import type { Share } from "../channels/channel.ts";
-import { fairShare } from "../core/queue/share-out.ts";
-import type { KeptLease, LeaseBoard, Slot } from "../store/store.ts";
+import type { Share } from "../../channels/channel.ts";
+import { fairShare } from "../../core/queue/share-out.ts";
+import type { KeptLease, LeaseBoard, Slot } from "../../store/store.ts";
 
 export interface HoldingOptions {
   readonly connector: string;

@@ -1,10 +1,10 @@
-import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../channels/channel.ts";
-import type { MessageError } from "../core/messages/message.ts";
-import { isOpen } from "../core/messages/part.ts";
-import { present } from "../core/present.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import { renderSms } from "../core/sms/sms-text.ts";
-import { covers, holdsUnconfirmed } from "./judge.ts";
+import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../../channels/channel.ts";
+import type { MessageError } from "../../core/messages/message.ts";
+import { isOpen } from "../../core/messages/part.ts";
+import { present } from "../../core/present.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { renderSms } from "../../core/sms/sms-text.ts";
+import { covers, holdsUnconfirmed } from "../judge.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
 export type Outgoing =

@@ -1,5 +1,5 @@
-import type { Clock } from "../core/clock.ts";
-import type { LeaseProcess } from "../store/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { LeaseProcess } from "../../store/store.ts";
 
 /** Which processes were seen, and how long each has stood still, by this one's clock alone. */
 export interface ProcessRegister {

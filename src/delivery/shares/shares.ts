@@ -3,11 +3,11 @@
  * after the beginning of the last turn that went well, by this process's own clock, and others wait for longer than
  * that before they take it (ADR 20).
  */
-import type { Share } from "../channels/channel.ts";
-import { type Clock, sleep } from "../core/clock.ts";
-import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
-import type { LeaseBoard, LeaseStore } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
+import type { Share } from "../../channels/channel.ts";
+import { type Clock, sleep } from "../../core/clock.ts";
+import { type Claimant, NOBODY_ELSE } from "../../core/queue/claimant.ts";
+import type { LeaseBoard, LeaseStore } from "../../store/store.ts";
+import type { DeliveryLog } from "../engine.ts";
 import { createHolding, type Holding } from "./holding.ts";
 import { createRegister } from "./process-register.ts";
 

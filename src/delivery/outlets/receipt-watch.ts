@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { createMark } from "./mark.ts";
 
 /** A message whose receipt is not there after so long has a slow one. */

@@ -1,7 +1,7 @@
-import type { Clock } from "../core/clock.ts";
-import type { ReceiptStore } from "../store/store.ts";
-import type { DeliveryLog, Observe } from "./engine.ts";
-import type { Chore } from "./upkeep.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { ReceiptStore } from "../../store/store.ts";
+import type { DeliveryLog, Observe } from "../engine.ts";
+import type { Chore } from "../upkeep.ts";
 
 /** Receipts of one connector that may be parked. Those that wait for their message are few; a flood is something else. */
 export const MAX_PARKED = 100_000;

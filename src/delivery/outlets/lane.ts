@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 /** Few large messages at a time over a connector, so that the others find a connection and the process has memory. */
 export interface Lane {

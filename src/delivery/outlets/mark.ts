@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 /**
  * How good something has lately been, from 0 to 1: each observation moves it by a tenth of the way, and what nobody

@@ -1,5 +1,5 @@
-import { HEALTHY_SCORE } from "../core/alarms/connector-health.ts";
-import type { Route } from "../core/records/accounts.ts";
+import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
+import type { Route } from "../../core/records/accounts.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** One connector of a route, and how large its share is among those it shares a place with. */

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { createLeases } from "../store/sqlite/queue/leases.ts";
-import type { LeaseStore } from "../store/store.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { createLeases } from "../../store/sqlite/queue/leases.ts";
+import type { LeaseStore } from "../../store/store.ts";
+import { createThrottle } from "../outlets/throttle.ts";
 import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, TURN_MS } from "./shares.ts";
-import { createThrottle } from "./throttle.ts";
 
 const log = { warn() {} };
 const NOTHING = { keep: [], take: [], dead: [], now: 0 };

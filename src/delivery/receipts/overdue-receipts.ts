@@ -1,11 +1,11 @@
 /** Receipts that do not come: their messages are flagged, and the provider is asked where it can be. */
-import type { Channel } from "../channels/channel.ts";
-import { type Clock, sleep } from "../core/clock.ts";
-import { QUESTION_WAITS_MS } from "../core/receipts/overdue-receipt.ts";
-import { readSetting } from "../core/records/settings.ts";
-import type { Queue, ReceiptStore, Records } from "../store/store.ts";
-import type { DeliveryLog } from "./engine.ts";
-import type { Chore } from "./upkeep.ts";
+import type { Channel } from "../../channels/channel.ts";
+import { type Clock, sleep } from "../../core/clock.ts";
+import { QUESTION_WAITS_MS } from "../../core/receipts/overdue-receipt.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { Queue, ReceiptStore, Records } from "../../store/store.ts";
+import type { DeliveryLog } from "../engine.ts";
+import type { Chore } from "../upkeep.ts";
 
 /** Parts flagged by one transaction. */
 const CHUNK = 200;

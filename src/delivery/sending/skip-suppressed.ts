@@ -1,6 +1,6 @@
-import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import type { SuppressionStore } from "../store/store.ts";
+import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import type { SuppressionStore } from "../../store/store.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
 /** Recipients that are not written to, by index. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 /** A token bucket: so many segments (or emails) a second, one second's worth at once. */
 export interface Throttle {

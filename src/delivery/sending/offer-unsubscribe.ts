@@ -1,4 +1,4 @@
-import type { OutgoingEmail } from "../channels/channel.ts";
+import type { OutgoingEmail } from "../../channels/channel.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
 /** One recipient of a message that asked for a way out. */

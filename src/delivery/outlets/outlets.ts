@@ -1,11 +1,11 @@
-import type { Channel, ChannelStatus, Share } from "../channels/channel.ts";
-import type { Clock } from "../core/clock.ts";
-import type { Connector } from "../core/records/accounts.ts";
-import type { DeliveryLog } from "./engine.ts";
+import type { Channel, ChannelStatus, Share } from "../../channels/channel.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Connector } from "../../core/records/accounts.ts";
+import type { DeliveryLog } from "../engine.ts";
+import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth } from "./health.ts";
 import { createLane } from "./lane.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
-import type { OwnShare, Shares } from "./shares.ts";
 import { createThrottle } from "./throttle.ts";
 
 /** Opens the channel of a connector; `undefined` for a kind this program does not know. */
