@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseRange } from "../webhooks/address-rules.ts";
+import { parseRange } from "../webhooks/http/address-rules.ts";
 import { isIpRange } from "./ip-range.ts";
 
 test.each([

@@ -4,9 +4,9 @@ import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { toIso } from "../core/timestamp.ts";
 import type { Records } from "../store/store.ts";
-import { createConfiguredHttp } from "./configured-http.ts";
 import { createDeliverWebhook, type DeliverWebhook } from "./deliver.ts";
-import type { Resolver } from "./find-addresses.ts";
+import { createConfiguredHttp } from "./http/configured-http.ts";
+import type { Resolver } from "./http/find-addresses.ts";
 
 /** Calls under way, waits between tries included; beyond it the log has to do. */
 const MAX_UNDER_WAY = 100;

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../core/clock.ts";
 import type { WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import type { OutboundHttp, PostOutcome } from "./http/outbound-http.ts";
 import { type HostSign, judge, signOf } from "./judge.ts";
-import type { OutboundHttp, PostOutcome } from "./outbound-http.ts";
 import { sign } from "./sign.ts";
 
 /** One event on its way to one URL. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { PostOutcome } from "./http/outbound-http.ts";
 import { judge, signOf } from "./judge.ts";
-import type { PostOutcome } from "./outbound-http.ts";
 
 const NOW = 1_700_000_000_000;
 const occasion = { failures: 0, now: NOW, jitter: 0.5 };

@@ -1,6 +1,6 @@
 import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { nextDeliveryAt, parseRetryAfter } from "../core/webhooks/webhook-schedule.ts";
-import type { PostOutcome } from "./outbound-http.ts";
+import type { PostOutcome } from "./http/outbound-http.ts";
 
 export interface Occasion {
   /** Failed tries before this one. */

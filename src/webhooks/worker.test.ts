@@ -3,8 +3,8 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
-import { createAgenda } from "./agenda.ts";
-import { createLanes, type Pass } from "./lanes.ts";
+import { createAgenda } from "./lanes/agenda.ts";
+import { createLanes, type Pass } from "./lanes/lanes.ts";
 import { createWorker } from "./worker.ts";
 
 const WELL = { kind: "well" } as const;

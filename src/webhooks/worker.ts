@@ -3,8 +3,8 @@ import { sleep } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
-import type { Agenda, Item } from "./agenda.ts";
-import type { Lanes, Pass } from "./lanes.ts";
+import type { Agenda, Item } from "./lanes/agenda.ts";
+import type { Lanes, Pass } from "./lanes/lanes.ts";
 
 /** Events taken in one claim at the most: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;

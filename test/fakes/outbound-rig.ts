@@ -1,7 +1,11 @@
 /** Outbound HTTP on a clock that is held, with a name server and a receiver of its own. */
 import { Resolver } from "node:dns/promises";
-import { parseRange, type Range } from "../../src/webhooks/address-rules.ts";
-import { createOutboundHttp, type OutboundHttp, type PostOutcome } from "../../src/webhooks/outbound-http.ts";
+import { parseRange, type Range } from "../../src/webhooks/http/address-rules.ts";
+import {
+  createOutboundHttp,
+  type OutboundHttp,
+  type PostOutcome,
+} from "../../src/webhooks/http/outbound-http.ts";
 import { type FakeDns, startFakeDns } from "./fake-dns.ts";
 import {
   type FakeWebhookReceiver,

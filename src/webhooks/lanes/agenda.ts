@@ -1,4 +1,4 @@
-import type { Lane } from "../core/webhooks/webhook-outbox.ts";
+import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 
 /**
  * The lanes that may have events in line, as far as this process has heard. A lane that has no room is out of the way

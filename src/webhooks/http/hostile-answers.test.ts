@@ -1,8 +1,8 @@
 /** What a receiver may answer in order to harm the sender. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
-import { startRawPeer } from "../../test/fakes/raw-peer.ts";
+import { type OutboundRig, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
+import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
 
 const TLS = { overTls: true };
 let rig: OutboundRig;

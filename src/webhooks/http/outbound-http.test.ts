@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
-import { BEHAVIOURS } from "../../test/fakes/fake-webhook-receiver.ts";
-import { type OutboundRig, type RigOptions, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
-import { startRawPeer } from "../../test/fakes/raw-peer.ts";
-import { testTls } from "../../test/fakes/test-tls.ts";
+import { BEHAVIOURS } from "../../../test/fakes/fake-webhook-receiver.ts";
+import { type OutboundRig, type RigOptions, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
+import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
+import { testTls } from "../../../test/fakes/test-tls.ts";
 
 const open: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { hooksTls } from "../../test/fakes/hooks-tls.ts";
-import { startRawPeer } from "../../test/fakes/raw-peer.ts";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { hooksTls } from "../../../test/fakes/hooks-tls.ts";
+import { startRawPeer } from "../../../test/fakes/raw-peer.ts";
 
 import type { Connection } from "./connection.ts";
 import { createConnectionPool } from "./connection-pool.ts";

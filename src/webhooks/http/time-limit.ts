@@ -1,4 +1,4 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 
 export interface TimeLimit {
   /** Aborts with the limit's reason, or with the reason of the signal above. */

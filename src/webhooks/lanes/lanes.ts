@@ -1,7 +1,7 @@
-import type { Clock, Random } from "../core/clock.ts";
-import type { Lane, PausedHost } from "../core/webhooks/webhook-outbox.ts";
+import type { Clock, Random } from "../../core/clock.ts";
+import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
+import type { HostSign } from "../judge.ts";
 import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
-import type { HostSign } from "./judge.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
 
 /** Decides what may be delivered now. A dead or slow host holds up nobody else, and no account another one. */

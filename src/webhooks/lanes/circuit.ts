@@ -4,7 +4,7 @@
  * closed → open (it has failed often, for a while; or it asked for time) → after a pause one try at a time goes
  * through → closed, or open again for twice as long.
  */
-import type { HostSign } from "./judge.ts";
+import type { HostSign } from "../judge.ts";
 
 export interface Circuit {
   /** Failures since the last success. */

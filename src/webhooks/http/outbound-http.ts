@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates } from "node:tls";
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
 import type { Connection, Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
-import type { Lane } from "../core/webhooks/webhook-outbox.ts";
-import type { HostSign } from "./judge.ts";
+import { createHeldClock, type HeldClock } from "../../../test/fakes/held-clock.ts";
+import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
+import type { HostSign } from "../judge.ts";
 import { createLanes, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
 
 const WELL: HostSign = { kind: "well" };

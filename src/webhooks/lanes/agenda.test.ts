@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Lane } from "../core/webhooks/webhook-outbox.ts";
+import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { type Agenda, createAgenda } from "./agenda.ts";
 
 const lane = (host: string): Lane => ({ accountId: "a", host });

@@ -1,6 +1,6 @@
 /** What strangers try in order to make this machine talk to its own network (SSRF), against a real name server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
 
 let rig: OutboundRig;
 

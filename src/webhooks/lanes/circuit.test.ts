@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { HostSign } from "../judge.ts";
 import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
-import type { HostSign } from "./judge.ts";
 
 const FAILING: HostSign = { kind: "failing", reason: "timeout" };
 const WELL: HostSign = { kind: "well" };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type OutboundRig, startOutboundRig } from "../../test/fakes/outbound-rig.ts";
+import { type OutboundRig, startOutboundRig } from "../../../test/fakes/outbound-rig.ts";
 
 let rig: OutboundRig;
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../core/clock.ts";
-import { readSetting } from "../core/records/settings.ts";
-import type { Records } from "../store/store.ts";
+import type { Clock } from "../../core/clock.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import type { Records } from "../../store/store.ts";
 import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
 import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";

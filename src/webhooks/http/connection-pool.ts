@@ -1,5 +1,5 @@
 import type { SecureContext } from "node:tls";
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../../core/clock.ts";
 import { type Connection, type Endpoint, openConnection } from "./connection.ts";
 
 export interface ConnectionPool {
