@@ -194,6 +194,21 @@ describe("connectors and routes", () => {
     expect(out).toStartWith("failed: ");
   });
 
+  test("what the test of a connector says of a certificate leads to one that is taken", async () => {
+    const secure = await startFakeSmsc({}, { tls: true });
+    const config = ["--host", secure.host, "--port", String(secure.port), "--system-id", "acme", "--tls"];
+    const { id } = await json("connectors", "create", "--kind", "smpp", ...config);
+    expect(await run(["connectors", "test", id])).toEqual({
+      code: 1,
+      out: "failed: unable to verify the first certificate; set `tls_ca` to the certificate (PEM) of the authority that signed it\n",
+      err: "",
+    });
+    await text("connectors", "update", id, "--tls-ca", testTls.ca);
+    expect(await text("connectors", "test", id)).toBe("ok: bound as acme, and unbound\n");
+    await text("connectors", "delete", id);
+    await secure.close();
+  });
+
   test("misspelt and missing fields are all named, one per line, with the right name", async () => {
     const { code, err } = await run([
       "connectors",

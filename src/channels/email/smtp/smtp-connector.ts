@@ -1,4 +1,5 @@
 import { authorityProblem } from "../../authority-problem.ts";
+import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { openCut } from "./cut.ts";
@@ -26,7 +27,11 @@ export const smtpConnectorKind: ConnectorKind = {
     const cut = openCut(clock, CHECK_LIMIT_MS, []);
     const opened = await openSmtpSession(settings, clock, cut.signal);
     cut.release();
-    if ("fault" in opened) return { ok: false, detail: `${opened.fault.code}: ${opened.fault.message}` };
+    if ("fault" in opened) {
+      const { code, message } = opened.fault;
+      const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
+      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}` };
+    }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";
     const identity = settings.auth ? `as ${settings.auth.username}` : "without a password";

@@ -3,6 +3,7 @@ import tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
+import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { descriptionProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
@@ -115,11 +116,20 @@ async function request(connector: Connector, { config, gateway }: Described, clo
   const exchange = await client.exchange(rendered.request, new AbortController().signal);
   client.close();
   const where = rendered.request.url.host;
-  if (exchange.kind !== "answered") return { ok: false, detail: `${where}: ${exchange.reason}` };
+  if (exchange.kind !== "answered")
+    return {
+      ok: false,
+      detail: `${where}: ${withCertificateAdvice(exchange.reason, certificateFields(config))}`,
+    };
   const { status, body } = exchange.answer;
   if (status >= 200 && status < 300)
     return { ok: true, detail: `${where} knows these credentials; nothing was sent` };
   return { ok: false, detail: `${where} answered ${status} ${tidyText(body)}`.trim() };
+}
+
+function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields {
+  const host = base_url === undefined ? "the host in its URL" : "the host in `base_url`";
+  return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
 }
 
 function connect(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {
@@ -147,7 +157,9 @@ function connect(connector: Connector, { config, gateway }: Described, clock: Cl
     const cancel = clock.after(Math.min(config.connect_timeout_ms, CHECK_TIMEOUT_MS), () =>
       end({ ok: false, detail: `${url.host}: no connection in time` }),
     );
-    socket.once("error", (error) => end({ ok: false, detail: `${url.host}: ${error.message}` }));
+    socket.once("error", ({ message }) =>
+      end({ ok: false, detail: `${url.host}: ${withCertificateAdvice(message, certificateFields(config))}` }),
+    );
     socket.once(isTls ? "secureConnect" : "connect", () =>
       end({
         ok: true,

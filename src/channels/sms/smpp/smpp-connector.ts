@@ -1,10 +1,11 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
+import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
-import { readSmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
+import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
 import { ESME_RX_T_APPN } from "./status-words.ts";
 
 /** Leaves time for the goodbye within the 15 s a check may take. */
@@ -33,10 +34,16 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   if (config instanceof Error) return { ok: false, detail: config.message };
   try {
     const role = config.bind === "transceiver" ? "transceiver" : "transmitter";
-    return await bindOnce({ ...sessionOptions(config, connector.secrets), role }, clock);
+    const { ok, detail } = await bindOnce({ ...sessionOptions(config, connector.secrets), role }, clock);
+    return { ok, detail: ok ? detail : withCertificateAdvice(detail, certificateFields(config)) };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function certificateFields({ tls_ca, tls_server_name }: SmppConfig): CertificateFields {
+  const host = tls_server_name === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";
+  return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
 }
 
 function bindOnce(

@@ -1,0 +1,34 @@
+/** The fields of a connector that say which certificate is taken. */
+export interface CertificateFields {
+  /** The field for the PEM of an authority. */
+  readonly authority: string;
+  /** One is set. */
+  readonly hasAuthority: boolean;
+  /** What the certificate has to be for, as a sentence calls it. */
+  readonly host: string;
+}
+
+/** Why there is no connection; where a certificate was not taken, with what to do about it. */
+export function withCertificateAdvice(reason: string, fields: CertificateFields): string {
+  const advice = ADVICE.find(({ words }) => words.test(reason))?.say(fields);
+  return advice === undefined ? reason : `${reason}; ${advice}`;
+}
+
+/** By the words of the runtime (BoringSSL's and Node's): not every way to them keeps its code. */
+const ADVICE: readonly { readonly words: RegExp; readonly say: (fields: CertificateFields) => string }[] = [
+  { words: /self[- ]signed certificate|issuer certificate|verify the first certificate/i, say: authority },
+  {
+    words: /does not match certificate's altnames/i,
+    say: ({ host }) => `${host} must be one that the certificate is for`,
+  },
+  {
+    words: /certificate (?:has expired|is not yet valid)/i,
+    say: () => "whoever runs the server has to replace it, unless the clock of this machine is wrong",
+  },
+];
+
+function authority({ authority: field, hasAuthority }: CertificateFields): string {
+  return hasAuthority
+    ? `\`${field}\` holds another authority than the one that signed it: set it to that one's certificate (PEM), or leave it out for a public one`
+    : `set \`${field}\` to the certificate (PEM) of the authority that signed it`;
+}
