@@ -26,6 +26,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "second-process.test.ts":
     "the lock of a data folder; several processes on PostgreSQL are two-processes.test.ts",
   "share-port.test.ts": "processes on one port; SQLite has threads for it: listeners.test.ts",
+  "signal-before-ready.test.ts": "a start that the database keeps waiting at its end; SQLite answers at once",
   "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",
   "webhook-disk-full.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
