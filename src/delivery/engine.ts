@@ -117,7 +117,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
-      deps.shares?.start();
+      await deps.shares?.start();
       await reconcile();
       watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
     },

@@ -10,9 +10,13 @@ export interface Lock {
  * process has the folder, or where the file cannot be written: a full disk, another user's folder.
  */
 export function lockFolder(folder: string): Lock {
-  const path = `${folder}/postrider.lock`;
-  const driver = orRefuse(folder, () => openDriver(path));
-  orRefuse(folder, () => lock(driver));
+  return orRefuse(folder, () => lockFile(`${folder}/postrider.lock`));
+}
+
+/** The same with any file, which is made where it is not there; `isTaken` tells what was thrown where another process has it. */
+export function lockFile(path: string): Lock {
+  const driver = openDriver(path);
+  lock(driver);
   return {
     release() {
       driver.exec("ROLLBACK");
@@ -21,9 +25,13 @@ export function lockFolder(folder: string): Lock {
   };
 }
 
+export const isTaken = isBusy;
+
 function lock(driver: Driver): void {
   try {
     driver.exec("PRAGMA busy_timeout = 0");
+    // Nothing is written: a journal would only be one more file.
+    driver.exec("PRAGMA journal_mode = MEMORY");
     driver.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     driver.close();
@@ -37,7 +45,7 @@ function orRefuse<T>(folder: string, work: () => T): T {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      isBusy(cause)
+      isTaken(cause)
         ? `the data folder ${folder} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`
         : `the data folder ${folder} cannot be locked: ${reason} (postrider.lock)`,
       { cause },

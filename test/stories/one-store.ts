@@ -19,6 +19,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "postgres-away.test.ts": "a server that is away; what SQLite has instead is disk-full.test.ts",
   "postgres-restart.test.ts": "a server that restarts; SQLite has none",
   "postgres-start.test.ts": "what only a server brings into a start; the rest is first-start.test.ts",
+  "restarted-on-postgres.test.ts": "a predecessor that others might take for alive; SQLite has one process",
   "rolling-upgrade.test.ts": "processes of two versions on one database; SQLite has one process",
   "rotate-key-postgres.test.ts":
     "the key in the environment of many processes; SQLite's is rotate-key.test.ts",

@@ -4,8 +4,15 @@ import type { LeaseProcess } from "../../store/store.ts";
 /** Which processes were seen, and how long each has stood still, by this one's clock alone. */
 export interface ProcessRegister {
   note(processes: readonly LeaseProcess[]): void;
-  /** Those that have not turned for too long, other than this one. */
+  /** Those that have not turned for too long, other than this one, and those known to be dead. */
   dead(own: string): readonly LeaseProcess[];
+}
+
+export interface RegisterOptions {
+  readonly clock: Clock;
+  readonly deadMs: number;
+  /** Nobody has to see them stand still; one that turns all the same lives. */
+  readonly known?: readonly string[];
 }
 
 /**
@@ -14,21 +21,22 @@ export interface ProcessRegister {
  */
 const LOOK_MS = 3_000;
 
-export function createRegister(clock: Clock, deadMs: number): ProcessRegister {
+export function createRegister({ clock, deadMs, known }: RegisterOptions): ProcessRegister {
+  const knownDead = new Set(known);
   let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
   let lookedMs = clock.monotonicMs();
   const sinceLookMs = () => Math.min(LOOK_MS, clock.monotonicMs() - lookedMs);
+  const stillMsOf = ({ process, turn }: LeaseProcess, moreMs: number): number => {
+    const before = seen.get(process);
+    // Once only: whoever comes back after its burial was not dead.
+    if (!before) return knownDead.delete(process) ? deadMs : 0;
+    return before.turn === turn ? before.stillMs + moreMs : 0;
+  };
   return {
     note(processes) {
       const moreMs = sinceLookMs();
       lookedMs = clock.monotonicMs();
-      seen = new Map(
-        processes.map((one) => {
-          const before = seen.get(one.process);
-          const stillMs = before?.turn === one.turn ? before.stillMs + moreMs : 0;
-          return [one.process, { ...one, stillMs }];
-        }),
-      );
+      seen = new Map(processes.map((one) => [one.process, { ...one, stillMs: stillMsOf(one, moreMs) }]));
     },
     dead(own) {
       const limitMs = deadMs - sinceLookMs();

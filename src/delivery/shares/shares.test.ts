@@ -9,15 +9,15 @@ const log = { warn() {} };
 const NOTHING = { keep: [], take: [], dead: [], now: 0 };
 
 /** One process on leases that others use too; its way to them can be cut. */
-function startProcess(leases: LeaseStore, process: string) {
+function startProcess(leases: LeaseStore, process: string, dead: readonly string[] = []) {
   const clock = createHeldClock();
   let isCut = false;
   const reached: LeaseStore = {
     turn: (turn) => (isCut ? Promise.reject(new Error("away")) : leases.turn(turn)),
     leave: (name) => (isCut ? Promise.reject(new Error("away")) : leases.leave(name)),
   };
-  const shares = createShares({ leases: reached, clock, log, process });
-  shares.start();
+  const shares = createShares({ leases: reached, clock, log, process, dead });
+  void shares.start();
   return {
     clock,
     shares,
@@ -86,6 +86,46 @@ test("what a process that died had is taken over within 15 s", async () => {
   await pass(15_000 - (DEAD_MS - 2 * TURN_MS), b.clock);
   expect(ofB.held().size).toBe(4);
   await b.shares.stop();
+});
+
+test("from the end of its start on a process claims in its own name, where the database lets it", async () => {
+  const leases = createLeases();
+  const clock = createHeldClock();
+  const shares = createShares({ leases, clock, log, process: "a" });
+  await shares.start();
+  expect(shares.claimant().process).toBe("a");
+  await shares.stop();
+
+  const away = { ...leases, turn: () => Promise.reject(new Error("away")) };
+  const alone = createShares({ leases: away, clock, log, process: "b" });
+  await alone.start();
+  expect(alone.claimant().process).toBeUndefined();
+  await alone.stop();
+});
+
+test("what a process had that is known to be dead is taken over at once", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  joined(a.shares, 4);
+  await pass(300, a.clock);
+  const b = startProcess(leases, "b", ["a"]);
+  const { share: ofB } = joined(b.shares, 4);
+  await pass(300, b.clock);
+  expect(ofB.held().size).toBe(4);
+  await b.shares.stop();
+});
+
+test("one that turns all the same is not taken for dead again", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  const { share: ofA } = joined(a.shares, 4);
+  await pass(300, a.clock);
+  const b = startProcess(leases, "b", ["a"]);
+  const { share: ofB } = joined(b.shares, 4);
+  await pass(300, b.clock);
+  await pass(DEAD_MS + 3_000, a.clock, b.clock);
+  expect([ofA.held().size, ofB.held().size]).toEqual([2, 2]);
+  await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 
 test("a holder that cannot renew stops using its slots, and has closed them, before another may take them", async () => {

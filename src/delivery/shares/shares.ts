@@ -32,6 +32,8 @@ export interface SharesDeps {
   readonly log: Pick<DeliveryLog, "warn">;
   /** A name that no process has or had. */
   readonly process: string;
+  /** Processes that are dead for sure: what they had is taken at once. Absent: none is known. */
+  readonly dead?: readonly string[];
 }
 
 /** A part of a connector, until it is closed. */
@@ -43,7 +45,8 @@ export interface OwnShare extends Share {
 }
 
 export interface Shares {
-  start(): void;
+  /** Resolves after the first turn, however it went: what is claimed from then on can be in this process's name. */
+  start(): Promise<void>;
   /** To be asked before each claim. */
   claimant(): Claimant;
   /** Takes part in a connector of so many slots. A second part of the same one goes on with what the first had. */
@@ -63,6 +66,7 @@ export function createShares(deps: SharesDeps): Shares {
   return {
     start() {
       running ??= Promise.all([turns.run(), turns.guard()]);
+      return turns.begun;
     },
     claimant() {
       const isOurs = turns.sureFromNow();
@@ -97,15 +101,52 @@ interface TurnsParts {
   readonly signal: AbortSignal;
 }
 
-function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, signal }: TurnsParts) {
-  const register = createRegister(clock, DEAD_MS);
-  let board: LeaseBoard = { processes: [], leases: [] };
+function createTurns(deps: SharesDeps, { holdings, signal }: TurnsParts) {
+  const { clock } = deps;
   const { isSure, sureFromNow, renew } = createSureTime(clock);
+  const { take, hasMore, board } = createTurn(deps, { holdings, renew });
+  const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
   const letGoUnlessSure = () => {
     if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
   };
+  return {
+    begun: begun.promise,
+    isSure,
+    sureFromNow,
+    board,
+    wake: () => woken.abort(),
+    async run() {
+      while (!signal.aborted) {
+        woken = new AbortController();
+        const wentWell = await take();
+        begun.resolve();
+        letGoUnlessSure();
+        if (wentWell && hasMore()) continue;
+        await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
+      }
+    },
+    /** A turn may take longer than leases are sure for. */
+    async guard() {
+      while (!signal.aborted) {
+        await sleep(clock, TURN_MS / 4, signal);
+        letGoUnlessSure();
+      }
+    },
+  };
+}
+
+interface TurnParts {
+  readonly holdings: ReadonlyMap<string, Holding>;
+  /** Of a turn that went well: when it began. */
+  readonly renew: (startedMs: number) => void;
+}
+
+/** One turn after the other, and what the last one has shown. */
+function createTurn({ leases, clock, log, process, dead }: SharesDeps, { holdings, renew }: TurnParts) {
+  const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
+  let board: LeaseBoard = { processes: [], leases: [] };
   const turn = async () => {
     const startedMs = clock.monotonicMs();
     const open = [...holdings.values()];
@@ -121,27 +162,21 @@ function createTurns({ leases, clock, log, process }: SharesDeps, { holdings, si
     for (const holding of open) holding.look(board);
   };
   return {
-    isSure,
-    sureFromNow,
     board: () => board,
-    wake: () => woken.abort(),
-    async run() {
-      while (!signal.aborted) {
-        woken = new AbortController();
-        await turn().catch((error) => log.warn({ err: error }, "leases could not be renewed"));
-        letGoUnlessSure();
-        const wantsMore = [...holdings.values()].some((holding) => holding.wanted().length > 0);
-        if (isSure() && wantsMore) continue;
-        await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
+    /** False where it did not go well. */
+    async take(): Promise<boolean> {
+      try {
+        await turn();
+        return true;
+      } catch (error) {
+        log.warn({ err: error }, "leases could not be renewed");
+        return false;
       }
     },
-    /** A turn may take longer than leases are sure for. */
-    async guard() {
-      while (!signal.aborted) {
-        await sleep(clock, TURN_MS / 4, signal);
-        letGoUnlessSure();
-      }
-    },
+    /** For another turn at once: slots that are free, or someone to bury. */
+    hasMore: () =>
+      register.dead(process).length > 0 ||
+      [...holdings.values()].some((holding) => holding.wanted().length > 0),
   };
 }
 

@@ -1,0 +1,90 @@
+/**
+ * The only process on a PostgreSQL is killed, and started again on its data folder, as every supervisor does. It need not wait
+ * whether its predecessor turns up: what that had on the wire is found, and sent, at once. A copy of the folder proves nothing.
+ */
+import { expect, test } from "bun:test";
+import { cpSync, readdirSync } from "node:fs";
+import { Client } from "pg";
+import { DEAD_MS } from "../../src/delivery/shares/shares.ts";
+import { reached } from "../admin.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+
+/** A database, an SMSC that answers nothing until it is released, and services, each on a folder. */
+async function openWorld() {
+  const [database, smsc] = await Promise.all([
+    freshDatabase(),
+    startFakeSmsc({ receipts: "after", holdSubmits: true }),
+  ]);
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const folders = [makeDataFolder(), makeDataFolder()] as const;
+  const services: PostriderProcess[] = [];
+  return {
+    smsc,
+    folders: folders.map(({ path }) => path) as [string, string],
+    async start(dataFolder: string, first?: PostriderProcess): Promise<PostriderProcess> {
+      const options = { dataFolder, databaseUrl: database.url, ...(first && { sandbox: first.sandbox }) };
+      const service = await startPostrider(options);
+      services.push(service);
+      return service;
+    },
+    /** Resolves once the processes on the board have turned `times` more. */
+    async turned(times: number): Promise<readonly string[]> {
+      const look = async () =>
+        (await client.query<{ id: string; turn: string }>("SELECT id, turn FROM lease_processes")).rows;
+      const before = Math.max(...(await look()).map(({ turn }) => Number(turn)));
+      for (;;) {
+        const now = await look();
+        if (Math.max(...now.map(({ turn }) => Number(turn))) >= before + times)
+          return now.map(({ id }) => id);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const service of services) service.kill("SIGKILL");
+      await Promise.all(services.map((service) => service.exited));
+      await Promise.all([smsc.close(), client.end()]);
+      await database.drop();
+      for (const folder of folders) folder.remove();
+    },
+  };
+}
+
+test.concurrent("what a process had on the wire when it was killed is sent again as soon as it is started again", async () => {
+  await using world = await openWorld();
+  const { smsc, start, folders } = world;
+  const one = await start(folders[0]);
+  const live = await openLiveSms(one, { connectors: [await connectSmsc(one, smsc, { binds: 2 })] });
+  const code = await live.send("+14155550901");
+  await smsc.until(() => smsc.submits.length === 1);
+  one.kill("SIGKILL");
+  await one.exited;
+  await smsc.until(() => smsc.connections() === 0);
+  smsc.dial.holdSubmits = false;
+
+  const two = await start(folders[0], one);
+  const startedMs = performance.now();
+  expect(await reached(two, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  // Before, nothing could be bound until the first had not been seen for so long.
+  expect(performance.now() - startedMs).toBeLessThan(DEAD_MS - 4_000);
+  expect(smsc.submits).toHaveLength(2);
+}, 60_000);
+
+test.concurrent("a process that is started on a copy of another's data folder does not take it for dead", async () => {
+  await using world = await openWorld();
+  const { smsc, start, folders } = world;
+  const one = await start(folders[0]);
+  const live = await openLiveSms(one, { connectors: [await connectSmsc(one, smsc, { binds: 2 })] });
+  const code = await live.send("+14155550902");
+  await smsc.until(() => smsc.submits.length === 1);
+  cpSync(folders[0], folders[1], { recursive: true });
+  expect(readdirSync(folders[1]).filter((name) => name.startsWith("process-"))).toHaveLength(1);
+
+  await start(folders[1], one);
+  expect(await world.turned(6)).toHaveLength(2);
+  smsc.release();
+  expect(await reached(one, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
+  expect(smsc.submits).toHaveLength(1);
+}, 60_000);
