@@ -7,7 +7,7 @@ import { isTaken, type Lock, lockFile } from "../../store/lock.ts";
 export interface Lifeline {
   /** Names of processes that had this folder and are no more: nobody has to wait whether they turn up again. */
   readonly dead: readonly string[];
-  /** To be called when nothing is done under the name any more. */
+  /** To be called when nothing is done under the name any more. The file stays for the next start, which may need its word. */
   release(): void;
 }
 
@@ -25,13 +25,7 @@ export function takeLifeline(folder: string, process: string): Lifeline {
     const dead = removeLoose(folder, mark);
     const path = join(folder, `${PREFIX}${mark}-${process}${SUFFIX}`);
     const lock = lockUnderOtherName(path);
-    return {
-      dead,
-      release() {
-        rmSync(path, { force: true });
-        lock.release();
-      },
-    };
+    return { dead, release: lock.release };
   } catch {
     return NONE;
   }
