@@ -83,6 +83,7 @@ describe("connectors and routes", () => {
     expect(await text("routes", "list")).toContain(route);
     expect(await json("routes", "show", route)).toMatchObject({ match: "91", connector_ids: [id] });
     expect(await json("routes", "update", route, "--match", "9198")).toMatchObject({ match: "9198" });
+    expect(await json("routes", "update", route, "--match", "")).toMatchObject({ match: "" });
     const inUse = await run(["connectors", "delete", id]);
     expect(inUse.code).toBe(1);
     expect(inUse.err).toBe(`error: conflict\n  id: the connector is in use by the route ${route}\n`);

@@ -97,7 +97,9 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
     {
       commandLine,
       async work(run) {
-        const body = withClears(bodyOf(noun.update, run.options));
+        const given = bodyOf(noun.update, run.options);
+        const empty = noun.update.filter(({ field, mayBeEmpty }) => mayBeEmpty && given[field] === "");
+        const body = { ...withClears(given), ...bodyOf(empty, run.options) };
         if (isNothing(body)) throw nothingToChange(listOf(noun.update.map(({ flags }) => nameOf(flags))));
         run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
           recordText(noun, record),

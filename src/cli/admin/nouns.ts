@@ -1,6 +1,7 @@
 /** The nouns of the command line, as a table: commands are made from it. */
 import type { Column, Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
+import { dnsRecordsText } from "./dns-records-text.ts";
 import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
 import { ROUTE_ROWS } from "./route-rows.ts";
 
@@ -28,6 +29,8 @@ export interface OptionRow {
   readonly isRequired?: boolean;
   /** May be given several times, or with commas. */
   readonly isList?: boolean;
+  /** An empty value is one: it asks for nothing in particular, and is not cleared. */
+  readonly mayBeEmpty?: boolean;
   /** What an entry of the list is to the API; absent: the text itself. */
   readonly parse?: (entry: string) => unknown;
 }
@@ -286,15 +289,3 @@ export const NOUNS: readonly Noun[] = [
     ],
   },
 ];
-
-/** As lines of a zone file. */
-function dnsRecordsText(records: readonly Row[]): string {
-  const lines = records.map(({ zone, role }) => `${zone}${ROLE_COMMENTS[String(role)] ?? ""}`);
-  return `\n${lines.join("\n")}\n`;
-}
-
-const ROLE_COMMENTS: Readonly<Record<string, string>> = {
-  next: " ; the next key: signs once this is seen",
-  retiring: " ; an old key: remove it when it is no longer listed",
-  advised: " ; advised, if there is none yet",
-};

@@ -3,7 +3,7 @@ import { UsageFailure } from "./command-line.ts";
 import type { OptionRow } from "./nouns.ts";
 
 export const ROUTE_ROWS: readonly OptionRow[] = [
-  { flags: "--match <prefix>", field: "match", meaning: "digits or a domain; none: all" },
+  { flags: "--match <prefix>", field: "match", meaning: "digits or a domain; none: all", mayBeEmpty: true },
   {
     flags: "--sender <sender>",
     field: "sender",
