@@ -84,5 +84,9 @@ test("spreadsheets' Unicode text is read; workbooks, other encodings and missing
     2,
     `error: /export.csv is not UTF-8: ${end}`,
   ]);
-  expect(await refused("nowhere.csv")).toEqual([2, "error: nowhere.csv cannot be read: ENOENT\n"]);
+  expect(await refused("nowhere.csv")).toEqual([
+    2,
+    'error: "nowhere.csv" cannot be read: there is no such file\n',
+  ]);
+  expect(await refused("")).toEqual([2, 'error: "" cannot be read: there is no such file\n']);
 });

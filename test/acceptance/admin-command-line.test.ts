@@ -88,6 +88,10 @@ test("a setting that is not set is an empty line to scripts, and an unknown one 
   expect((await run(["keys", "show", ""])).err).toBe(
     "error: the id is empty: `keys list` shows what there is\n",
   );
+  expect((await run(["settings", "get", ""])).err).toStartWith("error: the name is empty: `settings get`");
+  expect((await run(["messages", "timeline", ""])).err).toBe(
+    "error: the id is empty: it is the `message_id` that the request was answered with\n",
+  );
 });
 
 test("a certificate, which begins with dashes, is the value of a setting; what is no value of it is told", async () => {
@@ -108,6 +112,13 @@ test("webhooks list says that it wants an account or a message", async () => {
     code: 2,
     err: "error: name an account with --account, or a message with --message\n",
   });
+});
+
+test("webhooks replay takes a webhook-id or a choice of an account's, and says so where both are given", async () => {
+  for (const more of [["--account", NOBODY], ["--failed"], ["--since", "2026-11-22T00:00:00Z"]]) {
+    const { code, err } = await run(["webhooks", "replay", "evt_1", ...more]);
+    expect([code, err]).toEqual([2, expect.stringContaining("not both")]);
+  }
 });
 
 test("webhooks secret prints the secrets, and --rotate puts a new one first", async () => {

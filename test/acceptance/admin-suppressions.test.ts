@@ -116,6 +116,19 @@ test("a line that is no entry is named by its number, and one that is no JSON st
   expect([broken.code, broken.err]).toEqual([2, expect.stringContaining("line 2: JSON")]);
 });
 
+test("a JSON array and a file that is not there are called that, with nothing added", async () => {
+  const array = file("array.json", '[{"email":"array@example.net"}]');
+  expect(await importFile(array)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("write JSON lines"),
+  });
+  expect(await importFile("")).toEqual({
+    code: 2,
+    out: "",
+    err: 'error: "" cannot be read: there is no such file\n',
+  });
+});
+
 test("a problem that repeats the file's own text never drives the terminal", async () => {
   const reason = "\u001b]0;owned\u0007\u009b2J";
   const { out, code } = await importFile(file("evil.csv", `email,reason\nevil@example.net,${reason}\n`));
@@ -133,7 +146,7 @@ test("an export that is refused prints nothing but the reason, and releasing who
   const release = ["suppressions", "release", "--account", account, "--email", "nobody@example.net"];
   expect(await commands.run(release)).toMatchObject({
     code: 1,
-    err: "error: nobody@example.net is not on the list\n",
+    err: 'error: "nobody@example.net" is not on the list\n',
   });
 });
 

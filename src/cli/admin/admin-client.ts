@@ -123,10 +123,14 @@ function notThere(baseUrl: string, path: string): AdminFailure {
       `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
     );
   }
-  const all = noun === "settings" ? "settings get" : `${noun} list`;
-  const what = id === "" ? "the id is empty" : `there is no ${decodeURIComponent(id)} among the ${noun}`;
+  if (noun === "messages")
+    return new AdminFailure("the id is empty: it is the `message_id` that the request was answered with");
+  const { all, key } = noun === "settings" ? SETTINGS : { all: `${noun} list`, key: "id" };
+  const what = id === "" ? `the ${key} is empty` : `there is no ${decodeURIComponent(id)} among the ${noun}`;
   return new AdminFailure(`${what}: \`${all}\` shows what there is`);
 }
+
+const SETTINGS = { all: "settings get", key: "name" };
 
 function refused(status: number, answer: unknown): AdminFailure {
   const { message, details } = (answer ?? {}) as { message?: unknown; details?: Record<string, string> };

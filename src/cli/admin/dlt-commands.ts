@@ -1,7 +1,7 @@
 /** `dlt import`: what a DLT portal exports, brought into an account. */
-import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { readInputFile } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
 export function addDltCommands(program: Command, commandLine: CommandLine): void {
@@ -75,9 +75,7 @@ function added(sum: Report, part: Report): Report {
 
 /** UTF-8, or the UTF-16 that spreadsheets save as "Unicode text". */
 async function readText(path: string): Promise<string> {
-  const octets = await readFile(path).catch((error: { code?: string }) => {
-    throw new UsageFailure(`${path} cannot be read: ${error.code ?? error}`);
-  });
+  const octets = await readInputFile(path);
   const encoding = octets[0] === 0xff && octets[1] === 0xfe ? "utf-16le" : "utf-8";
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(octets);

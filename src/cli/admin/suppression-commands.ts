@@ -1,9 +1,9 @@
 /** `suppressions import`, `export` and `release`, beside the verbs every noun has. */
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { AdminFailure } from "./admin-client.ts";
 import { addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { readInputFile } from "./input-file.ts";
 import { toCell, toJson } from "./table.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
@@ -71,9 +71,9 @@ interface FileEntry {
 }
 
 async function readEntries(path: string): Promise<readonly FileEntry[]> {
-  const text = await readFile(path, "utf8").catch((error: { code?: string }) => {
-    throw new UsageFailure(`${path} cannot be read: ${error.code ?? error}`);
-  });
+  const text = (await readInputFile(path)).toString("utf8");
+  if (text.trimStart().startsWith("["))
+    throw new UsageFailure(`"${path}" is a JSON array: write JSON lines, an object each`);
   const isJson = text.trimStart().startsWith("{");
   try {
     return (isJson ? fromJsonLines(text) : fromCsv(text)).map(({ line, fields }) => ({
@@ -180,7 +180,7 @@ async function release({ client, options, print }: Run): Promise<void> {
   const { data } = (await client.request("GET", "suppressions", { query })) as {
     readonly data: readonly Row[];
   };
-  if (data.length === 0) throw new AdminFailure(`${query.email} is not on the list`);
+  if (data.length === 0) throw new AdminFailure(`"${query.email}" is not on the list`);
   // Of old there may be an entry for each spelling of the domain.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);

@@ -1,6 +1,5 @@
 /** Webhooks: the secrets that sign them, what became of them, and delivering them again. */
 import type { Command } from "commander";
-import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
   addVerb,
@@ -103,8 +102,7 @@ function addReplay(noun: Command, commandLine: CommandLine): void {
     {
       commandLine,
       async work(run) {
-        const replayed =
-          run.args[0] === undefined ? await replayMany(run) : await replayOne(run.client, pathOf(run));
+        const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
         run.print({ replayed }, () => `${replayed} in line again\n`);
       },
     },
@@ -121,8 +119,11 @@ interface Replayed {
   readonly next?: string;
 }
 
-async function replayOne(client: AdminClient, path: string): Promise<number> {
-  return ((await client.request("POST", `${path}/replay`)) as Replayed).replayed;
+async function replayOne(run: Run): Promise<number> {
+  const { account, host, failed, since, until } = run.options;
+  if ([account, host, failed, since, until].some((given) => given !== undefined))
+    throw new UsageFailure("name a webhook-id, or which of an account's with options: not both");
+  return ((await run.client.request("POST", `${pathOf(run)}/replay`)) as Replayed).replayed;
 }
 
 /** One request puts so many in line; the next goes on from there. */
