@@ -167,6 +167,22 @@ test("an update that names nothing to change is told what can be, and is not tak
   }
 });
 
+test("inbound list goes on with what its page before ended with", async () => {
+  const sandbox = service.sandbox.account_id;
+  for (const words of ["first", "second"]) {
+    const message = ["--from", "+14155550123", "--to", "56161", "--text", words];
+    expect(await text("sandbox", "receive", "--account", sandbox, ...message)).toStartWith("received as ");
+  }
+  const page = (...more: string[]) =>
+    text("inbound", "list", "--account", sandbox, "--from", "+14155550123", "--limit", "1", ...more);
+  const [, second, more = ""] = (await page()).split("\n");
+  expect([second, more]).toEqual([
+    expect.stringContaining("second"),
+    expect.stringMatching(/^more: --after /),
+  ]);
+  expect(await page(...more.replace("more: ", "").split(" "))).toContain("first");
+});
+
 test("keys: list, show, update, and revoke", async () => {
   const { key_id: id } = await json("keys", "create", "--account", account, "--name", "CI");
   expect(await text("keys", "list", "--account", account)).toContain(id);

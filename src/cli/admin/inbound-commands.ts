@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, rowsText } from "./command-line.ts";
-import { readPage } from "./noun-commands.ts";
+import { addPaging } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -16,7 +16,6 @@ const FILTERS: readonly OptionRow[] = [
   { flags: "--account <id>", field: "account_id", meaning: "the account; none: what is nobody's" },
   { flags: "--from <number>", field: "from", meaning: "only what this number wrote" },
   { flags: "--to <number>", field: "to", meaning: "only what was written to this number" },
-  { flags: "--cursor <cursor>", field: "cursor", meaning: "go on where the page before ended" },
 ];
 
 /** `inbound list`: what handsets wrote. */
@@ -27,12 +26,16 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
     { usage: "list", summary: "what handsets wrote in the last 7 days, newest first" },
     {
       commandLine,
-      work: async (run) =>
-        run.print(await readPage(run, "inbound-messages", FILTERS), (page) => rowsText(COLUMNS, page)),
+      async work({ client, options, print }) {
+        const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
+        // As the interface for accounts calls it; the option is that of every list.
+        const query = { account_id, from, to, cursor: after, limit };
+        print(await client.request("GET", "inbound-messages", { query }), (page) => rowsText(COLUMNS, page));
+      },
     },
   );
   for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
-  verb.option("--limit <count>", "at most so many, up to 1000");
+  addPaging(verb);
 }
 
 const WRITTEN: readonly OptionRow[] = [
