@@ -30,7 +30,7 @@ export const smtpConnectorKind: ConnectorKind = {
     if ("fault" in opened) {
       const { code, message } = opened.fault;
       const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
-      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}` };
+      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}${wayOf(message)}` };
     }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";
@@ -38,6 +38,12 @@ export const smtpConnectorKind: ConnectorKind = {
     return { ok: true, detail: `connected to ${settings.host}:${settings.port} ${security}, ${identity}` };
   },
 };
+
+/** The commonest mistake with port 587: its servers begin in the clear. */
+function wayOf(fault: string): string {
+  const isClear = /WRONG_VERSION_NUMBER/.test(fault);
+  return isClear ? "; the server does not begin with TLS: `tls` is to be `required`, which is STARTTLS" : "";
+}
 
 /** With the 2 s a goodbye may take, within the 15 s of `ConnectorKind.check`. */
 const CHECK_LIMIT_MS = 12_000;

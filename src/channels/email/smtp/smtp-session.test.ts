@@ -180,6 +180,14 @@ test("the check tells what it found and sends nothing", async () => {
   await server.openConnections(0);
 });
 
+test("the check of a server that begins in the clear names the setting for it", async () => {
+  const server = await fake({ tls: "starttls" });
+  const check = (tls: string) =>
+    smtpConnectorKind.check(smtpConnector(server.port, { tls, ca: testTls.ca }), createSystemClock());
+  expect((await check("implicit")).detail).toContain("`tls` is to be `required`");
+  expect((await check("required")).ok).toBe(true);
+});
+
 test("the check ends, however long the server keeps us waiting", async () => {
   const server = await raw((verb) => (verb === "EHLO" ? "250-wait" : undefined));
   const opened = relay(server.port, {});
