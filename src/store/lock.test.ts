@@ -21,8 +21,7 @@ test("a folder is one process's, until it lets go", () =>
 test("another process holds the folder until it is killed, however that happens", () =>
   inFolder(async (folder) => {
     const holder = join(import.meta.dir, "lock.ts");
-    const program = `import { createSystemClock } from "../cli/system-clock.ts";
-import { lockFolder } from ${JSON.stringify(holder)};
+    const program = `import { lockFolder } from ${JSON.stringify(holder)};
       globalThis.lock = lockFolder(${JSON.stringify(folder)});
       console.log("held");
       process.stdin.resume();`;
@@ -32,6 +31,15 @@ import { lockFolder } from ${JSON.stringify(holder)};
     child.kill("SIGKILL");
     await once(child, "exit");
     lockFolder(folder).release();
+  }));
+
+test("a journal that an earlier version left beside the lock is no obstacle", () =>
+  inFolder(async (folder) => {
+    writeFileSync(join(folder, "postrider.lock"), "");
+    writeFileSync(join(folder, "postrider.lock-journal"), "");
+    const lock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow("another process is using it");
+    lock.release();
   }));
 
 test("a second store on a folder is refused, and the database stays readable by others", () =>
