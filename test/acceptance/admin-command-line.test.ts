@@ -197,16 +197,16 @@ describe("where the server is", () => {
     expect(err).toMatch(/cannot be reached: .*certificate.*NODE_EXTRA_CA_CERTS/);
   });
 
-  test("something that is not Postrider is told apart", async () => {
-    const other = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response("<html>", { status: 502 }),
-    });
+  test.each([
+    ["<html>", 502, "answered 502 with something that is not JSON"],
+    ["null", 200, "answered 200 with JSON that is no object"],
+    ["[]", 200, "answered 200 with JSON that is no object"],
+    ["{}", 200, "the answer is no list"],
+  ])("something that is not Postrider is told apart: %s", async (body, status, reason) => {
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(body, { status }) });
     const { code, err } = await run(["accounts", "list", "--url", `http://127.0.0.1:${other.port}`]);
     await other.stop(true);
-    expect(code).toBe(1);
-    expect(err).toContain("answered 502 with something that is not JSON");
+    expect([code, err]).toEqual([1, expect.stringContaining(reason)]);
   });
 
   test.each([

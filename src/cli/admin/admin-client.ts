@@ -99,13 +99,13 @@ function notReached(baseUrl: string, error: unknown, timeLimitMs: number): strin
 }
 
 async function readJson(response: Response, { baseUrl }: AdminServer): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch {
-    throw new AdminFailure(
-      `${baseUrl} answered ${response.status} with something that is not JSON: is Postrider behind this address?`,
-    );
-  }
+  const answer: unknown = await response.json().catch(() => undefined);
+  // Every answer of Postrider's is an object.
+  if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
+  const what = answer === undefined ? "something that is not JSON" : "JSON that is no object";
+  throw new AdminFailure(
+    `${baseUrl} answered ${response.status} with ${what}: is Postrider behind this address?`,
+  );
 }
 
 function isAboutMessage(answer: unknown): boolean {
