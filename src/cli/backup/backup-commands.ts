@@ -4,6 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
+import { parseFolder } from "../data-folder/parse-folder.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { makeBackup } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
@@ -29,13 +30,17 @@ function addBackup(program: Command, { target, terminal, clock, version }: Backu
     .description(
       "copy the database as it is now, also while the service runs: DATABASE_URL, else the data folder",
     )
-    .requiredOption("--to <folder>", "a new folder; where it is there already, one is made in it")
+    .requiredOption(
+      "--to <folder>",
+      "a new folder; where it is there already, one is made in it",
+      parseFolder,
+    )
     .option(
       "--with-key",
       "put in the master key and the admin token: then the backup opens everything",
       false,
     )
-    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { to: string; withKey: boolean; data?: string }) =>
       orRefusal(terminal, async () => {
         const order = { ...orderOf(target, options), now: clock.now(), version };
@@ -53,8 +58,8 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
   program
     .command("restore")
     .description("put a backup into a data folder that has no database, or into an empty one at DATABASE_URL")
-    .requiredOption("--from <folder>", "the backup")
-    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .requiredOption("--from <folder>", "the backup", parseFolder)
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((options: { from: string; data?: string }) =>
       orRefusal(terminal, async () => {
         const order = orderOf(target, options);

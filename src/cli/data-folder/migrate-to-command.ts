@@ -7,6 +7,7 @@ import type { Terminal } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
+import { parseFolder } from "./parse-folder.ts";
 
 interface MoveOptions {
   readonly data?: string;
@@ -27,7 +28,7 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
       "copy a service that is stopped from its data folder into PostgreSQL; goes on where it was cut off",
     )
     .option("--cancel", "go back to the data folder after all; what the copy has done since is lost", false)
-    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((url: string | undefined, { data, cancel }: MoveOptions) =>
       orRefusal(terminal, async () => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);

@@ -4,6 +4,7 @@ import type { RandomBytes } from "../../core/uuid.ts";
 import { readHosts } from "../../store/postgres/connections/hosts.ts";
 import type { Terminal } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
+import { parseFolder } from "../data-folder/parse-folder.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
@@ -31,7 +32,7 @@ export function addRotateKeyCommand(
       "for an old key that others know: links and return paths of sent mail end",
       false,
     )
-    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data")
+    .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action(({ data, forgetLinks }: RotateOptions) =>
       orRefusal(terminal, async () => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);

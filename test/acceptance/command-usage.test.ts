@@ -1,0 +1,22 @@
+/** Commands that speak to no service: what is not understood ends with code 2, and has done nothing. */
+import { afterAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { makeDataFolder } from "../postrider-process.ts";
+import { typeInto } from "./typed-commands.ts";
+
+const folder = makeDataFolder();
+const { spawned } = typeInto(join(folder.path, "data"));
+afterAll(folder.remove);
+
+test.each([
+  [["backup", "--to", ""], "'--to <folder>' argument '' is invalid. It is empty: name a folder"],
+  [["restore", "--from", ""], "'--from <folder>' argument '' is invalid. It is empty: name a folder"],
+  [["backup", "--to", "x", "--data", ""], "'--data <folder>' argument '' is invalid"],
+  [["migrate-to", "postgres://h/d", "--data", ""], "'--data <folder>' argument '' is invalid"],
+  [["rotate-key", "--data", ""], "'--data <folder>' argument '' is invalid"],
+])("%p names no folder", async (args, reason) => {
+  const { code, err } = await spawned(args);
+  expect([code, err]).toEqual([2, expect.stringContaining(reason)]);
+  expect(existsSync(join(folder.path, "data"))).toBe(false);
+});
