@@ -1,16 +1,17 @@
 import { isOutage } from "../store/sqlite/database/driver.ts";
 import { AdminFailure } from "./admin/admin-client.ts";
-import type { Terminal } from "./admin/command-line.ts";
+import { type Terminal, UsageFailure } from "./admin/command-line.ts";
 import { toCell } from "./admin/table.ts";
 
-/** Does a command's work; where it cannot be done, says why and ends the process with code 1. */
+/** Does a command's work; where it cannot be done, says why and ends the process: with code 1, or 2 where it was not understood. */
 export async function orRefusal(terminal: Terminal, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof AdminFailure) && !isOfMachine(error)) throw error;
+    const isUsage = error instanceof UsageFailure;
+    if (!isUsage && !(error instanceof AdminFailure) && !isOfMachine(error)) throw error;
     terminal.stderr(`error: ${toCell(error.message)}\n`);
-    terminal.exit(1);
+    terminal.exit(isUsage ? 2 : 1);
   }
 }
 

@@ -2,8 +2,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
-import type { Terminal } from "../admin/command-line.ts";
+import { type Terminal, UsageFailure } from "../admin/command-line.ts";
 import type { DataTarget } from "../config.ts";
 import { orRefusal } from "../or-refusal.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
@@ -33,7 +32,7 @@ export function addMigrateToCommand(program: Command, { target, terminal, clock 
       orRefusal(terminal, async () => {
         const dataFolder = data === undefined ? target.dataFolder : resolve(data);
         if (cancel) return void terminal.stdout(await goBack(dataFolder));
-        if (url === undefined) throw new AdminFailure("where to? postrider migrate-to postgres://…");
+        if (!url) throw new UsageFailure("where to? postrider migrate-to postgres://…");
         const onProgress = createProgress(terminal, clock);
         const counted = await migrateTo({ ...target, dataFolder, url, clock, onProgress });
         terminal.stdout(
