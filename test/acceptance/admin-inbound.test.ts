@@ -62,12 +62,14 @@ onEveryAdmin((startAdmin) => {
     expect(first.json).toMatchObject({ number: "+14155550123" });
     const again = await admin.call("POST", "inbound-numbers", { ...body, account_id: admin.accountId });
     expect([again.status, Object.keys(again.json.details)]).toEqual([409, ["number"]]);
-    const nowhere = await admin.call("POST", "inbound-numbers", {
-      ...body,
-      number: "1",
-      connector_id: "01890000-0000-7000-8000-000000000000",
-    });
-    expect([nowhere.status, Object.keys(nowhere.json.details)]).toEqual([409, ["connector_id"]]);
+    const { id } = first.json;
+    for (const connector_id of ["01890000-0000-7000-8000-000000000000", "nowhere"]) {
+      const problem = { message: "validation failed", details: { connector_id: "no such connector" } };
+      const made = await admin.call("POST", "inbound-numbers", { ...body, number: "1", connector_id });
+      expect([made.status, made.json]).toMatchObject([400, problem]);
+      const changed = await admin.call("PATCH", `inbound-numbers/${id}`, { connector_id });
+      expect([changed.status, changed.json]).toMatchObject([400, problem]);
+    }
   });
 
   test("an opt-out is of a number, once, and takes any way to write it", async () => {

@@ -4,7 +4,7 @@
  */
 import type { Static, TObject } from "typebox";
 import { createErrors, type ErrorCollector, parseBody, type Sound } from "../../core/field-errors.ts";
-import type { Account } from "../../core/records/accounts.ts";
+import type { Account, Connector } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";
@@ -48,6 +48,22 @@ export async function accountNamed(
   if (!account) errors.add("account_id", "no such account");
   return account;
 }
+
+/** Notes under `connector_id` that there is no such connector. */
+export async function judgeConnector(
+  records: Records,
+  id: string | undefined,
+  errors: Pick<ErrorCollector, "add">,
+): Promise<void> {
+  if (id !== undefined && !(await findConnector(records, id))) errors.add("connector_id", NO_CONNECTOR);
+}
+
+/** Whatever text `id` is. */
+export async function findConnector(records: Records, id: string): Promise<Connector | undefined> {
+  return isUuid(id) ? records.find("connectors", { id: id.toLowerCase() }) : undefined;
+}
+
+export const NO_CONNECTOR = "no such connector";
 
 /** The account that `?account_id=` names; refuses a query without one. */
 export async function accountOfQuery(records: Records, query: URLSearchParams): Promise<Account> {

@@ -6,6 +6,7 @@ import type { InboundNumber } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { judgeConnector } from "./draft.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -17,6 +18,7 @@ import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
 export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
+  const judge = (draft: Given) => judgeGiven(deps, draft);
   return [
     createEndpoint(deps, plan, {
       schema: Type.Object({
@@ -62,9 +64,15 @@ const connectorId = Type.String({
   description: "Through which connector it comes; absent: any",
 });
 
-/** Of blanks nothing is left. */
-function judge({ sound, errors }: { sound: { number?: string | undefined }; errors: ErrorCollector }): void {
+interface Given {
+  readonly sound: { readonly number?: string | undefined; readonly connector_id?: string | undefined };
+  readonly errors: ErrorCollector;
+}
+
+async function judgeGiven({ store }: AdminDeps, { sound, errors }: Given): Promise<void> {
+  // Of blanks nothing is left.
   if (sound.number !== undefined && toInboundAddress(sound.number) === "") errors.add("number", "required");
+  await judgeConnector(store.records, sound.connector_id, errors);
 }
 
 const plan: RecordPlan<"inboundNumbers"> = {

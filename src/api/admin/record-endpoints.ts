@@ -6,7 +6,7 @@ import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
+import { accountNamed, type Draft, NO_CONNECTOR, readDraft, sealDraft } from "./draft.ts";
 import { createInTurn } from "./in-turn.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import {
@@ -243,8 +243,6 @@ function taken(plan: { readonly noun: string }, field: string) {
   const reason = gone ?? `taken by another ${plan.noun}`;
   return conflict({ [name]: reason });
 }
-
-const NO_CONNECTOR = "no such connector";
 
 function inUse(noun: string, users: readonly string[]) {
   const by = users.length > 0 ? users.join(", ") : "other records";

@@ -7,8 +7,8 @@ import { present } from "../../../core/present.ts";
 import type { Route } from "../../../core/records/accounts.ts";
 import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
-import { isUuid } from "../../../core/uuid.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { findConnector, NO_CONNECTOR } from "../draft.ts";
 
 const connectorId = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -131,8 +131,8 @@ async function connectorProblem(
   wanted: ChannelName | undefined,
 ): Promise<string | undefined> {
   if (id === undefined) return undefined;
-  const connector = isUuid(id) ? await store.records.find("connectors", { id: id.toLowerCase() }) : undefined;
-  if (!connector) return "no such connector";
+  const connector = await findConnector(store.records, id);
+  if (!connector) return NO_CONNECTOR;
   const kind = connectorKinds.find((each) => each.kind === connector.kind);
   if (!kind || wanted === undefined || kind.channel === wanted) return undefined;
   return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
