@@ -234,5 +234,32 @@ onEveryAdmin((startAdmin) => {
       expect(status).toBe(400);
       expect(Object.keys(json.details)).toEqual([field]);
     });
+
+    test("begin after what a page before has named, and after nothing else", async () => {
+      const { paths } = JSON.parse(await (await fetch(`${admin.url}/openapi.json`)).text());
+      // That of inbound messages is a time, and their cursor has another name.
+      const takesAfter = (path: string) =>
+        paths[path].get?.parameters?.some(({ name }: { name: string }) => name === "after") &&
+        path !== "/admin/v1/inbound-messages";
+      const ours = Object.keys(paths).filter((path) => path.startsWith("/admin/v1/") && takesAfter(path));
+      expect(ours.length).toBeGreaterThan(15);
+      for (const path of ours) {
+        for (const after of ["zzz", "page-2", "", NOBODY.slice(1)]) {
+          const { status, json } = await admin.call("GET", `${path.slice(10)}?after=${after}`);
+          expect([path, after, status, json]).toMatchObject([
+            path,
+            after,
+            400,
+            { message: "validation failed", details: { after: "must be the `next` of a page before" } },
+          ]);
+        }
+      }
+    });
+
+    test("go on after an id in either case", async () => {
+      const [first, second] = (await admin.call("GET", "accounts")).json.data;
+      const { json } = await admin.call("GET", `accounts?after=${first.id.toUpperCase()}&limit=1`);
+      expect(json.data).toEqual([second]);
+    });
   });
 });

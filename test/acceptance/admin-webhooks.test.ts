@@ -103,6 +103,20 @@ test("all failed of a host are replayed, and no others", async () => {
   await rig.until(id, DELIVERED);
 });
 
+test("a replay that is to go on from nowhere does not begin again", async () => {
+  const id = await rig.sms();
+  await rig.until(id, DELIVERED);
+  const before = rig.receiver.deliveries.length;
+  const body = { account_id: account, since: "2020-01-01T00:00:00Z", after: "zzz" };
+  await expect(admin(rig.service, "/webhooks/replay", body)).rejects.toThrow(
+    '400 {"code":400,"message":"validation failed","details":{"after":"must be the `next` of a page before"}}',
+  );
+  expect(await commands.json("webhooks", "attempts", `evt_${id}_1`)).toMatchObject({
+    data: [{ status: 200 }],
+  });
+  expect(rig.receiver.deliveries.length).toBe(before);
+});
+
 test("a test event is delivered at once and signed, and a failure is told and ends with code 1", async () => {
   const before = rig.receiver.deliveries.length;
   const typed = ["webhooks", "test", "--account", account, "--to"];

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
 
 /** The query parameters every list takes. */
@@ -12,17 +13,18 @@ export interface Page {
   readonly limit: number;
 }
 
-export function readPage(query: URLSearchParams): Page {
+/** `isCursor`: what the list gives as `next`; absent: the id of a row. Another text is no place in it, and nothing would come after. */
+export function readPage(query: URLSearchParams, isCursor: (text: string) => boolean = isUuid): Page {
   const after = query.get("after");
   const limit = query.get("limit") ?? String(DEFAULT_LIMIT);
   if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT) {
     throw validationFailed({ limit: `must be from 1 to ${MAX_LIMIT}` });
   }
-  if (after !== null && !/^[0-9a-zA-Z-]{1,64}$/.test(after)) {
-    throw validationFailed({ after: "must be the `next` of a page before" });
-  }
-  return { limit: Number(limit), ...(after && { after }) };
+  if (after !== null && !isCursor(after)) throw validationFailed({ after: NO_CURSOR });
+  return { limit: Number(limit), ...(after && { after: after.toLowerCase() }) };
 }
+
+export const NO_CURSOR = "must be the `next` of a page before";
 
 /** Reads one more than the page holds: whether there is a next page costs no second query. */
 export async function answerPage<Row extends { readonly id: string }>(

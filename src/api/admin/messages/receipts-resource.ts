@@ -3,7 +3,6 @@ import { maskRecipient } from "../../../core/mask.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { ParkedReceipt } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
@@ -26,10 +25,7 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       },
       handle({ query }) {
         const connectorId = query.get("connector_id")?.toLowerCase();
-        const asked = readPage(query);
-        if (asked.after !== undefined && !PARKED_ID.test(asked.after)) {
-          throw validationFailed({ after: "must be the `next` of a page before" });
-        }
+        const asked = readPage(query, (text) => PARKED_ID.test(text));
         return answerPage(
           asked,
           (page) => store.receipts.parked({ ...page, ...(connectorId !== undefined && { connectorId }) }),

@@ -6,9 +6,10 @@ import type { Endpoint } from "../../endpoint.ts";
 import { conflict, notFound } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "../draft.ts";
+import { NO_CURSOR } from "../page.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
-import { parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
+import { isWebhookCursor, parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
 import { ofWebhooks } from "./webhooks-resource.ts";
 
 /** Delivering again what was delivered or has failed, and trying a URL. */
@@ -101,6 +102,8 @@ async function toSelection(
   if (sound.host === undefined && sound.since === undefined && sound.until === undefined) {
     errors.add("host", "required where there is no since or until");
   }
+  // From the beginning all that was replayed would be once more.
+  if (sound.after !== undefined && !isWebhookCursor(sound.after)) errors.add("after", NO_CURSOR);
   const { host, failed } = sealDraft(draft);
   return {
     accountId: account?.id ?? "",

@@ -60,3 +60,8 @@ export function parseWebhookId(id: string): EventKey | undefined {
   const [, messageId, sequence] = /^evt_([0-9a-f-]{36})_([1-9]\d{0,5})$/.exec(id) ?? [];
   return messageId === undefined ? undefined : { messageId, sequence: Number(sequence) };
 }
+
+/** Whether it is one that the store gives: a time, and the number of a row. */
+export function isWebhookCursor(text: string): boolean {
+  return /^\d{1,15}-\d{1,15}$/.test(text);
+}

@@ -15,7 +15,14 @@ import { accountOfQuery } from "../draft.ts";
 import { PAGE_QUERY, type Page, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
-import { parseWebhookId, shownAttempt, shownEvent, toShownAttempt, toShownEvent } from "./webhook-shapes.ts";
+import {
+  isWebhookCursor,
+  parseWebhookId,
+  shownAttempt,
+  shownEvent,
+  toShownAttempt,
+  toShownEvent,
+} from "./webhook-shapes.ts";
 
 /** What became of webhooks, for operators: events, their deliveries, hosts that are paused. */
 export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -49,7 +56,7 @@ function listEvents({ store }: AdminDeps): Endpoint {
       if (messageId !== undefined && !isUuid(messageId))
         throw validationFailed({ message_id: "must be a UUID" });
       const filters = readFilters(query);
-      const page = readPage(query);
+      const page = readPage(query, isWebhookCursor);
       if (messageId === undefined) {
         const { id: accountId } = await accountOfQuery(store.records, query);
         const { events, next } = await readEvents({ store }, { ...filters, accountId }, page);
