@@ -8,6 +8,7 @@ import {
   openHttpRig,
   outgoingSms,
 } from "../../../../test/fakes/http-rig.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { httpConnectorKind } from "./http-connector.ts";
 
 const ACCEPTED = { status: 200, body: { id: "a-1" } };
@@ -104,6 +105,20 @@ describe("a message", () => {
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind: "unconfirmed", error: { code: "http.unreadable_answer" } }],
     });
+  });
+
+  test.each([
+    ["is longer than it says", 'Content-Length: 10\r\n\r\n{"id":"a"} \r\n'],
+    ["ends in a chunk that is none", 'Transfer-Encoding: chunked\r\n\r\na\r\n{"id":"a"}\r\nZZ\r\n'],
+  ])("whose answer %s was sent, and is not sent again", async (_, answer) => {
+    const peer = await startRawPeer((socket) =>
+      socket.once("data", () => socket.write(`HTTP/1.1 200 OK\r\n${answer}`)),
+    );
+    const { channel } = open({ gateway: description(`http://127.0.0.1:${peer.port}`) });
+    const outcome = await channel.send(outgoingSms(), never);
+    expect(outcome.parts).toMatchObject([{ kind: "sent", providerMessageIds: ["a"] }]);
+    await channel.stop();
+    await peer.stop();
   });
 
   test("is put off and costs no attempt when nobody listens", async () => {

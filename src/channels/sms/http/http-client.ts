@@ -83,8 +83,13 @@ function exchange(request: RenderedRequest, around: Surroundings): Promise<Excha
     whenConnected(outgoing, request, () => {
       isConnected = true;
     });
-    outgoing.on("error", (error) => fail(wordsOf(error)));
-    outgoing.on("response", (response) => read(response, end));
+    let isAnswered = false;
+    // Of an answer that is longer than it says, or ends in no way HTTP knows, what came counts.
+    outgoing.on("error", (error) => isAnswered || fail(wordsOf(error)));
+    outgoing.on("response", (response) => {
+      isAnswered = true;
+      read(response, end);
+    });
     outgoing.end(request.body);
   });
 }
