@@ -8,7 +8,6 @@ import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
-import { createShares, type Shares } from "../delivery/shares/shares.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
@@ -19,7 +18,6 @@ import { BUILT_IN, openChannel, slotsOf } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder/data-folder.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
-import { takeLifeline } from "./data-folder/lifeline.ts";
 import { openBounces } from "./email/bounces.ts";
 import { createMailKeys } from "./email/mail-keys.ts";
 import { createSenderDomains } from "./email/sender-domains.ts";
@@ -34,6 +32,7 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createDns } from "./network/dns.ts";
 import { createNetwork } from "./network/network.ts";
 import type { Seat } from "./network/web.ts";
+import { createOwnShares } from "./own-shares.ts";
 import type { Parts } from "./parts.ts";
 import { createSteadyLog } from "./steady-log.ts";
 import { watchReceipts } from "./watch-receipts.ts";
@@ -253,21 +252,8 @@ function createDelivery(parts: Parts): Engine {
     observe: metrics.observe,
     builtIn: BUILT_IN,
     slotsOf,
-    ...(config.databaseUrl !== undefined && { shares: createOwnShares(parts) }),
+    ...(config.databaseUrl !== undefined &&
+      config.roles.has("delivery") && { shares: createOwnShares(parts) }),
   });
   return engine;
-}
-
-/** Of several processes on one database. Those that had this data folder before and are gone need not be waited for. */
-function createOwnShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares {
-  const process = ids();
-  const lifeline = takeLifeline(config.dataFolder, process);
-  const shares = createShares({ leases: store.leases, clock, log, process, dead: lifeline.dead });
-  return {
-    ...shares,
-    async stop() {
-      await shares.stop();
-      lifeline.release();
-    },
-  };
 }

@@ -10,13 +10,21 @@ export interface Lock {
  * process has the folder, or where the file cannot be written: a full disk, another user's folder.
  */
 export function lockFolder(folder: string): Lock {
-  return orRefuse(folder, () => lockFile(`${folder}/postrider.lock`));
+  const path = `${folder}/postrider.lock`;
+  const driver = orRefuse(folder, () => openDriver(path));
+  // With its journal, which a full disk has no room for: then the folder is not to be served.
+  orRefuse(folder, () => lock(driver));
+  return toLock(driver);
 }
 
-/** The same with any file, which is made where it is not there; `isTaken` tells what was thrown where another process has it. */
+/** The same with a file of any name, and without a word for the operator. It is made where it is not there, and stays empty. */
 export function lockFile(path: string): Lock {
   const driver = openDriver(path);
-  lock(driver);
+  lock(driver, "PRAGMA journal_mode = MEMORY");
+  return toLock(driver);
+}
+
+function toLock(driver: Driver): Lock {
   return {
     release() {
       driver.exec("ROLLBACK");
@@ -25,13 +33,9 @@ export function lockFile(path: string): Lock {
   };
 }
 
-export const isTaken = isBusy;
-
-function lock(driver: Driver): void {
+function lock(driver: Driver, ...pragmas: readonly string[]): void {
   try {
-    driver.exec("PRAGMA busy_timeout = 0");
-    // Nothing is written: a journal would only be one more file.
-    driver.exec("PRAGMA journal_mode = MEMORY");
+    for (const pragma of ["PRAGMA busy_timeout = 0", ...pragmas]) driver.exec(pragma);
     driver.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     driver.close();
@@ -45,7 +49,7 @@ function orRefuse<T>(folder: string, work: () => T): T {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      isTaken(cause)
+      isBusy(cause)
         ? `the data folder ${folder} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`
         : `the data folder ${folder} cannot be locked: ${reason} (postrider.lock)`,
       { cause },

@@ -1,6 +1,6 @@
 /**
  * The only process on a PostgreSQL is killed, and started again on its data folder, as every supervisor does. It need not wait
- * whether its predecessor turns up: what that had on the wire is found, and sent, at once. A copy of the folder proves nothing.
+ * long whether its predecessor turns up: what that had on the wire is found, and sent. A copy of the folder proves nothing.
  */
 import { expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
@@ -52,7 +52,7 @@ async function openWorld() {
   };
 }
 
-test.concurrent("what a process had on the wire when it was killed is sent again as soon as it is started again", async () => {
+test.concurrent("what a process had on the wire when it was killed is sent again soon after it is started again", async () => {
   await using world = await openWorld();
   const { smsc, start, folders } = world;
   const one = await start(folders[0]);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { takeLifeline } from "./lifeline.ts";
@@ -32,22 +32,21 @@ async function startProcess(folder: string, name: string) {
   };
 }
 
-test("a process that was killed is known to be dead by the next on its folder, once, and one that lives is not", () =>
+test("a process that was killed is known to be dead by those that come next on its folder, and one that lives is not", () =>
   inFolder(async (folder) => {
     const one = await startProcess(folder, "one");
     const two = await startProcess(folder, "two");
     expect([one.dead, two.dead]).toEqual([[], []]);
     await one.kill();
     const three = await startProcess(folder, "three");
+    // The start that heard it first may have come to nothing.
     const four = await startProcess(folder, "four");
-    expect([three.dead, four.dead]).toEqual([["one"], []]);
+    expect([three.dead, four.dead]).toEqual([["one"], ["one"]]);
     await Promise.all([two.kill(), three.kill(), four.kill()]);
-    expect(readdirSync(folder)).toHaveLength(3);
-    const last = takeLifeline(folder, "last");
-    expect(last.dead.toSorted()).toEqual(["four", "three", "two"]);
+    const last = takeLifeline(folder, "zero");
+    expect(last.dead).toEqual(["two", "three", "one", "four"]);
     last.release();
-    expect(takeLifeline(folder, "after").dead).toEqual(["last"]);
-    expect(readdirSync(folder)).toHaveLength(1);
+    expect(takeLifeline(folder, "after").dead).toContain("zero");
   }));
 
 test("a file that came with a copy of the folder says nothing of the process it was made by", () =>
@@ -64,8 +63,40 @@ test("a file that came with a copy of the folder says nothing of the process it 
     await living.kill();
   }));
 
-test("without a folder that can be written nothing is known", () => {
-  const nowhere = takeLifeline("/nowhere/at/all", "one");
-  expect(nowhere.dead).toEqual([]);
-  nowhere.release();
+test("a file that came back with a backup of the folder says nothing of a process that lives on beside it", () =>
+  inFolder(async (folder) => {
+    const living = await startProcess(folder, "living");
+    const [file = ""] = readdirSync(folder);
+    rmSync(join(folder, file));
+    writeFileSync(join(folder, file), "");
+    const next = takeLifeline(folder, "next");
+    expect(next.dead).toEqual([]);
+    next.release();
+    await living.kill();
+  }));
+
+test("what is no such file does not keep others from being heard, and what a start left unfinished goes", () =>
+  inFolder(async (folder) => {
+    mkdirSync(join(folder, "process-a.lock"));
+    writeFileSync(join(folder, "process-b.lock"), "nothing of the kind".repeat(100));
+    writeFileSync(join(folder, "process-c.new"), "");
+    takeLifeline(folder, "one").release();
+    const two = takeLifeline(folder, "two");
+    expect(two.dead).toEqual(["one"]);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".new"))).toEqual([]);
+    two.release();
+  }));
+
+test("however many die, the words of the latest are kept", () =>
+  inFolder(async (folder) => {
+    for (let n = 10; n < 40; n++) takeLifeline(folder, `p${n}`).release();
+    const last = takeLifeline(folder, "p99");
+    expect(last.dead).toHaveLength(16);
+    expect(last.dead[0]).toBe("p39");
+    expect(readdirSync(folder)).toHaveLength(17);
+    last.release();
+  }));
+
+test("a folder that cannot be written is said to be one", () => {
+  expect(() => takeLifeline("/nowhere/at/all", "one")).toThrow("ENOENT");
 });

@@ -11,9 +11,12 @@ export interface ProcessRegister {
 export interface RegisterOptions {
   readonly clock: Clock;
   readonly deadMs: number;
-  /** Nobody has to see them stand still; one that turns all the same lives. */
+  /** Said to be dead: it is enough to see them stand still for a moment. */
   readonly known?: readonly string[];
 }
+
+/** Two turns. Whoever is said to be dead and turns all the same lives. */
+const KNOWN_MS = 2_000;
 
 /**
  * From one look to the next counts for no more than this. While the database is away nobody can turn, and the first that
@@ -21,15 +24,14 @@ export interface RegisterOptions {
  */
 const LOOK_MS = 3_000;
 
-export function createRegister({ clock, deadMs, known }: RegisterOptions): ProcessRegister {
-  const knownDead = new Set(known);
+export function createRegister({ clock, deadMs, known = [] }: RegisterOptions): ProcessRegister {
+  const firstStillMs = (process: string) => (known.includes(process) ? deadMs - KNOWN_MS : 0);
   let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
   let lookedMs = clock.monotonicMs();
   const sinceLookMs = () => Math.min(LOOK_MS, clock.monotonicMs() - lookedMs);
   const stillMsOf = ({ process, turn }: LeaseProcess, moreMs: number): number => {
     const before = seen.get(process);
-    // Once only: whoever comes back after its burial was not dead.
-    if (!before) return knownDead.delete(process) ? deadMs : 0;
+    if (!before) return firstStillMs(process);
     return before.turn === turn ? before.stillMs + moreMs : 0;
   };
   return {

@@ -103,29 +103,49 @@ test("from the end of its start on a process claims in its own name, where the d
   await alone.stop();
 });
 
-test("what a process had that is known to be dead is taken over at once", async () => {
+test("what a process had that is said to be dead is taken over after two turns in which it does not show", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   joined(a.shares, 4);
   await pass(300, a.clock);
   const b = startProcess(leases, "b", ["a"]);
   const { share: ofB } = joined(b.shares, 4);
-  await pass(300, b.clock);
+  await pass(TURN_MS, b.clock);
+  expect(ofB.held().size).toBe(0);
+  await pass(2 * TURN_MS, b.clock);
   expect(ofB.held().size).toBe(4);
   await b.shares.stop();
 });
 
-test("one that turns all the same is not taken for dead again", async () => {
+test("one that is said to be dead and turns all the same keeps what it has", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   const { share: ofA } = joined(a.shares, 4);
   await pass(300, a.clock);
+  const { isOurs } = a.shares.claimant();
   const b = startProcess(leases, "b", ["a"]);
   const { share: ofB } = joined(b.shares, 4);
-  await pass(300, b.clock);
   await pass(DEAD_MS + 3_000, a.clock, b.clock);
   expect([ofA.held().size, ofB.held().size]).toEqual([2, 2]);
+  expect(isOurs()).toBe(true);
   await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("one that was buried while it was sure of itself begins nothing that it had claimed, once it turns again", async () => {
+  const leases = createLeases();
+  const a = startProcess(leases, "a");
+  await pass(300, a.clock);
+  const { isOurs } = a.shares.claimant();
+  const board = await leases.turn({ ...NOTHING, process: "b" });
+  await leases.turn({
+    ...NOTHING,
+    process: "b",
+    dead: board.processes.filter(({ process }) => process === "a"),
+  });
+  await pass(2 * TURN_MS, a.clock);
+  expect(isOurs()).toBe(false);
+  expect(a.shares.claimant().process).toBe("a");
+  await a.shares.stop();
 });
 
 test("a holder that cannot renew stops using its slots, and has closed them, before another may take them", async () => {

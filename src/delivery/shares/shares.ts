@@ -23,6 +23,9 @@ export const CLOSE_MS = 3_000;
 /** A process that others have seen stand still for so long has lost what it had. More than the two together. */
 export const DEAD_MS = 12_000;
 
+/** How long a start waits for its first turn. */
+const START_MS = 2_000;
+
 /** How long a stop waits for the database: without its word others wait until this process counts as dead. */
 const STOP_MS = 2_000;
 
@@ -32,7 +35,7 @@ export interface SharesDeps {
   readonly log: Pick<DeliveryLog, "warn">;
   /** A name that no process has or had. */
   readonly process: string;
-  /** Processes that are dead for sure: what they had is taken at once. Absent: none is known. */
+  /** Processes that are said to be dead: what they had is taken after two turns in which they do not show. Absent: none is. */
   readonly dead?: readonly string[];
 }
 
@@ -45,7 +48,9 @@ export interface OwnShare extends Share {
 }
 
 export interface Shares {
-  /** Resolves after the first turn, however it went: what is claimed from then on can be in this process's name. */
+  /**
+   * Resolves after the first turn, or when it has taken too long: what is claimed from then on can be in this process's name.
+   */
   start(): Promise<void>;
   /** To be asked before each claim. */
   claimant(): Claimant;
@@ -66,7 +71,7 @@ export function createShares(deps: SharesDeps): Shares {
   return {
     start() {
       running ??= Promise.all([turns.run(), turns.guard()]);
-      return turns.begun;
+      return Promise.race([turns.begun, sleep(clock, START_MS, stopping.signal)]);
     },
     claimant() {
       const isOurs = turns.sureFromNow();
@@ -139,14 +144,14 @@ function createTurns(deps: SharesDeps, { holdings, signal }: TurnsParts) {
 
 interface TurnParts {
   readonly holdings: ReadonlyMap<string, Holding>;
-  /** Of a turn that went well: when it began. */
-  readonly renew: (startedMs: number) => void;
+  /** Of a turn that went well: when it began, and whether the process was not known before it. */
+  readonly renew: (startedMs: number, isNew: boolean) => void;
 }
 
 /** One turn after the other, and what the last one has shown. */
 function createTurn({ leases, clock, log, process, dead }: SharesDeps, { holdings, renew }: TurnParts) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
-  let board: LeaseBoard = { processes: [], leases: [] };
+  let board: LeaseBoard = { processes: [], leases: [], isNew: false };
   const turn = async () => {
     const startedMs = clock.monotonicMs();
     const open = [...holdings.values()];
@@ -157,7 +162,7 @@ function createTurn({ leases, clock, log, process, dead }: SharesDeps, { holding
       now: clock.now(),
       dead: register.dead(process),
     });
-    renew(startedMs);
+    renew(startedMs, board.isNew);
     register.note(board.processes);
     for (const holding of open) holding.look(board);
   };
@@ -193,8 +198,9 @@ function createSureTime(clock: Clock) {
       const before = gaps;
       return isSure() ? () => isSure() && gaps === before : undefined;
     },
-    renew(startedMs: number) {
-      if (!isSure()) gaps++;
+    renew(startedMs: number, isNew: boolean) {
+      // Whoever has to make itself known again was buried meanwhile.
+      if (isNew || !isSure()) gaps++;
       untilMs = startedMs + SURE_MS;
     },
   };

@@ -60,6 +60,7 @@ export function leasesContract(open: OpenStore): void {
       expect(buried.processes.map(({ process }) => process)).toEqual(["b"]);
 
       const stale = await leases.turn({ ...idle, process: "a", keep });
+      expect([seen, spared, buried, stale].map(({ isNew }) => isNew)).toEqual([true, true, false, true]);
       expect(holders(stale)).toEqual(["smsc 0 b"]);
       const numbers = [...now, ...dead].map(({ turn }) => turn);
       for (const { process, turn } of stale.processes)

@@ -45,6 +45,8 @@ export interface LeaseProcess {
 }
 
 export interface LeaseBoard {
+  /** The process that took the turn was not known before: it is its first, or it was buried. */
+  readonly isNew: boolean;
   readonly processes: readonly LeaseProcess[];
   readonly leases: readonly Lease[];
 }

@@ -9,9 +9,9 @@ export function createLeases(db: Database): LeaseStore {
       db.transaction(async (session) => {
         await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
         await bury(session, turn);
-        await session.query(LIVE, [turn.process]);
+        const [live] = await session.query<{ isNew: boolean }>(LIVE, [turn.process]);
         await keepAndTake(session, turn);
-        return readBoard(session);
+        return { isNew: live?.isNew ?? false, ...(await readBoard(session)) };
       }),
     leave: async (process) => void (await db.query("DELETE FROM lease_processes WHERE id = $1", [process])),
   };
@@ -40,8 +40,9 @@ const BURY = `WITH buried AS (
   )
   UPDATE webhooks SET due_at = $3 FROM carried WHERE webhooks.id = ANY(ARRAY[carried.id])`;
 
-const LIVE = `INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
-  ON CONFLICT (id) DO UPDATE SET turn = excluded.turn`;
+const LIVE = `WITH before AS (SELECT FROM lease_processes WHERE id = $1)
+  INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
+  ON CONFLICT (id) DO UPDATE SET turn = excluded.turn RETURNING NOT EXISTS (SELECT FROM before) AS "isNew"`;
 
 async function keepAndTake(session: Session, { process, keep, take }: LeaseTurn): Promise<void> {
   const slotsOf = (leases: LeaseTurn["take"]) =>
@@ -61,7 +62,7 @@ const MARK = `UPDATE leases AS l SET is_up = kept.is_up
 const TAKE = `INSERT INTO leases (name, slot, process)
   SELECT name, slot, $1 FROM unnest($2::text[], $3::int[]) AS t (name, slot) ON CONFLICT DO NOTHING`;
 
-async function readBoard(session: Session): Promise<LeaseBoard> {
+async function readBoard(session: Session): Promise<Omit<LeaseBoard, "isNew">> {
   const processes = await session.query<LeaseProcess>("SELECT id AS process, turn FROM lease_processes");
   const leases = await session.query<Lease>(
     'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',

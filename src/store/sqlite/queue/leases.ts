@@ -22,6 +22,7 @@ export function createLeases(): LeaseStore {
   return {
     async turn({ process, keep, take, dead }) {
       for (const one of dead) if (turns.get(one.process) === one.turn) forget(one.process);
+      const isNew = !turns.has(process);
       turns.set(process, ++lastTurn);
       keepOnly(process, keep);
       for (const { name, slot } of take) {
@@ -29,6 +30,7 @@ export function createLeases(): LeaseStore {
         if (!leases.has(key)) leases.set(key, { name, slot, process, isUp: false });
       }
       return {
+        isNew,
         processes: [...turns].map(([name, turn]) => ({ process: name, turn })),
         leases: [...leases.values()],
       };
