@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { BEHAVIOURS } from "../fakes/fake-webhook-receiver.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
@@ -40,8 +41,15 @@ onBothStores(() => {
     const [first] = await rig.until(id, ["waiting", "held"]);
     expect((await rig.attempts(first!.id))[0]?.error).toEqual({
       code: "refused_address",
-      message: "hooks.test leads to 127.0.0.1, which is in 127.0.0.0/8",
+      message: `hooks.test leads to 127.0.0.1, which is in 127.0.0.0/8: ${ALLOWED_BY}`,
     });
     expect(rig.receiver.connections()).toBe(0);
+    const body = { account_id: rig.service.sandbox.account_id, url: "https://10.0.0.1/hook" };
+    expect(await admin(rig.service, "/webhooks/test", body)).toMatchObject({
+      ok: false,
+      error: { message: `10.0.0.1 is in 10.0.0.0/8: ${ALLOWED_BY}` },
+    });
   });
 });
+
+const ALLOWED_BY = "webhooks go there only where the setting webhook_allowed_ranges has it";

@@ -58,5 +58,5 @@ async function ask(question: () => Promise<readonly string[]>): Promise<Answers>
 
 function refusal({ hostname, isAddress }: Target, address: string, range: string): string {
   const where = isAddress ? address : `${hostname} leads to ${address}, which`;
-  return `${where} is in ${range}`;
+  return `${where} is in ${range}: webhooks go there only where the setting webhook_allowed_ranges has it`;
 }
