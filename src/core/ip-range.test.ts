@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { openResolver } from "../cli/network/dns.ts";
 import { parseRange } from "../webhooks/http/address-rules.ts";
-import { isIpRange } from "./ip-range.ts";
+import { isIpRange, isNameServer } from "./ip-range.ts";
 
 test.each([
   "10.0.0.0/8",
@@ -32,4 +33,30 @@ test.each([
 ])("%p is none", (text) => {
   expect(isIpRange(text)).toBe(false);
   expect(parseRange(text)).toBeUndefined();
+});
+
+test.each(["10.0.0.53", "10.0.0.53:5353", "::1", "2001:db8::53", "[::1]", "[2001:db8::53]:65535"])(
+  "%s is a name server, and resolvers take it",
+  (text) => {
+    expect(isNameServer(text)).toBe(true);
+    expect(openResolver(text).getServers()).toHaveLength(1);
+  },
+);
+
+test.each([
+  "",
+  "abcd",
+  "1.2.3",
+  "1.2.3.4:",
+  "1.2.3.4:0",
+  "1.2.3.4:65536",
+  "1.2.3.4:53:53",
+  "1.2.3.4/32",
+  "[",
+  "[1.2.3.4]:53",
+  ":::1",
+  "dns.example",
+  " 1.2.3.4",
+])("%p is no name server", (text) => {
+  expect(isNameServer(text)).toBe(false);
 });

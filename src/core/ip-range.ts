@@ -5,6 +5,14 @@ export function isIpRange(text: string): boolean {
   return most > 0 && Number(bits ?? 0) <= most;
 }
 
+/** True for the address of a name server, with or without a port: `10.0.0.53`, `10.0.0.53:5353`, `::1`, `[::1]:53`. */
+export function isNameServer(text: string): boolean {
+  if (IPV4.test(text) || isIpv6(text)) return true;
+  const [, v6 = "", v4 = "", port = "53"] =
+    /^(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return (IPV4.test(v4) || isIpv6(v6)) && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
 const OCTET = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const IPV4 = new RegExp(`^${OCTET}(\\.${OCTET}){3}$`);
 

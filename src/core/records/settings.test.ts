@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { testTls } from "../../../test/fakes/test-tls.ts";
 import { isSettingName, readSetting, SETTINGS, type SettingName, settingProblem } from "./settings.ts";
 
 const names = Object.keys(SETTINGS) as SettingName[];
@@ -87,6 +88,28 @@ describe("settings", () => {
     ["default_dlt_entity_id", "ACME", "must be 8 to 30 digits"],
   ])("%s = %p is refused: %s", (name, value, problem) => {
     expect(settingProblem(name, { value, forAccount: true })).toBe(problem);
+  });
+
+  test.each([
+    ["dns_servers", "abcd", "addresses separated by commas, each with or without a port"],
+    ["dns_servers", "1.2.3.4:70000", "addresses separated by commas, each with or without a port"],
+    ["dns_servers", "1.2.3.4, 1.2.3.5", "addresses separated by commas, each with or without a port"],
+    ["webhook_ca", "ca.pem", "one or more certificates (PEM)"],
+    ["webhook_ca", testTls.ca.replaceAll("\n", " "), "one or more certificates (PEM)"],
+    ["webhook_ca", testTls.ca.replace(/MII.*\n/, ""), "one or more certificates (PEM)"],
+    ["webhook_ca", testTls.ca.trim() + testTls.ca, "one or more certificates (PEM)"],
+    ["webhook_ca", testTls.key, "one or more certificates (PEM)"],
+  ])("%s = %p, which the service could not work with, is refused", (name, value, expected) => {
+    expect(settingProblem(name, { value, forAccount: false })).toBe(`must be ${expected}`);
+  });
+
+  test("the authorities of webhooks may be several, in either way to end lines", () => {
+    for (const value of [
+      testTls.ca,
+      `# ours\n${testTls.ca}\n${testTls.cert}`,
+      testTls.ca.replaceAll("\n", "\r\n"),
+    ])
+      expect(settingProblem("webhook_ca", { value, forAccount: false })).toBeUndefined();
   });
 
   test("an unknown name is refused with the names there are", () => {

@@ -1,8 +1,9 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
 
 import { ALARM_SETTINGS } from "../alarms/alarm-settings.ts";
+import { areCertificates } from "../certificates.ts";
 import { INBOUND_SETTINGS } from "../inbound/inbound-settings.ts";
-import { isIpRange } from "../ip-range.ts";
+import { isIpRange, isNameServer } from "../ip-range.ts";
 import { choice, flag, hours, integer, type Setting, text } from "./setting-kinds.ts";
 
 export type { Setting } from "./setting-kinds.ts";
@@ -94,17 +95,24 @@ export const SETTINGS = {
       scope: "instance",
     },
   ),
-  webhook_ca: text(/^\s*-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s-]+-----END CERTIFICATE-----\s*$/, {
-    expected: "one or more certificates (PEM)",
-    description: "Certificate authorities that webhooks' receivers are trusted by, besides the public ones.",
-    scope: "instance",
-  }),
-  dns_servers: text(/^[0-9A-Fa-f:.[\]]+(,[0-9A-Fa-f:.[\]]+)*$/, {
-    expected: "addresses separated by commas, each with or without a port",
-    description:
-      "Resolvers that domains are verified with and webhooks' hosts looked up; unset: the machine's own.",
-    scope: "instance",
-  }),
+  webhook_ca: text(
+    { test: areCertificates },
+    {
+      expected: "one or more certificates (PEM)",
+      description:
+        "Certificate authorities that webhooks' receivers are trusted by, besides the public ones.",
+      scope: "instance",
+    },
+  ),
+  dns_servers: text(
+    { test: (given) => given.split(",").every(isNameServer) },
+    {
+      expected: "addresses separated by commas, each with or without a port",
+      description:
+        "Resolvers that domains are verified with and webhooks' hosts looked up; unset: the machine's own.",
+      scope: "instance",
+    },
+  ),
   return_path_host: text(
     /^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+$/,
     {
