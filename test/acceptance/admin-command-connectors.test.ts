@@ -129,7 +129,15 @@ describe("connectors and routes", () => {
       ]);
     const withoutLineEnds = testTls.ca.replaceAll("\n", " ");
     const garbled = testTls.ca.replace(/MII.*\n/, "");
-    for (const pem of ["ca.pem", withoutLineEnds, garbled, testTls.key, `${testTls.ca}\n${garbled}`]) {
+    const onOneLine = testTls.ca.trim() + testTls.ca;
+    for (const pem of [
+      "ca.pem",
+      withoutLineEnds,
+      garbled,
+      testTls.key,
+      `${testTls.ca}\n${garbled}`,
+      onOneLine,
+    ]) {
       const { code, err } = await create(pem);
       expect([code, err]).toEqual([1, expect.stringContaining(`config.${field}: must be one or more cert`)]);
     }
