@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Config } from "./config.ts";
 
@@ -25,6 +26,17 @@ export function listen(config: ListenConfig, clock: Clock, fetch: Fetch): Listen
     url: `${scheme}://${reachable(config.host)}:${server.port}`,
     stop: () => stop(server, clock),
   };
+}
+
+/** Nothing can be served there. */
+export class ListenFailure extends Error {
+  override readonly name = "ListenFailure";
+}
+
+/** What to say of a failure: the server's own words for a name without an address are those of whatever failed before. */
+export async function listenProblem(host: string, { message }: ListenFailure): Promise<string> {
+  const leads = await lookup(host).catch(() => undefined);
+  return leads ? message : hostProblem(host, "leads to no address");
 }
 
 /** Clients that keep their connections hear from their next answer that this one ends, and are not cut off in it. */
@@ -56,11 +68,21 @@ function open(config: ListenConfig, fetch: Fetch) {
     if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
     return serve(config, fetch);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
-    const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
-    throw new Error(`${what} on ${config.host}, port ${config.port} (HOST, PORT): ${reason}`, { cause });
+    throw new ListenFailure(whyNot(config, cause instanceof Error ? cause.message : String(cause)), {
+      cause,
+    });
   }
+}
+
+function whyNot({ host, port }: ListenConfig, reason: string): string {
+  if (/^EADDRNOTAVAIL/.test(reason)) return hostProblem(host, "is no address of this machine");
+  const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
+  const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
+  return `${what} on ${host}, port ${port} (HOST, PORT): ${reason}`;
+}
+
+function hostProblem(host: string, problem: string): string {
+  return `HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`;
 }
 
 function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined }, fetch: Fetch) {

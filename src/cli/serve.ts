@@ -4,6 +4,7 @@ import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
 import { type Config, type Environment, readConfig, type ServeOptions } from "./config.ts";
 import { welcome } from "./data-folder/first-start.ts";
+import { ListenFailure, listenProblem } from "./listen.ts";
 import { createLog } from "./log.ts";
 import { createSystemClock } from "./system-clock.ts";
 
@@ -37,12 +38,15 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     log.info({ url: service.url, roles: [...config.roles], ...placeOf(config) }, "ready");
     void signalled.then(() => stop(service, log));
   } catch (error) {
-    process.stderr.write(
-      `postrider cannot start: ${error instanceof Error ? wordsOf(error) : String(error)}\n`,
-    );
+    process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
     log.debug({ err: error }, "start failed");
     process.exit(1);
   }
+}
+
+async function reasonOf(error: unknown, { host }: Config): Promise<string> {
+  if (error instanceof ListenFailure) return listenProblem(host, error);
+  return error instanceof Error ? wordsOf(error) : String(error);
 }
 
 /** Where its data is. */

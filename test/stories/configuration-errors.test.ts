@@ -98,6 +98,16 @@ onBothStores((store) => {
     await startAndStop({ PORT: String(port) });
   });
 
+  test.each([
+    ["nosuch.invalid", "leads to no address"],
+    ["::zz", "leads to no address"],
+    ["203.0.113.7", "is no address of this machine"],
+  ])("a HOST that cannot be listened on is said: %s", async (host, problem) => {
+    expect(await refusal({ HOST: host })).toContain(
+      `cannot start: HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`,
+    );
+  });
+
   test("a data folder that cannot be made is said", async () => {
     const file = join(folder.path, "file");
     writeFileSync(file, "");
