@@ -2,8 +2,25 @@
 import type { CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
 import { HTTP_SECRETS } from "./http-config.ts";
 import { isPlaceholder } from "./message-values.ts";
+import { isHeaderValue } from "./render-request.ts";
 import { sourceProblem } from "./source.ts";
 import { templateProblem } from "./template.ts";
+
+/**
+ * Secrets that would stand in a header and cannot, by name: every message would be refused for them. A line end that
+ * came along with a key is the commonest.
+ */
+export function secretProblems(
+  { send: { auth, headers = {} } }: Gateway,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const isInHeader = auth?.kind === "bearer" || auth?.kind === "header";
+  const templates = [...Object.values(headers), ...(isInHeader ? [auth.value] : [])];
+  const bad = templates.flatMap(secretsIn).filter((name) => !isHeaderValue(secrets[name] ?? ""));
+  return Object.fromEntries(
+    bad.map((name) => [name, "must be printable ASCII without line ends: it goes into a header"]),
+  );
+}
 
 /** By field below `gateway`, in words; empty when the description is good. */
 export function descriptionProblems({ send, answer, callback, check }: Gateway): Record<string, string> {
@@ -80,15 +97,12 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
     ...callback.status.flatMap((source, index) => sourceAt(`${at}.status.${index}`, source)),
     ...sourceAt(`${at}.error_code`, callback.error_code),
     ...sourceAt(`${at}.error_text`, callback.error_text),
+    ...answerAt(`${at}.answer`, callback.answer),
+    ...answerAt(`${at}.inbound.answer`, callback.inbound?.answer),
     ...inboundProblems(callback.inbound),
+    ...verifyProblems(verify),
     ...(reports !== undefined && !/^(\/|$)/.test(reports)
       ? [[`${at}.reports`, "must begin with /"] as const]
-      : []),
-    ...(verify && !HTTP_SECRETS.some((name) => name === verify.secret)
-      ? [[`${at}.verify.secret`, `must be one of ${HTTP_SECRETS.join(", ")}`] as const]
-      : []),
-    ...(verify && ["header", "hmac"].includes(verify.scheme) && verify.header === undefined
-      ? [[`${at}.verify.header`, "required"] as const]
       : []),
     ...(answer.id || answer.own_id
       ? []
@@ -98,6 +112,19 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
             "required where there is a callback: reports find their message by it",
           ] as const,
         ]),
+  ];
+}
+
+function verifyProblems(verify: CallbackDescription["verify"]): readonly Problem[] {
+  if (!verify) return [];
+  const at = "gateway.callback.verify";
+  const needsHeader = ["header", "hmac"].includes(verify.scheme);
+  return [
+    ...(HTTP_SECRETS.some((name) => name === verify.secret)
+      ? []
+      : [[`${at}.secret`, `must be one of ${HTTP_SECRETS.join(", ")}`] as const]),
+    ...(needsHeader && verify.header === undefined ? [[`${at}.header`, "required"] as const] : []),
+    ...(headerProblem(verify.header) ? [[`${at}.header`, "is no name of a header"] as const] : []),
   ];
 }
 
@@ -116,16 +143,29 @@ function templateAt(field: string, template: string): readonly Problem[] {
 }
 
 function secretProblem(template: string): string | undefined {
-  const named = [...template.matchAll(/\{\{\s*secret\.(\w+)/g)].map(([, name]) => name ?? "");
-  const unknown = named.find((name) => !HTTP_SECRETS.some((known) => known === name));
+  const unknown = secretsIn(template).find((name) => !HTTP_SECRETS.some((known) => known === name));
   return unknown === undefined
     ? undefined
     : `there is no secret ${unknown}: there are ${HTTP_SECRETS.join(", ")}`;
 }
 
+function secretsIn(template: string): readonly string[] {
+  return [...template.matchAll(/\{\{\s*secret\.(\w+)/g)].map(([, name]) => name ?? "");
+}
+
 function sourceAt(field: string, source: Source | undefined): readonly Problem[] {
-  const problem = source && sourceProblem(source);
+  const problem = source && (sourceProblem(source) ?? headerProblem(source.header));
   return problem === undefined ? [] : [[field, problem]];
+}
+
+function headerProblem(name: string | undefined): string | undefined {
+  return name === undefined || HEADER_NAME.test(name) ? undefined : "header is no name of a header";
+}
+
+/** What cannot be written would fail every callback, and the provider would repeat them in vain. */
+function answerAt(field: string, answer: CallbackDescription["answer"]): readonly Problem[] {
+  const isGood = isHeaderValue(answer?.content_type ?? "");
+  return isGood ? [] : [[`${field}.content_type`, "must be printable ASCII without line ends"]];
 }
 
 function headerNameAt(field: string, name: string): readonly Problem[] {

@@ -5,7 +5,7 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
-import { descriptionProblems } from "./description-problems.ts";
+import { descriptionProblems, secretProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
 import type { Gateway } from "./gateway.ts";
 import { openClient, openHttpChannel } from "./http-channel.ts";
@@ -34,10 +34,12 @@ export const httpConnectorKind: ConnectorKind = {
   problems({ config, secrets }) {
     const read = readHttpConfig({ name: "", config });
     if (read instanceof Error) return {};
+    const gateway = gatewayOf(read, secrets);
     return {
       ...missingSettings(read, secrets),
       ...tokenProblem(secrets[CALLBACK_TOKEN]),
       ...authorityProblem("tls_ca", config.tls_ca),
+      ...(gateway && secretProblems(gateway, secrets)),
       ...(read.gateway && descriptionProblems(read.gateway)),
     };
   },

@@ -65,7 +65,9 @@ function* fields(
 }
 
 /** Printable ASCII: no line ends in it, and so no further header. */
-const HEADER_VALUE = /^[\x20-\x7e]*$/;
+export function isHeaderValue(value: string): boolean {
+  return /^[\x20-\x7e]*$/.test(value);
+}
 
 function renderHeaders(send: SendDescription, lookup: Lookup): Record<string, string> | undefined {
   const headers = Object.fromEntries(fields(send.headers, lookup));
@@ -76,7 +78,7 @@ function renderHeaders(send: SendDescription, lookup: Lookup): Record<string, st
   }
   if (auth?.kind === "bearer") headers.Authorization = `Bearer ${fill(auth.value, lookup)}`;
   if (auth?.kind === "header" && auth.name) headers[auth.name] = fill(auth.value, lookup);
-  return Object.values(headers).every((value) => HEADER_VALUE.test(value)) ? headers : undefined;
+  return Object.values(headers).every(isHeaderValue) ? headers : undefined;
 }
 
 function fill(template: string, lookup: Lookup): string {

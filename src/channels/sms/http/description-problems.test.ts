@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { httpConnectorKind } from "./http-connector.ts";
+
+const problems = (config: Record<string, unknown>, secrets: Record<string, string> = {}) =>
+  httpConnectorKind.problems?.({ config, secrets });
+
+const NO_NAME = "X-Status\n";
+
+test("a header that can be neither read nor written is refused, and does not fail every callback", () => {
+  const callback = {
+    verify: { scheme: "header", secret: "auth_token", header: "X Token" },
+    id: { header: NO_NAME },
+    status: [{ header: "" }],
+    statuses: { DELIVRD: "delivered" },
+    answer: { status: 200, body: "ok", content_type: "text/plain\r\nX-Evil: 1" },
+    inbound: {
+      ...{ when: { header: NO_NAME }, id: { json: "/id" }, from: { json: "/from" } },
+      ...{ to: { json: "/to" }, text: { json: "/text" } },
+      answer: { status: 200, body: "ok", content_type: "t\u00e9xt" },
+    },
+  };
+  const answer = { id: { header: "X-Id:" } };
+  const found = problems({ provider: "custom", gateway: { send: { url: "https://x" }, answer, callback } });
+  expect(Object.keys(found ?? {}).sort()).toEqual([
+    "gateway.answer.id",
+    "gateway.callback.answer.content_type",
+    "gateway.callback.id",
+    "gateway.callback.inbound.answer.content_type",
+    "gateway.callback.inbound.when",
+    "gateway.callback.status.0",
+    "gateway.callback.verify.header",
+  ]);
+});
+
+test("a secret that goes into a header is refused where it cannot stand there", () => {
+  const custom = (auth: Record<string, string>) => ({
+    provider: "custom",
+    gateway: { send: { url: "https://x", auth, headers: { "X-Key": "{{secret.api_key}}" } }, answer: {} },
+  });
+  const secrets = { auth_token: "t0ken\n", api_key: "k\u00e9y" };
+  const word = "must be printable ASCII without line ends: it goes into a header";
+  expect(problems(custom({ kind: "bearer", value: "{{secret.auth_token}}" }), secrets)).toEqual({
+    auth_token: word,
+    api_key: word,
+  });
+  const basic = { kind: "basic", username: "acme", value: "{{secret.auth_token}}" };
+  expect(problems(custom(basic), secrets)).toEqual({ api_key: word });
+  const infobip = { provider: "infobip", base_url: "https://x" };
+  expect(problems(infobip, { api_key: "key\n" })).toEqual({ api_key: word });
+  expect(problems(infobip, { api_key: "key" })).toEqual({});
+});
