@@ -201,7 +201,7 @@ describe("where the server is", () => {
     ["<html>", 502, "answered 502 with something that is not JSON"],
     ["null", 200, "answered 200 with JSON that is no object"],
     ["[]", 200, "answered 200 with JSON that is no object"],
-    ["{}", 200, "the answer is no list"],
+    ["{}", 200, "answered 200 with JSON that has no data"],
   ])("something that is not Postrider is told apart: %s", async (body, status, reason) => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(body, { status }) });
     const { code, err } = await run(["accounts", "list", "--url", `http://127.0.0.1:${other.port}`]);

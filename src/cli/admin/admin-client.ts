@@ -1,4 +1,5 @@
 /** Speaks the admin API. What goes wrong is said in words that tell the operator what to do. */
+import { missingField } from "./answer-fields.ts";
 
 export interface AdminClient {
   /** The answer's body; `undefined` where there is none. Rejects with `AdminFailure`. */
@@ -43,10 +44,12 @@ export function createAdminClient(server: AdminServer): AdminClient {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      if (response.status === 204) return undefined;
+      if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
       if (response.status === 404 && !isAboutMessage(answer)) throw notThere(server.baseUrl, path);
       if (!response.ok) throw refused(response.status, answer);
+      const missing = missingField(method, path, answer);
+      if (missing !== undefined) throw foreign(server, `${response.status} with JSON that has no ${missing}`);
       return answer;
     },
   };
@@ -98,13 +101,17 @@ function notReached(baseUrl: string, error: unknown, timeLimitMs: number): strin
   return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
 }
 
-async function readJson(response: Response, { baseUrl }: AdminServer): Promise<unknown> {
+async function readJson(response: Response, server: AdminServer): Promise<object> {
   const answer: unknown = await response.json().catch(() => undefined);
   // Every answer of Postrider's is an object.
   if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
   const what = answer === undefined ? "something that is not JSON" : "JSON that is no object";
-  throw new AdminFailure(
-    `${baseUrl} answered ${response.status} with ${what}: is Postrider behind this address?`,
+  throw foreign(server, `${response.status} with ${what}`);
+}
+
+function foreign({ baseUrl }: AdminServer, answer: string): AdminFailure {
+  return new AdminFailure(
+    `${baseUrl} answered ${answer}: is Postrider behind this address, and of this version?`,
   );
 }
 

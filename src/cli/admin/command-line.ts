@@ -108,8 +108,6 @@ export interface Column {
 }
 
 export function rowsText(columns: readonly Column[], page: { data: readonly Row[]; next?: string }): string {
-  if (!Array.isArray(page.data))
-    throw new AdminFailure("the answer is no list: is Postrider behind this address, and of this version?");
   if (page.data.length === 0) return "none\n";
   const heads = columns.map((column) => column.head);
   const rows = page.data.map((row) => columns.map((column) => column.of(row)));

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { AdminFailure } from "./admin-client.ts";
 import {
   addNoun,
   addVerb,
@@ -56,6 +57,8 @@ async function set(run: Run): Promise<void> {
   const body = { [name]: value };
   const answer = await run.client.request("PUT", "settings", { query, body });
   const setting = (answer as { data: readonly Row[] }).data.find((row) => row.name === name);
+  if (!setting)
+    throw new AdminFailure(`the answer says nothing of ${name}: is Postrider behind this address?`);
   const source = (row: Row) => (row.set_by === "default" ? " (default)" : ` (set for the ${row.set_by})`);
   run.print(setting, (row: Row) => `${name} = ${plain(row.value)}${source(row)}\n`);
 }
