@@ -30,7 +30,8 @@ export const smtpConnectorKind: ConnectorKind = {
     if ("fault" in opened) {
       const { code, message } = opened.fault;
       const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
-      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}${wayOf(message)}` };
+      const way = settings.tls === "implicit" ? wayOf(message) : "";
+      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}${way}` };
     }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";

@@ -6,6 +6,7 @@ import {
   startRawSmtp,
 } from "../../../../test/fakes/fake-smtp.ts";
 import { mailTls } from "../../../../test/fakes/mail-tls.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
@@ -186,6 +187,22 @@ test("the check of a server that begins in the clear names the setting for it", 
     smtpConnectorKind.check(smtpConnector(server.port, { tls, ca: testTls.ca }), createSystemClock());
   expect((await check("implicit")).detail).toContain("`tls` is to be `required`");
   expect((await check("required")).ok).toBe(true);
+});
+
+test("the check of a server that answers STARTTLS and speaks no TLS does not advise what is set already", async () => {
+  const peer = await startRawPeer((socket) => {
+    socket.write("220 hello\r\n");
+    socket.on("data", (line) => {
+      const isBegun = /STARTTLS/.test(String(line));
+      socket.write(isBegun ? "220 go\r\n" : "250-hello\r\n250 STARTTLS\r\n");
+      if (isBegun) setImmediate(() => socket.write("this is no TLS".repeat(10)));
+    });
+  });
+  cleanups.push(peer.stop);
+  const connector = smtpConnector(peer.port, { tls: "required" });
+  const { ok, detail } = await smtpConnectorKind.check(connector, createSystemClock());
+  expect([ok, detail]).toEqual([false, expect.stringContaining("WRONG_VERSION_NUMBER")]);
+  expect(detail).not.toContain("is to be");
 });
 
 test("the check ends, however long the server keeps us waiting", async () => {
