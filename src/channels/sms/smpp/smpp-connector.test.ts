@@ -41,6 +41,14 @@ test("a certificate setting that is no certificate takes the connector down, not
   await clock.advance(15_000);
 });
 
+test("an address is no name for a certificate, and is refused", () => {
+  const problems = (name: string) =>
+    smppConnectorKind.problems?.({ config: { host: "smsc.example", tls_server_name: name }, secrets: {} });
+  const refused = { tls_server_name: expect.stringContaining("must be a name") };
+  for (const name of ["192.0.2.1", "::1", "fe80::1%eth0"]) expect(problems(name)).toEqual(refused);
+  expect(problems("smsc.example")).toEqual({});
+});
+
 test("a check binds and unbinds, or says why it cannot", async () => {
   const { smsc, clock, connector } = await openSmppRig();
   expect(await smppConnectorKind.check(connector, clock)).toEqual({

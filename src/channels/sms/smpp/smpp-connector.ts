@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { Clock } from "../../../core/clock.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
@@ -16,11 +17,21 @@ export const smppConnectorKind: ConnectorKind = {
   channel: "sms",
   config: smppConfigSchema,
   secrets: ["password"],
-  problems: ({ config }) => authorityProblem("tls_ca", config.tls_ca),
+  problems: ({ config }) => ({
+    ...authorityProblem("tls_ca", config.tls_ca),
+    ...serverNameProblem(config.tls_server_name),
+  }),
   open: openSmppChannel,
   slots,
   check,
 };
+
+/** TLS names no addresses (RFC 6066 §3), and the runtime would open no connection. */
+function serverNameProblem(name: unknown): Record<string, string> {
+  return typeof name === "string" && isIP(name.replace(/%.*/, "")) !== 0
+    ? { tls_server_name: "must be a name; of a certificate for an address, set `host` to that address alone" }
+    : {};
+}
 
 /** A slot is a bind, or a pair of them. */
 function slots(connector: Connector): number {
