@@ -213,3 +213,26 @@ test("a line with text that cannot be stored is named by its number, and the oth
     "",
   ]);
 });
+
+test.each([
+  ["nothing.csv", ""],
+  ["head.csv", "email,reason\n"],
+  ["blank.jsonl", "\n\n"],
+])(
+  "a file without entries is said to be so, and its account is looked at all the same: %s",
+  async (name, text) => {
+    const path = file(name, text);
+    expect(await importFile(path)).toEqual({
+      code: 0,
+      out: `nothing was imported: "${path}" holds no entries\n`,
+      err: "",
+    });
+    expect(JSON.parse((await importFile(path, "--json")).out)).toEqual({ added: 0, kept: 0, refused: [] });
+    const nobody = "01890000-0000-7000-8000-000000000000";
+    expect(await commands.run(["suppressions", "import", "--account", nobody, "--file", path])).toEqual({
+      code: 1,
+      out: "",
+      err: "error: validation failed\n  account_id: no such account\n",
+    });
+  },
+);

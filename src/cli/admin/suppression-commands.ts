@@ -41,6 +41,14 @@ interface Report {
 async function importAll({ client, options, print, fail }: Run): Promise<void> {
   const entries = await readEntries(String(options.file));
   let sum: Report = { added: 0, kept: 0, refused: [] };
+  if (entries.length === 0) {
+    // Nothing is sent, and the account is to be there all the same.
+    await client.request("GET", "suppressions", {
+      query: { account_id: String(options.account), limit: "1" },
+    });
+    print(sum, () => `nothing was imported: "${options.file}" holds no entries\n`);
+    return;
+  }
   for (let at = 0; at < entries.length; at += CHUNK) {
     const chunk = entries.slice(at, at + CHUNK);
     const body = { account_id: options.account, entries: chunk.map(({ fields }) => fields) };
