@@ -17,9 +17,9 @@ export function lockFolder(folder: string): Lock {
   return toLock(driver);
 }
 
-/** The same with a file of any name, and without a word for the operator. It is made where it is not there, and stays empty. */
-export function lockFile(path: string): Lock {
-  const driver = openDriver(path);
+/** The same with an empty file of any name, and without a word for the operator. `create`: makes it where it is not there. */
+export function lockFile(path: string, { create }: { readonly create: boolean }): Lock {
+  const driver = openDriver(path, { create });
   lock(driver, "PRAGMA journal_mode = MEMORY");
   return toLock(driver);
 }

@@ -4,7 +4,10 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { firstUuidAt } from "../../core/uuid.ts";
 import { takeLifeline } from "./lifeline.ts";
+
+const NOW = Date.UTC(2026, 0, 1);
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-lifeline-"));
@@ -79,11 +82,14 @@ test("what is no such file does not keep others from being heard, and what a sta
   inFolder(async (folder) => {
     mkdirSync(join(folder, "process-a.lock"));
     writeFileSync(join(folder, "process-b.lock"), "nothing of the kind".repeat(100));
-    writeFileSync(join(folder, "process-c.new"), "");
-    takeLifeline(folder, "one").release();
-    const two = takeLifeline(folder, "two");
-    expect(two.dead).toEqual(["one"]);
-    expect(readdirSync(folder).filter((name) => name.endsWith(".new"))).toEqual([]);
+    const young = `process-${firstUuidAt(NOW - 1_000)}.new`;
+    for (const file of [young, `process-${firstUuidAt(NOW - 3_600_000)}.new`])
+      writeFileSync(join(folder, file), "");
+    const one = firstUuidAt(NOW);
+    takeLifeline(folder, one).release();
+    const two = takeLifeline(folder, firstUuidAt(NOW + 1_000));
+    expect(two.dead).toEqual([one]);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".new"))).toEqual([young]);
     two.release();
   }));
 

@@ -24,8 +24,10 @@ const KNOWN_MS = 2_000;
  */
 const LOOK_MS = 3_000;
 
-export function createRegister({ clock, deadMs, known = [] }: RegisterOptions): ProcessRegister {
-  const firstStillMs = (process: string) => (known.includes(process) ? deadMs - KNOWN_MS : 0);
+export function createRegister({ clock, deadMs, known }: RegisterOptions): ProcessRegister {
+  const knownDead = new Set(known);
+  // Once: whoever comes back after its burial was not dead.
+  const firstStillMs = (process: string) => (knownDead.delete(process) ? deadMs - KNOWN_MS : 0);
   let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
   let lookedMs = clock.monotonicMs();
   const sinceLookMs = () => Math.min(LOOK_MS, clock.monotonicMs() - lookedMs);

@@ -27,9 +27,12 @@ export interface Driver {
   close(): void;
 }
 
-/** Opens (and creates) the database file, or a private one in memory; or one that is there, for reading only. */
-export function openDriver(path: string, { isReadOnly = false } = {}): Driver {
-  const database = new Database(path, isReadOnly ? { readonly: true } : { create: true, readwrite: true });
+/**
+ * Opens the database file, or a private one in memory, and creates it where it is not there; or one that is there, for reading
+ * only or (`create: false`) for both.
+ */
+export function openDriver(path: string, { isReadOnly = false, create = true } = {}): Driver {
+  const database = new Database(path, isReadOnly ? { readonly: true } : { create, readwrite: true });
   const kept = new Map<string, FinalStatement>();
   return {
     prepare<Row>(sql: string) {
