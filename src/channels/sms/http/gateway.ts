@@ -27,7 +27,7 @@ export const sourceSchema = Type.Object({
     Type.String({
       maxLength: 255,
       description:
-        "Regular expression over that value, or, if neither is given, over the text: its first group",
+        "Regular expression (RE2: no look-around, no back-references) over that value, or, if neither is given, over the text: its first group",
     }),
   ),
 });

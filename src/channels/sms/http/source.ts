@@ -1,3 +1,4 @@
+import { RE2JS } from "re2js";
 import type { Source } from "./gateway.ts";
 
 /** What a `Source` reads from: an answer, or one report of a callback. */
@@ -11,18 +12,54 @@ export interface Readable {
 /** More values than any answer means. */
 const MAX_VALUES = 5_000;
 
-/** Regular expressions come from the operator, texts from strangers: what they may cost is bounded. */
+/**
+ * Regular expressions come from the operator, texts from strangers: what they cost together is bounded. The engine's own would
+ * take seconds for some texts of a few hundred characters, and nothing can interrupt it.
+ */
 const MAX_MATCHED = 4_096;
 
 /** All values at a place, as text; numbers and booleans as JSON writes them. */
 export function readAll(source: Source, from: Readable): readonly string[] {
   const found = valuesAt(source, from);
   if (source.match === undefined) return found;
-  const pattern = new RegExp(source.match);
-  return found.flatMap((value) => {
-    const match = pattern.exec(value.slice(0, MAX_MATCHED));
-    return match ? [match[1] ?? match[0]] : [];
-  });
+  const matchIn = matchOf(source, source.match);
+  return found.flatMap((value) => matchIn(value.slice(0, MAX_MATCHED)) ?? []);
+}
+
+/** The first group of a pattern in a text, or all of it where it has none; `undefined` where it is not there. */
+type MatchIn = (text: string) => string | undefined;
+
+const matches = new WeakMap<Source, MatchIn>();
+
+/** Made once for each source: that takes longer than to match. */
+function matchOf(source: Source, match: string): MatchIn {
+  const matchIn = matches.get(source) ?? toMatchIn(match);
+  matches.set(source, matchIn);
+  return matchIn;
+}
+
+function toMatchIn(match: string): MatchIn {
+  // What was stored before it had to be of RE2's kind is read as it was then: an id that is not found any more is sent again.
+  if (patternProblem(match) !== undefined) return (text) => firstGroup(new RegExp(match).exec(text));
+  const pattern = RE2JS.compile(match);
+  return (text) => {
+    const matcher = pattern.matcher(text);
+    if (!matcher.find()) return undefined;
+    return firstGroup([matcher.group(), matcher.groupCount() > 0 ? matcher.group(1) : null]);
+  };
+}
+
+function firstGroup(found: readonly (string | null | undefined)[] | null): string | undefined {
+  return found?.[1] ?? found?.[0] ?? undefined;
+}
+
+function patternProblem(match: string): string | undefined {
+  try {
+    RE2JS.compile(match);
+    return undefined;
+  } catch (error) {
+    return `match is no regular expression that RE2 knows: ${error instanceof Error ? error.message : error}`;
+  }
 }
 
 /** The first of them. */
@@ -44,12 +81,7 @@ export function sourceProblem({ json, header, match }: Source): string | undefin
   if (json !== undefined && header !== undefined) return "reads json or header, not both";
   if (json !== undefined && json !== "" && !json.startsWith("/")) return "json must begin with /";
   if (match === undefined) return json === undefined && header === undefined ? "reads nothing" : undefined;
-  try {
-    new RegExp(match);
-    return undefined;
-  } catch {
-    return "match is no regular expression";
-  }
+  return patternProblem(match);
 }
 
 function valuesAt({ json, header }: Source, from: Readable): readonly string[] {
