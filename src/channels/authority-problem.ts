@@ -1,7 +1,5 @@
 import { X509Certificate } from "node:crypto";
-
-const BEGINNING = /-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/g;
-const BLOCKS = /^-----BEGIN ([A-Z0-9 ]*)CERTIFICATE-----[^-]*^-----END \1CERTIFICATE-----\s*$/gm;
+import { certificatesIn } from "../core/certificates.ts";
 
 /**
  * What is wrong with the certificates that a connector is to trust, under the name of their field; empty where nothing
@@ -9,15 +7,14 @@ const BLOCKS = /^-----BEGIN ([A-Z0-9 ]*)CERTIFICATE-----[^-]*^-----END \1CERTIFI
  */
 export function authorityProblem(field: string, pem: unknown): Readonly<Record<string, string>> {
   if (typeof pem !== "string") return {};
-  const blocks = pem.match(BLOCKS) ?? [];
-  const isWhole = blocks.length > 0 && blocks.length === pem.match(BEGINNING)?.length;
-  if (isWhole && blocks.every(isCertificate)) return {};
+  const certificates = certificatesIn(pem);
+  if (certificates.length > 0 && certificates.every(isReadable)) return {};
   return { [field]: "must be one or more certificates (PEM), with their line ends" };
 }
 
-function isCertificate(block: string): boolean {
+function isReadable(certificate: string): boolean {
   try {
-    return new X509Certificate(block).subject !== undefined;
+    return new X509Certificate(certificate).subject !== undefined;
   } catch {
     return false;
   }

@@ -32,7 +32,7 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createDns } from "./network/dns.ts";
 import { createNetwork } from "./network/network.ts";
 import type { Seat } from "./network/web.ts";
-import { createOwnShares } from "./own-shares.ts";
+import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
 import { createSteadyLog } from "./steady-log.ts";
 import { watchReceipts } from "./watch-receipts.ts";
@@ -252,8 +252,7 @@ function createDelivery(parts: Parts): Engine {
     observe: metrics.observe,
     builtIn: BUILT_IN,
     slotsOf,
-    ...(config.databaseUrl !== undefined &&
-      config.roles.has("delivery") && { shares: createOwnShares(parts) }),
+    ...(config.databaseUrl !== undefined && config.roles.has("delivery") && { shares: openShares(parts) }),
   });
   return engine;
 }

@@ -3,16 +3,15 @@ const BLOCKS =
   /^-----BEGIN CERTIFICATE-----[ \t]*\r?\n([A-Za-z0-9+/=\s]+)^-----END CERTIFICATE-----[ \t]*$/gm;
 
 /**
- * True for certificates in PEM and nothing else but remarks, each within lines of its own. Of what is in them only the
- * frame is looked at: a text that was cut, or lost a line, is none.
+ * The certificates of a text in PEM that holds nothing else but remarks, each within lines of its own; none where anything
+ * is wrong with one. Of what is in them only the frame is looked at: a text that was cut, or lost a line, has none.
  */
-export function areCertificates(pem: string): boolean {
+export function certificatesIn(pem: string): readonly string[] {
   const blocks = [...pem.replaceAll("\r\n", "\n").matchAll(BLOCKS)];
-  return (
-    blocks.length > 0 &&
-    blocks.length === pem.match(BEGINNING)?.length &&
-    blocks.every(([, base64 = ""]) => isSequence(base64))
-  );
+  const isWhole = blocks.length === pem.match(BEGINNING)?.length;
+  return isWhole && blocks.every(([, base64 = ""]) => isSequence(base64))
+    ? blocks.map(([block]) => block)
+    : [];
 }
 
 /** One DER SEQUENCE (X.690 §8.9) that ends where it says, which a certificate is (RFC 5280 §4.1). */

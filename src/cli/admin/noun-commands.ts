@@ -97,9 +97,7 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
     {
       commandLine,
       async work(run) {
-        const given = bodyOf(noun.update, run.options);
-        const empty = noun.update.filter(({ field, mayBeEmpty }) => mayBeEmpty && given[field] === "");
-        const body = { ...withClears(given), ...bodyOf(empty, run.options) };
+        const body = withClears(bodyOf(noun.update, run.options), noun.update);
         if (isNothing(body)) throw nothingToChange(listOf(noun.update.map(({ flags }) => nameOf(flags))));
         run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
           recordText(noun, record),
@@ -119,11 +117,15 @@ export function isNothing(fields: Row): boolean {
   return Object.values(fields).every((value) => value === undefined);
 }
 
-/** An empty value on the command line is `null` to the API, which clears the field. */
-export function withClears(fields: Row): Row {
+/** An empty value on the command line is `null` to the API, which clears the field, but where the option may be empty. */
+export function withClears(fields: Row, rows: readonly OptionRow[] = []): Row {
+  const kept = rows.filter(({ mayBeEmpty }) => mayBeEmpty).map(({ field }) => field);
   const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(
-    Object.entries(fields).map(([field, value]) => [field, isEmpty(value) ? null : value]),
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      isEmpty(value) && !kept.includes(field) ? null : value,
+    ]),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Every setting, in one table: what it is called, what it may be, what it is when nobody set it. Stored as text. */
 
 import { ALARM_SETTINGS } from "../alarms/alarm-settings.ts";
-import { areCertificates } from "../certificates.ts";
+import { certificatesIn } from "../certificates.ts";
 import { INBOUND_SETTINGS } from "../inbound/inbound-settings.ts";
 import { isIpRange, isNameServer } from "../ip-range.ts";
 import { choice, flag, hours, integer, type Setting, text } from "./setting-kinds.ts";
@@ -96,7 +96,7 @@ export const SETTINGS = {
     },
   ),
   webhook_ca: text(
-    { test: areCertificates },
+    { test: (given) => certificatesIn(given).length > 0 },
     {
       expected: "one or more certificates (PEM)",
       description:

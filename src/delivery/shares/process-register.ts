@@ -4,14 +4,14 @@ import type { LeaseProcess } from "../../store/store.ts";
 /** Which processes were seen, and how long each has stood still, by this one's clock alone. */
 export interface ProcessRegister {
   note(processes: readonly LeaseProcess[]): void;
-  /** Those that have not turned for too long, other than this one, and those known to be dead. */
+  /** Those that have not turned for too long, other than this one; of those said to be dead, a moment is enough. */
   dead(own: string): readonly LeaseProcess[];
 }
 
 export interface RegisterOptions {
   readonly clock: Clock;
   readonly deadMs: number;
-  /** Said to be dead: it is enough to see them stand still for a moment. */
+  /** Said to be dead. */
   readonly known?: readonly string[];
 }
 

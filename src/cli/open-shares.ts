@@ -4,7 +4,7 @@ import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
 import type { Parts } from "./parts.ts";
 
 /** Of several processes on one database. Those that had this data folder before and are gone need not be waited for. */
-export function createOwnShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares {
+export function openShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares {
   const process = ids();
   const lifeline = openLifeline(config.dataFolder, process, log);
   const shares = createShares({ leases: store.leases, clock, log, process, dead: lifeline.dead });
