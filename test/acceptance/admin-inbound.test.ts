@@ -72,6 +72,20 @@ onEveryAdmin((startAdmin) => {
     }
   });
 
+  test("a number comes through a connector for SMS, not through one for email", async () => {
+    const make = (kind: string, config: object) => admin.call("POST", "connectors", { kind, config });
+    const mail = (await make("smtp", { host: "mail.example.com" })).json;
+    const sms = (await make("smpp", { host: "smsc.example.com", system_id: "acme", password: "s" })).json;
+    const body = { account_id: live, number: "56170" };
+    const problem = { connector_id: "smtp is a connector for email, not for sms" };
+    const refused = await admin.call("POST", "inbound-numbers", { ...body, connector_id: mail.id });
+    expect([refused.status, refused.json.details]).toEqual([400, problem]);
+    const made = await admin.call("POST", "inbound-numbers", { ...body, connector_id: sms.id });
+    expect([made.status, made.json.connector_id]).toEqual([201, sms.id]);
+    const changed = await admin.call("PATCH", `inbound-numbers/${made.json.id}`, { connector_id: mail.id });
+    expect([changed.status, changed.json.details]).toEqual([400, problem]);
+  });
+
   test("an opt-out is of a number, once, and takes any way to write it", async () => {
     const body = { account_id: live, recipient: "91 98765-43210" };
     expect((await admin.call("POST", "opt-outs", body)).json).toMatchObject({ recipient: "+919876543210" });

@@ -4,11 +4,13 @@
  */
 import type { Static, TObject } from "typebox";
 import { createErrors, type ErrorCollector, parseBody, type Sound } from "../../core/field-errors.ts";
+import type { ChannelName } from "../../core/messages/message.ts";
 import type { Account, Connector } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Records } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
+import type { AdminDeps } from "./admin-deps.ts";
 
 export interface Draft<S extends TObject> {
   /** The fields the schema found sound. */
@@ -49,17 +51,21 @@ export async function accountNamed(
   return account;
 }
 
-/** Notes under `connector_id` that there is no such connector. */
-export async function judgeConnector(
-  records: Records,
-  id: string | undefined,
-  errors: Pick<ErrorCollector, "add">,
-): Promise<void> {
-  if (id !== undefined && !(await findConnector(records, id))) errors.add("connector_id", NO_CONNECTOR);
+/** What is wrong with naming the connector `id` where one of the channel is wanted; `undefined` when nothing is. */
+export async function connectorProblem(
+  { store, connectorKinds }: Pick<AdminDeps, "store" | "connectorKinds">,
+  id: string,
+  wanted: ChannelName | undefined,
+): Promise<string | undefined> {
+  const connector = await findConnector(store.records, id);
+  if (!connector) return NO_CONNECTOR;
+  const kind = connectorKinds.find((each) => each.kind === connector.kind);
+  if (!kind || wanted === undefined || kind.channel === wanted) return undefined;
+  return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
 }
 
 /** Whatever text `id` is. */
-export async function findConnector(records: Records, id: string): Promise<Connector | undefined> {
+async function findConnector(records: Records, id: string): Promise<Connector | undefined> {
   return isUuid(id) ? records.find("connectors", { id: id.toLowerCase() }) : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { InboundNumber } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { judgeConnector } from "./draft.ts";
+import { connectorProblem } from "./draft.ts";
 import {
   createEndpoint,
   deleteEndpoint,
@@ -61,7 +61,7 @@ const number = Type.String({
 const connectorId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "Through which connector it comes; absent: any",
+  description: "Through which connector for SMS it comes; absent: any",
 });
 
 interface Given {
@@ -69,10 +69,12 @@ interface Given {
   readonly errors: ErrorCollector;
 }
 
-async function judgeGiven({ store }: AdminDeps, { sound, errors }: Given): Promise<void> {
+async function judgeGiven(deps: AdminDeps, { sound, errors }: Given): Promise<void> {
   // Of blanks nothing is left.
   if (sound.number !== undefined && toInboundAddress(sound.number) === "") errors.add("number", "required");
-  await judgeConnector(store.records, sound.connector_id, errors);
+  const id = sound.connector_id;
+  const problem = id === undefined ? undefined : await connectorProblem(deps, id, "sms");
+  if (problem !== undefined) errors.add("connector_id", problem);
 }
 
 const plan: RecordPlan<"inboundNumbers"> = {

@@ -10,7 +10,7 @@ export const INBOUND_NUMBER: OptionRow = {
 export const CONNECTOR: OptionRow = {
   flags: "--connector <id>",
   field: "connector_id",
-  meaning: "through which connector it comes; none: any",
+  meaning: "through which connector for SMS it comes; none: any",
 };
 
 export const RECIPIENT: OptionRow = {

@@ -8,7 +8,7 @@ import type { Route } from "../../../core/records/accounts.ts";
 import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { findConnector, NO_CONNECTOR } from "../draft.ts";
+import { connectorProblem } from "../draft.ts";
 
 const connectorId = Type.String({ minLength: 1, maxLength: 64 });
 
@@ -118,24 +118,12 @@ async function judgeConnectors(
   { ids, channel, errors, at }: NamedConnectors,
 ): Promise<void> {
   for (const [index, id] of ids.entries()) {
-    const isRepeated = id !== undefined && ids.indexOf(id) !== index;
+    if (id === undefined) continue;
+    const isRepeated = ids.indexOf(id) !== index;
     const reason = isRepeated ? "is named twice" : await connectorProblem(deps, id, channel);
     const [field = ""] = at(index).split(".");
     if (reason) errors.addEntry(field, { index, total: ids.length, at: at(index), reason });
   }
-}
-
-async function connectorProblem(
-  { store, connectorKinds }: AdminDeps,
-  id: string | undefined,
-  wanted: ChannelName | undefined,
-): Promise<string | undefined> {
-  if (id === undefined) return undefined;
-  const connector = await findConnector(store.records, id);
-  if (!connector) return NO_CONNECTOR;
-  const kind = connectorKinds.find((each) => each.kind === connector.kind);
-  if (!kind || wanted === undefined || kind.channel === wanted) return undefined;
-  return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
 }
 
 /** The connectors a sound draft names, and their weights; without a draft of them, nothing changes. */
