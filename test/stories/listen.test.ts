@@ -82,17 +82,20 @@ onBothStores(() => {
     expect(await listening.exited).toBe(0);
   });
 
-  test("what cannot work is said at once", async () => {
+  test("what cannot work is said at once, and what was not understood ends with code 2", async () => {
+    const to = ["--forward-to", "http://localhost:1/"];
     const cases = [
-      [["--forward-to", "hook"], "is not a URL to forward to"],
-      [["--forward-to", "http://localhost:1/", "--after", "x"], '"x" is not a cursor of this feed'],
-      [["--forward-to", "http://localhost:1/", "--api-key", "wrong"], "refused the API key"],
-      [["--forward-to", "http://localhost:1/", "--secret", "abc"], "a secret is whsec_"],
+      [2, ["--forward-to", "hook"], "is not a URL to forward to"],
+      [2, ["--forward-to", "localhost:3000"], "is not a URL to forward to"],
+      [2, [...to, "--secret", "abc"], "a secret is whsec_"],
+      [1, [...to, "--after", "x"], '"x" is not a cursor of this feed'],
+      [1, [...to, "--api-key", "wrong"], "refused the API key"],
+      [1, [...to, "--api-key", "two\nlines"], "this is no API key"],
+      [1, [...to, "--url", "localhost:8080"], '"localhost:8080" is not a URL'],
     ] as const;
-    for (const [args, problem] of cases) {
+    for (const [code, args, problem] of cases) {
       const listening = startListening(args);
-      expect(await listening.exited).toBe(1);
-      expect(listening.output()).toContain(problem);
+      expect([await listening.exited, listening.output()]).toEqual([code, expect.stringContaining(problem)]);
     }
   });
 

@@ -58,16 +58,18 @@ export function createAdminClient(server: AdminServer): AdminClient {
 const TIME_LIMIT_MS = 30_000;
 
 function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): URL {
-  let url: URL;
-  try {
-    url = new URL(`${baseUrl.replace(/\/+$/, "")}/admin/v1/${path}`);
-  } catch {
-    throw noUrl(baseUrl);
-  }
-  if (!/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
+  const url = urlOn(baseUrl, `/admin/v1/${path}`);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, value);
   }
+  return url;
+}
+
+/** The address of `path` on a server; throws `AdminFailure` where its own is none. */
+export function urlOn(baseUrl: string, path: string): URL {
+  const text = baseUrl.replace(/\/+$/, "") + path;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
   return url;
 }
 

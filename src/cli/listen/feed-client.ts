@@ -1,4 +1,4 @@
-import { AdminFailure } from "../admin/admin-client.ts";
+import { AdminFailure, urlOn } from "../admin/admin-client.ts";
 
 /** An event as the feed gives it: the body of a webhook, and its id. */
 export interface FeedItem {
@@ -32,7 +32,9 @@ export async function readFeed(
 ): Promise<FeedPage> {
   // Whatever happens while nobody waits comes after a cursor, and not after "now".
   const wait = after === "now" ? 0 : WAIT_SECONDS;
-  const url = `${baseUrl.replace(/\/+$/, "")}/v1/events?${new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` })}`;
+  const query = new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` });
+  const url = urlOn(baseUrl, `/v1/events?${query}`);
+  if (!/^[\x21-\x7e]*$/.test(apiKey)) throw new AdminFailure("this is no API key: it has blanks or line ends");
   const timeLimit = AbortSignal.timeout((WAIT_SECONDS + GRACE_SECONDS) * 1_000);
   const response = await fetch(url, {
     headers: { Authorization: `Bearer ${apiKey}`, Accept: "application/json" },

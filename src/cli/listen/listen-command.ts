@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
-import type { Terminal } from "../admin/command-line.ts";
+import { type Terminal, UsageFailure } from "../admin/command-line.ts";
 import { toCell } from "../admin/table.ts";
+import { orRefusal } from "../or-refusal.ts";
 import type { FeedItem } from "./feed-client.ts";
 import { type FeedOptions, type FeedTarget, findFeed, findSecret } from "./find-feed.ts";
 import { followFeed } from "./follow-feed.ts";
@@ -36,15 +36,7 @@ export function addListenCommand(program: Command, listening: Listening): void {
     )
     .option("--url <url>", "the server; else POSTRIDER_URL, else sandbox.json")
     .option("--api-key <key>", "else POSTRIDER_API_KEY, else sandbox.json")
-    .action(async (options: ListenOptions) => {
-      try {
-        await listen(listening, options);
-      } catch (error) {
-        if (!(error instanceof AdminFailure)) throw error;
-        listening.terminal.stderr(`error: ${toCell(error.message)}\n`);
-        listening.terminal.exit(1);
-      }
-    });
+    .action((options: ListenOptions) => orRefusal(listening.terminal, () => listen(listening, options)));
 }
 
 async function listen(
@@ -52,8 +44,9 @@ async function listen(
   options: ListenOptions,
 ): Promise<void> {
   const url = readUrl(options.forwardTo);
+  const givenSecret = readSecret(options.secret);
   const server = findFeed(target, options);
-  const secret = readSecret(options.secret) ?? (await findSecret(target, server)) ?? makeSecret();
+  const secret = givenSecret ?? (await findSecret(target, server)) ?? makeSecret();
   const say = (line: string) => terminal.stdout(`${toCell(line)}\n`);
   say(`signing with ${secret}`);
   const forwarding = { url, secret, clock };
@@ -72,12 +65,12 @@ async function listen(
 function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
-  throw new AdminFailure(`"${text}" is not a URL to forward to; one looks like http://localhost:3000/hook`);
+  throw new UsageFailure(`"${text}" is not a URL to forward to; one looks like http://localhost:3000/hook`);
 }
 
 function readSecret(text: string | undefined): string | undefined {
   if (text === undefined || /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return text;
-  throw new AdminFailure("a secret is whsec_ and base64, as `webhooks secret` prints it");
+  throw new UsageFailure("a secret is whsec_ and base64, as `webhooks secret` prints it");
 }
 
 function makeSecret(): string {
