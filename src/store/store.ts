@@ -1,9 +1,10 @@
 /**
- * All durable state, behind use cases. Every method that writes is one transaction: it has happened wholly,
- * and durably (fsync), when its promise resolves, and not at all when it rejects. Concurrent calls share
- * commits and never harm each other. Two implementations (`sqlite`, `postgres`) pass `store.contract.ts`.
+ * All durable state, as use cases. Every method that writes is one transaction: when its promise resolves, all of it is
+ * on disk (fsync); when it rejects, none of it is stored, unless it rejects with `OutcomeUnknown`. Concurrent calls may
+ * share a commit, and none fails because of another. Both engines (`sqlite`, `postgres`) pass `store.contract.ts`.
  *
- * Times are Unix milliseconds and always given by the caller: the store has no clock.
+ * Times are Unix milliseconds and always given by the caller: no use case reads a clock. Any method may reject with
+ * `StoreUnavailable`.
  */
 import type {
   AcceptRequest,
@@ -61,26 +62,26 @@ export interface Store {
   readonly inbound: InboundStore;
   readonly leases: LeaseStore;
   readonly upkeep: UpkeepStore;
-  /** Creates the first account and its admin token if, and only if, the database holds no account. True if it did. */
+  /** Creates the first account and the admin token, if the database holds no account yet. True if it did. */
   bootstrap(first: FirstStart): Promise<boolean>;
-  /** Hex SHA-256 of the admin token. */
+  /** Hex SHA-256 of the admin token; `undefined` before `bootstrap`. */
   adminTokenDigest(): Promise<string | undefined>;
   /** What was kept of master keys that have been rotated away, newest first. */
   earlierKeys(): Promise<readonly string[]>;
-  /** Resolves when the database answers; throws `StoreUnavailable` when not. */
+  /** Resolves when the database answers; rejects with `StoreUnavailable` when it does not. */
   ping(): Promise<void>;
-  /** Waits for commits under way, then closes. Later calls throw `StoreUnavailable`. */
+  /** Waits for commits under way, then closes. Later calls reject with `StoreUnavailable`. */
   close(): Promise<void>;
 }
 
-/** The database cannot take the write (disk full, connection lost, closed). Nothing was stored; the same call may work later. */
+/** The database cannot be used (disk full, connection lost, closed). Nothing was stored; the same call may work later. */
 export class StoreUnavailable extends Error {
   override readonly name: string = "StoreUnavailable";
 }
 
 /**
  * The connection was lost before the commit was answered, and whether it happened could not be found out in time. The
- * same call may be made again: what proves a lease, or carries an idempotency key, is not done twice.
+ * same call may be repeated: what carries an idempotency key, or proves a lease, is not done twice.
  */
 export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = "OutcomeUnknown";
@@ -90,27 +91,27 @@ export class OutcomeUnknown extends StoreUnavailable {
 
 export interface Intake {
   /**
-   * Takes a request: content, messages, jobs, idempotency key and saved answer, all or nothing.
-   * A key that is taken already (and not expired) stores nothing and returns the first answer.
+   * Stores a request: content, messages, jobs, idempotency key and saved answer, all or nothing.
+   * If its key is taken already (and has not expired), nothing is stored and the first answer is returned.
    */
   accept(request: AcceptRequest): Promise<AcceptResult>;
-  /** The limit for which `accept` would not take such a request now, if any. Counts nothing. */
+  /** The sending limit that such a request would exceed now, if any. Counts nothing. */
   overLimit(query: {
     accountId: string;
     recipients: readonly string[];
     limited: LimitedRequest;
   }): Promise<LimitRefusal | undefined>;
-  /** The answer saved under a key that has not expired; an `accept` with it that is under way in this process is waited for. */
+  /** The answer saved under a key, unless that has expired. Waits for an `accept` with the same key in this process. */
   savedAnswer(idempotency: Pick<Idempotency, "scope" | "key" | "now">): Promise<SavedAnswer | undefined>;
-  /** The message, if this account has it on this channel. Bodies are not read. */
+  /** The message, if this account has it on this channel; without its body. */
   findMessage(query: {
     accountId: string;
     channel: ChannelName;
     id: string;
   }): Promise<StoredMessage | undefined>;
-  /** Who a key belongs to; unknown and revoked keys are both `undefined`. */
+  /** Whose API key it is, by its hex SHA-256; `undefined` for unknown and for revoked keys. */
   findKeyOwner(digest: string): Promise<KeyOwner | undefined>;
-  /** The message's history in order, `undefined` where there is none such: of any account and channel, if not named. */
+  /** The message's history, oldest first; `undefined` if there is no such message. Without `accountId` or `channel`: of any. */
   timeline(query: {
     id: string;
     accountId?: string;
@@ -127,65 +128,68 @@ export interface Queue {
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
   /**
-   * Records what attempts came to, in one transaction: parts, status, timeline, provider ids, parked receipts
-   * that now match, the job's end or next time. A settlement whose claim is no longer the latest changes no
-   * status (`false` in the answer, at the same index) but keeps provider ids and a timeline entry.
+   * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts
+   * that now match, the job's end or next time. One answer per settlement, in order: `false` where its claim is no
+   * longer the latest. Such a settlement changes no status, but its provider ids and a timeline entry are kept.
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
-  /** Puts claimed jobs that were never handed over back in line; no attempt, no timeline entry. Stale claims are ignored. */
+  /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
   release(jobs: readonly { readonly jobId: number; readonly claim: number }[], now: number): Promise<void>;
-  /** Stores receipts; resolves when they are durable. Those that match move their message, the others are parked. */
+  /** Stores receipts. Those that match a message move it, the others are parked. One result per receipt, in order. */
   recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
-   * The texts of an email whose content `isBodyApart`, read so that nobody waits for it; `undefined` where they have
-   * been wiped since. Absent where claims hand out all texts.
+   * The texts of an email whose content `isBodyApart`, read in pieces so that no other call waits; `undefined` if they
+   * have been wiped since. The method is absent where claims bring all texts themselves.
    */
   largeBody?(messageId: string): Promise<Pick<EmailContent, "bodyText" | "bodyHtml"> | undefined>;
-  /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns the unsubscriber. */
+  /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
   onReady(listener: (queue: string) => void): () => void;
 }
 
 // ---------------------------------------------------------------- upkeep
 
-/** Every method does a bounded piece of work and returns how many rows it moved; callers repeat until 0. */
+/** Each method that takes a `limit` does that much work at most and returns how many rows it changed; callers repeat until 0. */
 export interface UpkeepStore {
-  /** Makes waiting jobs whose time has come ready; `scheduled` messages become `queued`, dead leases are marked interrupted. */
+  /** Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted. */
   stage(now: number, limit: number): Promise<number>;
   /** When the next waiting job is due; `undefined` if none waits. */
   nextDueAt(): Promise<number | undefined>;
-  /** Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the last word was the recipient's server's, else `failed`. */
+  /** Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the recipient's server deferred them last, else `failed`. */
   expire(now: number, limit: number): Promise<number>;
   /**
-   * Numbers committed events, so that the feed shows them; to be called every 50 ms or so. Always 0 where events are
-   * numbered as they are written: with one writer at a time the order of commits is theirs.
+   * Numbers committed events, so that the feed shows them; to be called every 50 ms or so. Always 0 on SQLite, which
+   * numbers events as it writes them: with one writer at a time that is the order of commits.
    */
   numberEvents(now: number, limit: number): Promise<number>;
-  /** Makes ready what messages of this and the next days will need, so that no accept has to; 0 where that is nothing. */
+  /** Makes the tables that messages of this and the next days need (PostgreSQL), so that no accept has to wait for it. Always 0. */
   prepareDays(now: number): Promise<number>;
-  /** One stretch of the oldest erasure under way, over about `limit` rows; 0 when there is none, or it has to wait. */
+  /** Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did, 0 if there is none or it has to wait. */
   erase(now: number, limit: number): Promise<number>;
   /** Wipes bodies of batches whose jobs are all gone (single messages are wiped as they settle). */
   wipeContents(limit: number): Promise<number>;
   /**
-   * Deletes messages created before `before` that are final, and any created before `atLatest`, with all that hangs on
-   * them. An engine may wait until a day (UTC) is over, and with what a day's requests share until the day after is.
+   * Deletes final messages created before `before`, and any created before `atLatest`, with everything that belongs to
+   * them. PostgreSQL drops whole days (UTC): a day's messages once it is over, its contents a day later.
    */
   pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
+  /** Deletes keys, with the answers saved under them, that have expired. */
   pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
-  /** Deletes suppressions that have ended, and soft bounces that lie too far back to count. */
+  /** Deletes suppressions that have ended, and soft bounces too old to count. */
   pruneSuppressions(now: number, limit: number): Promise<number>;
-  /** Makes messages of what parts there are, where the first came before `before` and others did not. */
+  /** Gives up waiting for missing parts of inbound messages whose first part came before `before`: stores them as they are. */
   completeInbound(before: number, limit: number): Promise<number>;
-  /** Deletes parked receipts, sandbox and inbound messages, their events, and counts of what was sent, of the time before `before`. */
+  /** Deletes parked receipts, sandbox and inbound messages with their events, and usage counts, from before `before`. */
   pruneReceived(before: number, limit: number): Promise<number>;
-  /** Per queue: jobs ready, jobs waiting (counted up to 100,000), and since when the oldest ready job has been due. */
   backlog(): Promise<readonly QueueBacklog[]>;
+  /** How many receipts are parked, counted up to 100,000. */
   parkedReceipts(): Promise<number>;
 }
 
 export interface QueueBacklog {
   readonly queue: string;
+  /** Jobs in line, counted up to 100,000. */
   readonly ready: number;
+  /** When the oldest of them became ready; absent if none is. */
   readonly oldestReadySince?: number;
 }
 
@@ -193,11 +197,11 @@ export interface QueueBacklog {
 
 export interface PushStore {
   /**
-   * One registration per (app, device id), else per (app, token); a known one keeps its id and contact and takes
-   * the new token and attributes. The token is taken from any other registration of the app.
+   * Adds or updates a device: one registration per (app, device id), else per (app, token). A known one keeps its id
+   * and contact and takes the new token and attributes. Any other registration of the app loses the token.
    */
   register(device: DeviceRegistration, idempotency?: PushIdempotency): Promise<PushAnswer>;
-  /** Moves all registrations of the device to the contact and removes the emptied anonymous contact, in one transaction. */
+  /** Moves all registrations of the device to the contact, and removes anonymous contacts that are left without one. */
   identify(
     request: IdentifyRequest,
     idempotency?: PushIdempotency,
@@ -256,11 +260,13 @@ export interface FirstStart {
 
 // ---------------------------------------------------------------- sandbox
 
-/** What the simulator was given, and the receipts it owes. Its memory, so that a crash forgets neither. */
+/** Messages the simulator was given, and the receipts it still owes: stored, so that neither is lost in a crash. */
 export interface SandboxLedger {
   record(entries: readonly SandboxEntry[]): Promise<void>;
+  /** In order of id, which is that of time. */
   list(query: SandboxQuery): Promise<readonly SandboxEntry[]>;
-  /** Entries whose receipt is due and has not been recorded. `recordReceipts` clears them in its own transaction. */
+  /** Entries whose receipt is due and has not been recorded, the longest due first; `Queue.recordReceipts` ends that. */
   dueReceipts(now: number, limit: number): Promise<readonly SandboxEntry[]>;
+  /** When the next receipt is due; `undefined` if none is owed. */
   nextReceiptAt(): Promise<number | undefined>;
 }
