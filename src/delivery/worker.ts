@@ -4,24 +4,24 @@ import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
+import { type Balancer, createBalancer, type Reservation } from "./outlets/balancer.ts";
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
-import { createDealer, type Dealer, type Hand } from "./outlets/dealer.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
 import type { Sender } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
-/** Jobs taken in one claim at the most: enough to fill a commit, few enough to keep flows mixed. */
+/** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
 const MAX_CLAIM = 500;
 
-/** On top of the slowest answer. */
+/** What a lease has beyond the longest time that a send may take. */
 const LEASE_SLACK_MS = 30_000;
 
-/** Without any signal a worker looks at its queue this often. */
+/** How often a worker looks at its queue when nothing wakes it. */
 const POLL_MS = 1_000;
 
 export interface WorkerDeps {
-  /** As it is now; its id, which names the queue, never changes. */
+  /** The route as it is now. Its id, which names the queue, never changes. */
   readonly route: () => Route;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly queue: Queue;
@@ -34,27 +34,27 @@ export interface WorkerDeps {
 }
 
 /**
- * Moves one queue: claims no more than the connectors whose turn it is can take, hands the jobs over, and sleeps
- * until a signal (jobs became ready, slots became free) or a second has passed. A connector that is well but full is
- * waited for; one that is down or not well is passed over.
+ * Moves one queue: claims no more jobs than the chosen connectors can take now, hands them to the sender, and sleeps until
+ * it is woken (jobs became ready, slots became free) or a second has passed. It waits for a connector that is healthy but
+ * full, and passes over one that is down or unhealthy.
  *
  * States: idle → turning (one claim under way) → idle. A signal during a turn makes another turn follow at once.
  */
 export interface Worker {
-  /** Something may have become possible: a turn follows. */
+  /** There may be something to do: a turn follows. */
   wake(): void;
-  /** Slots came free: if a turn is under way, another follows. */
+  /** Slots came free. If a turn is under way, another follows it; an idle worker stays idle. */
   nudge(): void;
-  /** When the loop last turned, on the monotonic clock. */
+  /** When the last turn began, on the monotonic clock. */
   lastTurnMs(): number;
-  /** Claims no more and resolves when every job in hand has its verdict. */
+  /** Claims no more, and resolves when every job in flight is settled. */
   stop(): Promise<void>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
-  const inHand = createInHand(deps.send);
-  const dealer = createDealer();
+  const inFlight = createInFlight(deps.send);
+  const balancer = createBalancer();
   let turning: Promise<void> | undefined;
   let isWoken = false;
   let isStopped = false;
@@ -78,7 +78,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     while (isWoken && !isStopped) {
       isWoken = false;
       lastTurnMs = clock.monotonicMs();
-      await turn(deps, { hold: inHand.hold, wake, dealer }).catch((error) =>
+      await turn(deps, { startSending: inFlight.start, wake, balancer }).catch((error) =>
         deps.log.warn({ err: error, queue: deps.route().id }, "a claim failed"),
       );
     }
@@ -95,75 +95,76 @@ export function createWorker(deps: WorkerDeps): Worker {
       cancelTimer();
       await turning;
       deps.line.leave(wake);
-      await inHand.whenEmpty();
+      await inFlight.whenEmpty();
     },
   };
 }
 
 /** The jobs that are being sent. */
-function createInHand(send: Sender) {
-  const inHand = new Set<Promise<void>>();
+function createInFlight(send: Sender) {
+  const inFlight = new Set<Promise<void>>();
   return {
-    hold(...handed: Parameters<Sender>): void {
-      const work = send(...handed);
-      inHand.add(work);
-      void work.then(() => inHand.delete(work));
+    start(...args: Parameters<Sender>): void {
+      const work = send(...args);
+      inFlight.add(work);
+      void work.then(() => inFlight.delete(work));
     },
-    whenEmpty: async () => void (await Promise.all(inHand)),
+    whenEmpty: async () => void (await Promise.all(inFlight)),
   };
 }
 
-interface Turning {
-  readonly hold: (...handed: Parameters<Sender>) => void;
+interface TurnParts {
+  readonly startSending: (...args: Parameters<Sender>) => void;
   readonly wake: () => void;
-  readonly dealer: Dealer;
+  readonly balancer: Balancer;
 }
 
-/** One claim, and everything it brought handed to the sender. Goes on while the queue gives as many as were asked for. */
-async function turn(deps: WorkerDeps, { hold, wake, dealer }: Turning): Promise<void> {
+/** Claims jobs and hands them to the sender, until the queue gives fewer than were asked for or no slot is free. */
+async function turn(deps: WorkerDeps, { startSending, wake, balancer }: TurnParts): Promise<void> {
   for (;;) {
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
-    const hand = choice && dealer.open(choice, MAX_CLAIM);
-    if (!hand) return deps.line.join(wake);
+    const reservation = choice && balancer.reserve(choice, MAX_CLAIM);
+    if (!reservation) return deps.line.join(wake);
     deps.line.leave(wake);
     const outlets = outletsOf(deps);
     const leaseMs = slowestMs(outlets) + LEASE_SLACK_MS;
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
-    const { isOurs, ...by } = deps.shares?.claimant() ?? NOBODY_ELSE;
-    const dealt = await claim(deps, hand, { leaseMs, ...by });
-    for (const { job, outlet } of dealt)
-      hold(job, { outlet, outlets, leaseEndsMs, isOurs, failover: route.failover });
-    if (dealt.length < hand.size) return;
+    const { isOurs, ...process } = deps.shares?.claimant() ?? NOBODY_ELSE;
+    const claimed = await claim(deps, reservation, { leaseMs, ...process });
+    for (const { job, outlet } of claimed)
+      startSending(job, { outlet, outlets, leaseEndsMs, isOurs, failover: route.failover });
+    if (claimed.length < reservation.size) return;
   }
 }
 
-/** A job may turn out to be for another connector of the route than the one it was claimed for. */
+/** Over all outlets: a claimed job may turn out to belong to another connector of the route. */
 function slowestMs(outlets: readonly Outlet[]): number {
   return Math.max(...outlets.map(({ channel }) => channel.sendTimeoutMs));
 }
 
-interface Dealt {
+/** A job, and the outlet whose slot it was claimed for. */
+interface Claimed {
   readonly job: ClaimedJob;
   readonly outlet: Outlet;
 }
 
 async function claim(
   deps: WorkerDeps,
-  hand: Hand,
+  reservation: Reservation,
   lease: Pick<ClaimRequest, "leaseMs" | "process">,
-): Promise<readonly Dealt[]> {
+): Promise<readonly Claimed[]> {
   try {
-    const asked = { queue: deps.route().id, limit: hand.size, now: deps.clock.now(), ...lease };
+    const asked = { queue: deps.route().id, limit: reservation.size, now: deps.clock.now(), ...lease };
     const jobs = await deps.queue.claim(asked);
-    const dealt: Dealt[] = [];
+    const claimed: Claimed[] = [];
     for (const job of jobs) {
-      const outlet = hand.deal();
-      if (outlet) dealt.push({ job, outlet });
+      const outlet = reservation.next();
+      if (outlet) claimed.push({ job, outlet });
     }
-    return dealt;
+    return claimed;
   } finally {
-    hand.close();
+    reservation.release();
   }
 }
 
@@ -171,6 +172,7 @@ function outletsOf({ route, outletOf }: WorkerDeps): readonly Outlet[] {
   return route().connectorIds.flatMap((id) => outletOf(id) ?? []);
 }
 
+/** Until the first outlet's rate allows a message; `POLL_MS` where no rate is in the way. */
 function rateWaitMs(outlets: readonly Outlet[]): number {
   const waits = outlets.filter((outlet) => outlet.isUp()).map((outlet) => outlet.waitMs());
   const shortest = Math.min(...waits);

@@ -1,0 +1,94 @@
+import type { Choice, Offer } from "./choose-outlets.ts";
+import type { Outlet } from "./outlet.ts";
+
+/** One message in this many goes to a connector that is passed over for its health. */
+const PROBE_EVERY = 20;
+
+/** Slots reserved at a route's outlets for one claim, and used up message by message. */
+export interface Reservation {
+  /** How many messages may be claimed for it. */
+  readonly size: number;
+  /** The outlet of the next message, which uses one of its slots; `undefined` when no slot is left. */
+  next(): Outlet | undefined;
+  /** Gives back the slots that were not used. */
+  release(): void;
+}
+
+/** Shares out a route's messages by weight. Shares even out over many claims: what one is too small for, a later one gives. */
+export interface Balancer {
+  /** Reserves at most `limit` slots; `undefined` if none is free. A full outlet leaves its share to the others. */
+  reserve(choice: Choice, limit: number): Reservation | undefined;
+}
+
+export function createBalancer(): Balancer {
+  const credits = new Map<string, number>();
+  let handedOut = 0;
+  return {
+    reserve({ sharing, probed }, limit) {
+      const reserved = sharing.map((offer) => reserveAt(offer, limit)).filter(hasSlots);
+      const size = Math.min(limit, totalSlots(reserved));
+      if (size <= 0) return undefined;
+      const mostProbes = Math.ceil(size / PROBE_EVERY);
+      const probes = probed.map((outlet) => reserveAt({ outlet, weight: 1 }, mostProbes));
+      forgetOthers(credits, reserved);
+      return {
+        size,
+        next() {
+          const isProbe = probes.length > 0 && ++handedOut % PROBE_EVERY === 0;
+          const probe = isProbe ? probes.find(hasSlots) : undefined;
+          const chosen = probe ?? nextByWeight(reserved, credits);
+          if (chosen) chosen.slots -= 1;
+          return chosen?.outlet;
+        },
+        release() {
+          for (const { outlet, slots } of [...reserved, ...probes]) outlet.unreserve(Math.max(0, slots));
+        },
+      };
+    },
+  };
+}
+
+/** What is left of the slots reserved at one outlet. */
+interface Reserved extends Offer {
+  slots: number;
+}
+
+function reserveAt(offer: Offer, most: number): Reserved {
+  const slots = Math.max(0, Math.min(most, offer.outlet.available()));
+  offer.outlet.reserve(slots);
+  return { ...offer, slots };
+}
+
+function hasSlots({ slots }: Reserved): boolean {
+  return slots > 0;
+}
+
+function totalSlots(reserved: readonly Reserved[]): number {
+  return reserved.reduce((total, { slots }) => total + slots, 0);
+}
+
+/** Smooth weighted round-robin: each earns its weight in credit; the richest is chosen, and pays what all have earned. */
+function nextByWeight(reserved: readonly Reserved[], credits: Map<string, number>): Reserved | undefined {
+  const [first] = reserved;
+  if (reserved.length === 1) return first && hasSlots(first) ? first : undefined;
+  let earned = 0;
+  let richest: Reserved | undefined;
+  for (const each of reserved.filter(hasSlots)) {
+    const credit = creditOf(each, credits) + each.weight;
+    credits.set(each.outlet.channel.connectorId, credit);
+    earned += each.weight;
+    if (!richest || credit > creditOf(richest, credits)) richest = each;
+  }
+  if (richest) credits.set(richest.outlet.channel.connectorId, creditOf(richest, credits) - earned);
+  return richest;
+}
+
+function creditOf({ outlet }: Reserved, credits: ReadonlyMap<string, number>): number {
+  return credits.get(outlet.channel.connectorId) ?? 0;
+}
+
+/** An outlet that is full or gone keeps no credit. */
+function forgetOthers(credits: Map<string, number>, reserved: readonly Reserved[]): void {
+  const ids = new Set(reserved.map(({ outlet }) => outlet.channel.connectorId));
+  for (const id of credits.keys()) if (!ids.has(id)) credits.delete(id);
+}
