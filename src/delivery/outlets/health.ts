@@ -3,10 +3,10 @@ import type { ConnectorHealth, HealthProblem } from "../../core/alarms/connector
 import type { Clock } from "../../core/clock.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
-import { createMark } from "./mark.ts";
 import { createReceiptWatch, type SeenReceipt } from "./receipt-watch.ts";
+import { createRecentScore } from "./recent-score.ts";
 
-/** What a connector's attempts and receipts say of it. Kept in memory, of bounded size, and forgotten with the process. */
+/** How healthy a connector is, judged by its attempts and receipts. In memory only, and of bounded size. */
 export interface Health {
   attempt(job: Attempted, outcome: SendOutcome): void;
   receipt(receipt: SeenReceipt): void;
@@ -16,28 +16,26 @@ export interface Health {
 export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
 
 export interface HealthTraits {
+  /** The channel's status tells when it is throttled, so a message that it defers without an attempt is no sign of it. */
   readonly keepsRate: boolean;
+  /** The channel speaks to many hosts: what one of them answers says nothing against the connector. */
   readonly reachesMany: boolean;
 }
 
-/** A connector that has been asked to slow down: under `HEALTHY_SCORE`, above one that fails. */
+/** The factor for a throttled connector: below `HEALTHY_SCORE`, and above one that fails. */
 const THROTTLED = 0.45;
 
-/** Less than this is no problem worth a word. */
+/** A factor below this is named among the problems. */
 const NOTICEABLE = 0.9;
 
-/**
- * `keepsRate`: the channel says by its status when it is throttled, and a message it puts off says nothing of it.
- * `reachesMany`: neither does a host that puts a message off, being one of many.
- */
 export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTraits): Health {
-  const attempts = createMark(clock);
+  const attempts = createRecentScore(clock);
   const receipts = createReceiptWatch(clock);
   return {
     attempt({ messageId, progress }, outcome) {
       const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });
       if (isGood !== undefined) attempts.note(isGood);
-      // Of emails only the bad news is sure to come.
+      // Only for SMS: of an email often nothing but a bounce is ever reported.
       const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
       if (providerMessageIds.length > 0) receipts.sent({ messageId, providerMessageIds });
     },
@@ -58,8 +56,8 @@ export function createHealth(clock: Clock, { keepsRate, reachesMany }: HealthTra
 }
 
 /**
- * Whether an attempt speaks for or against the connector; `undefined`: neither. A message that was rejected may be
- * at fault itself, and whoever sends many of those must not close a connector for others.
+ * Whether an attempt speaks for or against the connector; `undefined`: neither. A rejection does neither, since the
+ * message may be at fault: a sender of many bad messages must not close the connector to others.
  */
 function judgeAttempt(
   { parts, countsAsAttempt }: SendOutcome,

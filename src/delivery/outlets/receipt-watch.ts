@@ -1,17 +1,17 @@
 import type { Clock } from "../../core/clock.ts";
-import { createMark } from "./mark.ts";
+import { createRecentScore } from "./recent-score.ts";
 
-/** A message whose receipt is not there after so long has a slow one. */
+/** A receipt that has not come after this long is slow. */
 const SLOW_MS = 60_000;
 
-/** Messages watched, and early receipts kept, at one time; more pass unwatched. */
+/** Messages watched at a time, and early receipts kept; further messages are not watched. */
 const MAX_WATCHED = 1_000;
 
-/** Whether a connector's receipts come in time, by what this process has sent and sees come in. */
+/** Whether a connector's receipts come in time, judged by the messages this process sent and the receipts it sees. */
 export interface ReceiptWatch {
   sent(message: Watched): void;
   came(receipt: SeenReceipt): void;
-  /** From 0 to 1; 1 for a connector that has never given a receipt: it may be of the kind that gives none. */
+  /** From 0 to 1. 1 for a connector that has given no receipt yet: its kind may give none. */
   value(): number;
 }
 
@@ -20,26 +20,26 @@ export interface Watched {
   readonly providerMessageIds: readonly string[];
 }
 
-/** `messageId` where it was matched; one that comes before its message has been recorded is not. */
 export interface SeenReceipt {
   readonly providerMessageId: string;
+  /** Absent where no message matched it, as when it came before the provider's id was recorded. */
   readonly messageId?: string;
 }
 
 export function createReceiptWatch(clock: Clock): ReceiptWatch {
-  const mark = createMark(clock);
-  const waiting = createWaiting(clock, mark.note);
+  const score = createRecentScore(clock);
+  const waiting = createWaiting(clock, score.note);
   const early = new Set<string>();
-  let isGiven = false;
+  let hasReceipts = false;
 
   return {
     sent(message) {
-      const isThere = message.providerMessageIds.some((id) => early.delete(id));
-      if (isThere) mark.note(true);
+      const isReceived = message.providerMessageIds.some((id) => early.delete(id));
+      if (isReceived) score.note(true);
       else waiting.add(message);
     },
     came(receipt) {
-      isGiven = true;
+      hasReceipts = true;
       const isKnown = waiting.take(receipt);
       if (isKnown || receipt.messageId !== undefined) return;
       if (early.size >= MAX_WATCHED) early.clear();
@@ -47,7 +47,7 @@ export function createReceiptWatch(clock: Clock): ReceiptWatch {
     },
     value() {
       waiting.giveUp();
-      return isGiven ? mark.value() : 1;
+      return hasReceipts ? score.value() : 1;
     },
   };
 }

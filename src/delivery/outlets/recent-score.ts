@@ -1,10 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 
 /**
- * How good something has lately been, from 0 to 1: each observation moves it by a tenth of the way, and what nobody
- * confirms is forgotten by half every ten minutes. Seven bad ones in a row bring it below a half.
+ * How good something has lately been, from 0 (bad) to 1 (good): an exponentially weighted average of what was observed.
+ * Each observation moves it by a tenth of the way. Without any, what it lacks of 1 halves every ten minutes. Seven bad
+ * observations in a row bring it from 1 to below a half.
  */
-export interface Mark {
+export interface RecentScore {
   note(isGood: boolean): void;
   value(): number;
 }
@@ -12,10 +13,10 @@ export interface Mark {
 const STEP = 0.1;
 const HALF_LIFE_MS = 600_000;
 
-export function createMark(clock: Clock): Mark {
+export function createRecentScore(clock: Clock): RecentScore {
   let shortfall = 0;
   let atMs = clock.monotonicMs();
-  const forget = () => {
+  const decay = () => {
     const nowMs = clock.monotonicMs();
     shortfall *= 0.5 ** ((nowMs - atMs) / HALF_LIFE_MS);
     atMs = nowMs;
@@ -23,11 +24,11 @@ export function createMark(clock: Clock): Mark {
   return {
     note(isGood) {
       if (isGood && shortfall === 0) return;
-      forget();
+      decay();
       shortfall += STEP * ((isGood ? 0 : 1) - shortfall);
     },
     value() {
-      forget();
+      decay();
       return 1 - shortfall;
     },
   };
