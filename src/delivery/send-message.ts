@@ -193,7 +193,7 @@ function orElsewhere(
 ): Settlement {
   const { outcome, lease, judged } = attempt;
   if (judged.next.kind === "again" && isPutOff(job, outcome, lease.failover)) {
-    return nextConnector.putOff(job.messageId, lease) ? judgeElsewhereNow(judged) : judged;
+    return nextConnector.deferred(job.messageId, lease) ? judgeElsewhereNow(judged) : judged;
   }
   nextConnector.forget(job.messageId);
   return judged;

@@ -1,12 +1,12 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** Few large messages at a time over a connector, so that the others find a connection and the process has memory. */
+/** Limits how many large messages a connector sends at a time, so that others find a connection and memory is bounded. */
 export interface Lane {
-  /** A place until `leave` is called; or, where all are taken, when to come back, in whole milliseconds. */
+  /** A place, held until `leave` is called. Where all are taken: how long to wait before asking again, whole milliseconds. */
   enter(): { readonly leave: () => void } | { readonly waitMs: number };
 }
 
-/** Those who find no place come back one after the other, so that a thousand of them are not claimed every second. */
+/** Those that find no place come back one by one this far apart: a thousand of them must not be claimed every second. */
 const SPACING_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 

@@ -1,47 +1,47 @@
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** Lets an SMS that one connector of its route has put off go over the next one, without waiting. */
+/** Lets an SMS that one connector of its route has deferred go over the next one, without waiting. */
 export interface NextConnector {
-  /** Of the route's outlets, the one to send it over instead of the one it was claimed for, which has put it off. */
+  /** The outlet to use instead, where the one it was claimed for has deferred it; `undefined`: none, or no need. */
   instead(messageId: string, offer: Offered): Outlet | undefined;
   /**
-   * It was put off. True where another outlet has not had it yet and can take it now; false where the round is over,
-   * and all may be asked again.
+   * Notes that `offer.outlet` deferred it. True if an outlet that has not tried it yet can take it now; false if none
+   * is left, and next time all may be tried again.
    */
-  putOff(messageId: string, offer: Offered): boolean;
-  /** It was not put off this time. */
+  deferred(messageId: string, offer: Offered): boolean;
+  /** It was not deferred this time: what came before no longer counts. */
   forget(messageId: string): void;
 }
 
 export interface Offered {
-  /** The one it was claimed for, or was put off by. */
+  /** The one it was claimed for, or that has deferred it. */
   readonly outlet: Outlet;
-  /** All of its route, in their order. */
+  /** All outlets of its route, in order of preference. */
   readonly outlets: readonly Outlet[];
 }
 
-/** Messages remembered between two tries; the oldest are forgotten first, and wait as if there were one connector. */
+/** Messages remembered between two tries. Beyond, the oldest are forgotten: those wait as if there were one connector. */
 const MAX_REMEMBERED = 10_000;
 
 export function createNextConnector(): NextConnector {
-  const refusedBy = new Map<string, ReadonlySet<string>>();
+  const deferredBy = new Map<string, ReadonlySet<string>>();
   return {
     instead(messageId, { outlet, outlets }) {
-      const refused = refusedBy.get(messageId);
-      if (!refused?.has(idOf(outlet))) return undefined;
-      return outlets.find((other) => !refused.has(idOf(other)) && canTake(other));
+      const tried = deferredBy.get(messageId);
+      if (!tried?.has(idOf(outlet))) return undefined;
+      return outlets.find((other) => !tried.has(idOf(other)) && canTake(other));
     },
-    putOff(messageId, { outlet, outlets }) {
-      const refused = new Set([...(refusedBy.get(messageId) ?? []), idOf(outlet)]);
-      refusedBy.delete(messageId);
-      if (!outlets.some((other) => !refused.has(idOf(other)) && canTake(other))) return false;
-      refusedBy.set(messageId, refused);
-      const [oldest] = refusedBy.keys();
-      if (refusedBy.size > MAX_REMEMBERED && oldest !== undefined) refusedBy.delete(oldest);
+    deferred(messageId, { outlet, outlets }) {
+      const tried = new Set([...(deferredBy.get(messageId) ?? []), idOf(outlet)]);
+      deferredBy.delete(messageId);
+      if (!outlets.some((other) => !tried.has(idOf(other)) && canTake(other))) return false;
+      deferredBy.set(messageId, tried);
+      const [oldest] = deferredBy.keys();
+      if (deferredBy.size > MAX_REMEMBERED && oldest !== undefined) deferredBy.delete(oldest);
       return true;
     },
-    forget: (messageId) => void refusedBy.delete(messageId),
+    forget: (messageId) => void deferredBy.delete(messageId),
   };
 }
 

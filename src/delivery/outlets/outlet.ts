@@ -7,23 +7,23 @@ import type { Lane } from "./lane.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
 
-/** A channel as the workers share it: its free slots less what they have claimed jobs for, within its rate. */
+/** A channel as the workers share it: its free slots, less those reserved for claimed jobs, and within its rate. */
 export interface Outlet {
   readonly channel: Channel;
-  /** Of its large messages. */
+  /** Bounds the large messages under way. */
   readonly lane: Lane;
   isUp(): boolean;
   health(): ConnectorHealth;
   noteAttempt(job: Attempted, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
-  /** Messages that may be claimed for it now. */
+  /** How many messages may be claimed for it now. */
   available(): number;
-  /** Milliseconds until its rate allows another message; 0 when the rate is not what is in the way. */
+  /** Milliseconds until its rate allows another message; 0 when it does. */
   waitMs(): number;
   reserve(count: number): void;
-  /** Gives back reservations that turn out not to be needed. */
+  /** Gives back reserved slots that turn out not to be needed. */
   unreserve(count: number): void;
-  /** Turns one reservation into a message on the wire, and counts its segments against the rate. */
+  /** Uses one reserved slot for a message about to be sent, and counts its segments against the rate. */
   handOver(message: OutgoingMessage): void;
 }
 
@@ -31,9 +31,9 @@ export interface OutletParts {
   readonly throttle: Throttle;
   readonly health: Health;
   readonly lane: Lane;
-  /** Called when a reservation was given back. */
+  /** Called when reserved slots were given back. */
   readonly onLeftOver: () => void;
-  /** Messages can leave by another process: then what does not leave here is waited for, not sent another way. */
+  /** Another process has it up: then messages wait for this connector, rather than go over another one. */
   readonly isUpElsewhere: () => boolean;
 }
 
@@ -69,7 +69,7 @@ export function createOutlet(
   };
 }
 
-/** One where the provider makes the text, and of an email. */
+/** 1 for an email, and where the provider renders the text. */
 function segmentsOf(message: OutgoingMessage): number {
   return message.channel === "sms" && message.text !== undefined ? segmentSms(message.text).parts.length : 1;
 }

@@ -24,17 +24,17 @@ export interface OutletsDeps {
   readonly log: DeliveryLog;
   /** Slots may have become free, or a channel came up. */
   readonly onSlots: () => void;
-  /** Slots that were reserved turned out not to be needed. */
+  /** Reserved slots were given back. */
   readonly onLeftOver: () => void;
-  /** Absent: connectors are this process's alone. */
+  /** Absent: no other process uses the connectors. */
   readonly shares?: Shares;
-  /** Of a connector whose slots are one process's at a time; `undefined`: it has none. */
+  /** How many slots a connector has, where each is used by one process at a time; `undefined`: it has none such. */
   readonly slotsOf: (connector: Connector) => number | undefined;
 }
 
 /** The open channels, kept in step with the configured connectors. */
 export interface Outlets {
-  /** Opens what is new, reopens what has changed, stops what is gone or disabled. */
+  /** Opens new connectors, reopens changed ones, stops those that are gone or disabled. */
   reconcile(connectors: readonly Connector[]): void;
   get(connectorId: string): Outlet | undefined;
   all(): readonly Outlet[];
@@ -89,23 +89,23 @@ function openOutlet(deps: OutletsDeps, connector: Connector): Opened | undefined
     ...(share && { share }),
     onSlots: deps.onSlots,
     onStatus: (status) => {
-      tell(deps.log, connector, status);
+      logStatus(deps.log, connector, status);
       deps.onSlots();
     },
   });
   if (channel) {
     share?.tellUp(() => channel.status().state === "up");
-    return { outlet: outletOf(deps, connector, { channel, share }), ...(share && { share }) };
+    return { outlet: createOutletOf(deps, connector, { channel, share }), ...(share && { share }) };
   }
   deps.log.error({ connector: connector.id, kind: connector.kind }, "unknown kind of connector");
   share?.close();
   return undefined;
 }
 
-/** Of a connector that has a rate and nothing else to share: so many parts of it, and so many processes at the most. */
+/** Into how many parts a rate is divided where the connector has nothing else to share; as many processes can use it. */
 const RATE_SLOTS = 24;
 
-/** One that has neither slots nor a rate may be used by every process as it likes. */
+/** `undefined` for a connector that has neither slots nor a rate: every process may use all of it. */
 function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connector): OwnShare | undefined {
   const slots = slotsOf(connector) ?? (rateOf(connector) === undefined ? undefined : RATE_SLOTS);
   const share = slots === undefined ? undefined : shares?.join(connector.id, slots);
@@ -113,7 +113,7 @@ function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connec
   return share;
 }
 
-function outletOf(
+function createOutletOf(
   { clock, onLeftOver, shares }: OutletsDeps,
   connector: Connector,
   { channel, share }: { channel: Channel; share: OwnShare | undefined },
@@ -127,9 +127,10 @@ function outletOf(
   return createOutlet(channel, { throttle, health, lane, onLeftOver, isUpElsewhere });
 }
 
+/** Large messages at a time, where the channel names no number. */
 const LARGE_AT_A_TIME = 4;
 
-function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {
+function logStatus(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {
   const fields = {
     connector: connector.id,
     name: connector.name,
@@ -140,7 +141,7 @@ function tell(log: DeliveryLog, connector: Connector, status: ChannelStatus): vo
   else log.info(fields, `connector is ${status.state}`);
 }
 
-/** Segments (SMS) or emails a second, whatever the connector's kind. */
+/** Segments (SMS) or emails a second; every kind of connector has the field. */
 function rateOf(connector: Connector): number | undefined {
   const rate = connector.config.max_per_second;
   return typeof rate === "number" && rate > 0 ? rate : undefined;

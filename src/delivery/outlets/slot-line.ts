@@ -1,12 +1,12 @@
 /**
- * Workers that found no free slot, in the order in which they came. Routes may share a connector, and the worker of
- * one with a long queue must not take every slot that comes free.
+ * Workers that wait for a free slot, first come first served. Routes may share a connector, and the worker of a long
+ * queue must not take every slot that comes free.
  */
 export interface SlotLine {
-  /** Who stands in the line keeps its place. */
+  /** Joining again keeps the place. */
   join(wake: () => void): void;
   leave(wake: () => void): void;
-  /** Slots may have come free: wakes all, who has waited longest first. */
+  /** Slots may have come free: wakes all that wait, the longest waiting first. */
   call(): void;
 }
 

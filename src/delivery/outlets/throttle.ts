@@ -1,12 +1,12 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** A token bucket: so many segments (or emails) a second, one second's worth at once. */
+/** A token bucket. A token is a segment or an email; the bucket holds what one second brings. */
 export interface Throttle {
-  /** False: it has no limit, and counts nothing. */
+  /** False: there is no limit, and nothing is counted. */
   readonly isLimited: boolean;
-  /** Whole tokens there are now; 0 or less means wait. */
+  /** Whole tokens in the bucket now; 0 or less means wait. */
   available(): number;
-  /** Takes `count` tokens, into debt where there are fewer: a long message is not cut in two. */
+  /** Takes `count` tokens, and goes into debt where there are fewer: a long message is not cut in two. */
   take(count: number): void;
   /** Milliseconds until there is a token; 0 if there is one. */
   waitMs(): number;
@@ -14,7 +14,7 @@ export interface Throttle {
 
 /**
  * @param perSecond absent or 0: no limit
- * @param part what of it is this process's now, from 0 to 1; what grows begins to fill from then on
+ * @param part this process's part of the rate now, from 0 to 1; where it has grown, the bucket fills only from then on
  */
 export function createThrottle(
   clock: Clock,
@@ -50,7 +50,7 @@ export function createThrottle(
   };
 }
 
-/** A second's worth, but a whole token where there is a rate at all. */
+/** A second's worth, but at least one token where there is a rate at all. */
 function capacityOf(rate: number): number {
   return rate > 0 ? Math.max(1, rate) : 0;
 }
