@@ -34,7 +34,8 @@ export async function readFeed(
   const wait = after === "now" ? 0 : WAIT_SECONDS;
   const query = new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` });
   const url = urlOn(baseUrl, `/v1/events?${query}`);
-  if (!/^[\x21-\x7e]*$/.test(apiKey)) throw new AdminFailure("this is no API key: it has blanks or line ends");
+  if (!/^[\x21-\x7e]*$/.test(apiKey))
+    throw new AdminFailure("this is no API key: it has blanks or line ends");
   const timeLimit = AbortSignal.timeout((WAIT_SECONDS + GRACE_SECONDS) * 1_000);
   const response = await fetch(url, {
     headers: { Authorization: `Bearer ${apiKey}`, Accept: "application/json" },
