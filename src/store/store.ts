@@ -29,20 +29,20 @@ import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { InboundStore } from "./inbound/inbound.ts";
+import type { MailPolicyStore } from "./mail-policies.ts";
 import type { MessageDesk } from "./messages/message-desk.ts";
 import type { LeaseStore } from "./queue/leases.ts";
 import type { ReceiptStore } from "./receipts/receipts.ts";
-import type { MailPolicyStore } from "./suppressions/mail-policies.ts";
 import type { SuppressionStore } from "./suppressions/suppressions.ts";
 import type { Outbox } from "./webhooks/outbox.ts";
 
 export type * from "./erasures/erasures.ts";
 export type * from "./event-feed.ts";
 export type * from "./inbound/inbound.ts";
+export type * from "./mail-policies.ts";
 export type * from "./messages/message-desk.ts";
 export type * from "./queue/leases.ts";
 export type * from "./receipts/receipts.ts";
-export type * from "./suppressions/mail-policies.ts";
 export type * from "./suppressions/suppressions.ts";
 export type * from "./webhooks/outbox.ts";
 

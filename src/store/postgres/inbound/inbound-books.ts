@@ -8,10 +8,10 @@ import type { InboundAccount, InboundBooks } from "../../inbound/take-inbound.ts
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";
-import { loadParts } from "../queue/part-shelf.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { collectWishes } from "../suppressions/wishes.ts";
 import { addWebhooks, type NewWebhook } from "../webhooks/webhook-log.ts";
+import { loadParts } from "./part-shelf.ts";
 
 /** What a transaction is to know: all that the rules may ask about. */
 export interface InboundQuestions {

@@ -12,9 +12,9 @@ import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
 import type { Database, Doors } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { nameOfGroup } from "../queue/part-shelf.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { type InboundQuestions, type LoadedBooks, loadBooks } from "./inbound-books.ts";
+import { nameOfGroup } from "./part-shelf.ts";
 
 export interface InboundStoreParts {
   /** Lanes that have webhooks ready. */

@@ -9,14 +9,14 @@ import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import { readSizes } from "../intake/sms-sizes.ts";
 import { endMessage } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
-import { loadUnconfirmed, type Reference } from "../queue/unconfirmed-parts.ts";
 import { readSettings, type Settings } from "../records/account-settings.ts";
 import { createSuppressionBook, type SuppressionBook } from "../suppressions/suppression-book.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
+import { readSizes } from "./sms-sizes.ts";
+import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
 
 /** What a transaction brings: receipts, or ids and references that parked receipts may be about. */
 export interface ReceiptQuestions {

@@ -1,7 +1,7 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
-import { createOwners } from "../inbound.ts";
+import { createOwners } from "../inbound/inbound.ts";
 import type { Walk } from "./erasures.ts";
 
 /** A table whose rows go where they name the recipient. */

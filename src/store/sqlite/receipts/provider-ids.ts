@@ -2,13 +2,13 @@ import type { MessageRow } from "../../messages/message-rows.ts";
 import { createProviderIds as createRules, type ProviderIds } from "../../receipts/provider-ids.ts";
 import type { KnownMessage } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
-import { createSizeOf } from "../intake/sms-size.ts";
 import type { EndingParts } from "../messages/ending.ts";
-import { createLateAnswers } from "../queue/late-answers.ts";
-import { createUnconfirmedParts } from "../queue/unconfirmed-parts.ts";
 import type { SuppressionBook } from "../suppressions/suppression-book.ts";
 import { createKnownIds } from "./known-ids.ts";
+import { createLateAnswers } from "./late-answers.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
+import { createSizeOf } from "./sms-size.ts";
+import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 
 export interface ProviderIdsParts extends EndingParts {
   readonly suppressions: SuppressionBook;

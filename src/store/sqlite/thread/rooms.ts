@@ -76,7 +76,7 @@ function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrit
   };
   return {
     create: (kind, record) => change("create", kind, record),
-    update: (kind, id, changes) => change("update", kind, id, changes),
+    update: (kind, read, changes) => change("update", kind, read, changes),
     remove: (kind, id) => change("remove", kind, id),
     setSetting: (accountId, name, value) => change("setSetting", accountId, name, value),
     addWebhookSecret: (accountId, secret, now) => change("addWebhookSecret", accountId, secret, now),

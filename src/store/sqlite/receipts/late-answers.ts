@@ -3,7 +3,7 @@ import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-an
 import { toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import { createEnding, type EndingParts } from "../messages/ending.ts";
-import { OF_MESSAGE } from "./jobs-of-message.ts";
+import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 
 /**
  * Applies late answers, inside a transaction: the part has been sent after all. If nothing of the message is open any

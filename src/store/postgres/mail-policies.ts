@@ -1,6 +1,6 @@
-import type { MailPolicyStore } from "../../suppressions/mail-policies.ts";
-import { type MailPolicyRow, toMailPolicy } from "../../suppressions/mail-policy-row.ts";
-import type { Database } from "../database/transactions.ts";
+import type { MailPolicyStore } from "../mail-policies.ts";
+import { type MailPolicyRow, toMailPolicy } from "../mail-policy-row.ts";
+import type { Database } from "./database/transactions.ts";
 
 /** `Store.mailPolicies`. */
 export function createMailPolicies(db: Database): MailPolicyStore {

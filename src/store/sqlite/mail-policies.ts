@@ -1,6 +1,6 @@
-import type { MailPolicyStore } from "../../suppressions/mail-policies.ts";
-import { type MailPolicyRow, toMailPolicy } from "../../suppressions/mail-policy-row.ts";
-import type { Database } from "../database/database.ts";
+import type { MailPolicyStore } from "../mail-policies.ts";
+import { type MailPolicyRow, toMailPolicy } from "../mail-policy-row.ts";
+import type { Database } from "./database/database.ts";
 
 /** Taken away with every one that is kept. */
 const MAX_ENDED = 20;

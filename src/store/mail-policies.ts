@@ -1,4 +1,4 @@
-import type { KeptMailPolicy } from "../../core/email/mail-policy.ts";
+import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
 /** The policies that domains have published for mail to them: a restart forgets none (RFC 8461 §3.3). */
 export interface MailPolicyStore {

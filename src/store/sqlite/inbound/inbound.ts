@@ -1,19 +1,24 @@
-import type { InboundQuery } from "../../core/inbound/inbound.ts";
-import { senderIdsOf } from "../../core/inbound/inbound-address.ts";
-import { firstUuidAt } from "../../core/uuid.ts";
-import { toReceivedEntry, toReceivedEvent } from "../../core/webhooks/received-event.ts";
-import { hostOf } from "../../core/webhooks/webhook-outbox.ts";
-import { createInboundParts, type InboundParts, type WholeMessage } from "../inbound/inbound-parts.ts";
-import { INBOUND_COLUMNS, type InboundRow, toInboundMessage, toInboundRow } from "../inbound/inbound-rows.ts";
-import { type InboundBooks, keepInbound, takeInbound } from "../inbound/take-inbound.ts";
-import type { InboundStore, UpkeepStore } from "../store.ts";
-import type { Database } from "./database/database.ts";
-import type { SqlValue } from "./database/driver.ts";
-import type { EventBook } from "./events/event-book.ts";
-import { createPartShelf } from "./queue/part-shelf.ts";
-import type { AccountBook } from "./records/account-book.ts";
-import type { OptOutBook } from "./suppressions/opt-outs.ts";
-import type { WebhookLog } from "./webhooks/webhook-log.ts";
+import type { InboundQuery } from "../../../core/inbound/inbound.ts";
+import { senderIdsOf } from "../../../core/inbound/inbound-address.ts";
+import { firstUuidAt } from "../../../core/uuid.ts";
+import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/received-event.ts";
+import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
+import { createInboundParts, type InboundParts, type WholeMessage } from "../../inbound/inbound-parts.ts";
+import {
+  INBOUND_COLUMNS,
+  type InboundRow,
+  toInboundMessage,
+  toInboundRow,
+} from "../../inbound/inbound-rows.ts";
+import { type InboundBooks, keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
+import type { InboundStore, UpkeepStore } from "../../store.ts";
+import type { Database } from "../database/database.ts";
+import type { SqlValue } from "../database/driver.ts";
+import type { EventBook } from "../events/event-book.ts";
+import type { AccountBook } from "../records/account-book.ts";
+import type { OptOutBook } from "../suppressions/opt-outs.ts";
+import type { WebhookLog } from "../webhooks/webhook-log.ts";
+import { createPartShelf } from "./part-shelf.ts";
 
 export interface InboundStoreParts {
   readonly accounts: AccountBook;

@@ -1,4 +1,4 @@
-import type { KeptMailPolicy } from "../../core/email/mail-policy.ts";
+import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
 /** Of `mta_sts_policies`, in either store. */
 export interface MailPolicyRow {
