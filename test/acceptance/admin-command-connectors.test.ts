@@ -145,6 +145,29 @@ describe("connectors and routes", () => {
     await text("connectors", "delete", id);
   });
 
+  test.each([
+    ["smtp", { host: "127.0.0.1" }],
+    ["mx", {}],
+  ])(
+    "%s introduces itself by a domain name or an address literal, and by nothing else",
+    async (kind, config) => {
+      const create = (ehlo_name: string) =>
+        run([
+          ...["connectors", "create", "--kind", kind, "--json"],
+          ...["--config", JSON.stringify({ ...config, ehlo_name })],
+        ]);
+      for (const name of ["mail example.com", "mail.example.com\r\nQUIT", "192.0.2.1"]) {
+        const { code, err } = await create(name);
+        expect([code, err]).toEqual([1, expect.stringContaining("config.ehlo_name: must be a domain name")]);
+      }
+      const { id } = JSON.parse((await create("[192.0.2.1]")).out);
+      const changed = await run(["connectors", "update", id, "--ehlo-name", "mail."]);
+      expect([changed.code, changed.err]).toEqual([1, expect.stringContaining("config.ehlo_name: must be")]);
+      await text("connectors", "update", id, "--ehlo-name", "mail.example.com");
+      await text("connectors", "delete", id);
+    },
+  );
+
   test("--config takes JSON, and options go over it", async () => {
     const config = JSON.stringify({ host: "relay.example", port: 25, password: "secret" });
     const created = await json("connectors", "create", "--kind", "smtp", "--config", config, "--port", "587");

@@ -4,6 +4,7 @@ import { isIpRange } from "../../../core/ip-range.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
+import { ehloNameProblem } from "../smtp/ehlo-name.ts";
 import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
 
 const DEFAULTS = {
@@ -33,7 +34,8 @@ export const mxConfigSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "What we call ourselves; absent: the machine's name. It should lead to our address, and our address to it.",
+        "What we call ourselves: a domain name in ASCII, or an address in brackets; absent: the machine's name. " +
+        "It should lead to our address, and our address to it.",
     }),
   ),
   ip: Type.Optional(
@@ -144,6 +146,7 @@ export function mxProblems({ config }: Pick<Connector, "config">): Readonly<Reco
   const isBad = Array.isArray(ranges) && !ranges.every((range) => isIpRange(String(range)));
   return {
     ...(isBad && { allowed_ranges: "must be addresses or ranges, for example 10.0.0.0/8" }),
+    ...ehloNameProblem({ config }),
     ...authorityProblem("ca", config.ca),
   };
 }

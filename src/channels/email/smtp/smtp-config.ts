@@ -51,7 +51,8 @@ export const smtpConfigSchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: "What we call ourselves; absent: the machine's name.",
+      description:
+        "What we call ourselves: a domain name in ASCII, or an address in brackets; absent: the machine's name.",
     }),
   ),
   provider: Type.Optional(

@@ -3,6 +3,7 @@ import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { openCut } from "./cut.ts";
+import { ehloNameProblem } from "./ehlo-name.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
 import { smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
@@ -15,7 +16,11 @@ export const smtpConnectorKind: ConnectorKind = {
   channel: "email",
   config: smtpConfigSchema,
   secrets: ["password", WEBHOOK_SECRET, CALLBACK_TOKEN],
-  problems: (settings) => ({ ...providerProblems(settings), ...authorityProblem("ca", settings.config.ca) }),
+  problems: (settings) => ({
+    ...providerProblems(settings),
+    ...ehloNameProblem(settings),
+    ...authorityProblem("ca", settings.config.ca),
+  }),
   open: openSmtpChannel,
   callbacks: {
     tokenSecret: CALLBACK_TOKEN,

@@ -40,6 +40,14 @@ function relay(port: number, config: Record<string, unknown>, secrets: Record<st
   return opened;
 }
 
+test("a name to introduce oneself by that was stored before names were judged goes on as it is", async () => {
+  const server = await raw(() => undefined);
+  const { channel, became } = relay(server.port, { ehlo_name: "mail_1 example.com" });
+  await became("up");
+  await channel.send(outgoingEmail(), NEVER);
+  expect(server.lines).toContain("EHLO mail_1 example.com");
+});
+
 test("STARTTLS is used where it is offered, whoever's certificate is shown", async () => {
   const server = await fake({ tls: "starttls" });
   const { channel, became } = relay(server.port, {});

@@ -1,0 +1,27 @@
+import { isIPv4, isIPv6 } from "node:net";
+import type { Connector } from "../../../core/records/accounts.ts";
+
+/**
+ * What is wrong with the name that a connector introduces itself by, under its field; empty where nothing is. Judged
+ * where it is given and not by the schema: a name that was stored before goes on as it did.
+ */
+export function ehloNameProblem({ config }: Pick<Connector, "config">): Readonly<Record<string, string>> {
+  const name = config.ehlo_name;
+  if (typeof name !== "string" || isEhloName(name)) return {};
+  return {
+    ehlo_name:
+      "must be a domain name in ASCII (mail.example.com), or an address in brackets ([192.0.2.1], [IPv6:2001:db8::1])",
+  };
+}
+
+/** RFC 5321 §4.1.1.1: `Domain` or `address-literal`. An address without brackets is refused by many as a forged name. */
+function isEhloName(name: string): boolean {
+  const literal = /^\[(.*)\]$/.exec(name)?.[1];
+  if (literal === undefined) return DOMAIN.test(name) && !isIPv4(name);
+  const tagged = /^IPv6:([0-9a-f:.]+)$/i.exec(literal)?.[1];
+  return tagged === undefined ? isIPv4(literal) : isIPv6(tagged);
+}
+
+/** RFC 5321 §4.1.2; a label has at most 63 octets (RFC 1035 §2.3.4). */
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, "i");
