@@ -4,7 +4,7 @@ import { applyExpiry } from "../core/messages/expiry.ts";
 import type { Progress } from "../core/messages/message.ts";
 import { applyAttempt } from "../core/messages/progress.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { judge, judgeDeferred, judgeElsewhere, judgeHeld } from "./judge.ts";
+import { judge, judgeHeld, judgeOutOfHours, judgeWaiting } from "./judge.ts";
 
 function job(change: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
@@ -27,8 +27,8 @@ test("what an interrupted attempt may have sent is not taken for unsent when a l
   const interrupted = job();
   const settlements = [
     judge(interrupted, { parts: [deferred], countsAsAttempt: true }, verdict),
-    judgeDeferred(interrupted, { now: AT, mayGoAt: AT + 60_000 }),
-    judgeElsewhere(interrupted, { now: AT, owner: "c2", waitMs: 1_000 }),
+    judgeOutOfHours(interrupted, { now: AT, mayGoAt: AT + 60_000 }),
+    judgeWaiting(interrupted, { now: AT, owner: "c2", waitMs: 1_000 }),
   ];
   for (const settlement of settlements) {
     expect(settlement.next.kind).toBe("again");

@@ -10,15 +10,15 @@ import { mayGoAt } from "../core/sms/promotional-hours.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {
+  canFailOver,
   holdsUnconfirmed,
-  isPutOff,
   judge,
-  judgeDeferred,
-  judgeElsewhere,
-  judgeElsewhereNow,
   judgeExpired,
+  judgeFailover,
   judgeHeld,
+  judgeOutOfHours,
   judgeSettled,
+  judgeWaiting,
   ownerOf,
 } from "./judge.ts";
 import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
@@ -27,16 +27,16 @@ import { enterLane } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 
-/** What is left of the lease before the first byte must outlast the slowest answer by this much. */
+/** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
 
-/** When a message that is one connector's looks for it again: while it is full, and while it is down. */
-const ELSEWHERE_WAIT_MS = { full: 1_000, down: 30_000 };
+/** How long a message that only one connector may have waits for it, while that is full and while it is down. */
+const OWNER_WAIT_MS = { full: 1_000, down: 30_000 };
 
-/** Less than this is no window: what an SMSC is told of it is in whole seconds. */
+/** A window with less than this left is over: an SMSC is told what is left in whole seconds. */
 const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
 
-/** Between tries to store a verdict while the database is away. */
+/** Between tries to store a settlement while the database is away. */
 const SETTLE_RETRY_MS = 250;
 
 export interface SenderDeps {
@@ -48,20 +48,21 @@ export interface SenderDeps {
   /** Renders the job's message, or says why it can never be sent. */
   readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Outgoing | Promise<Outgoing>;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
-  /** Aborts when the process has waited long enough for answers. */
+  /** Aborts when a process that stops has waited long enough for answers. */
   readonly signal: AbortSignal;
 }
 
-/** One claimed job from lease to verdict. Never throws. */
+/** Takes one claimed job to its settlement. Never throws. */
 export type Sender = (job: ClaimedJob, lease: Lease) => Promise<void>;
 
 export interface Lease {
+  /** The one the job was claimed for, with a slot reserved. */
   readonly outlet: Outlet;
-  /** All of the job's route, in their order. */
+  /** All outlets of the job's route, in order of preference. */
   readonly outlets: readonly Outlet[];
   /** On the monotonic clock. */
   readonly leaseEndsMs: number;
-  /** Nobody can have taken the job for that of a dead process. */
+  /** False once another process may have taken the job over, this one being taken for dead. */
   readonly isOurs: () => boolean;
   /** Of the job's route. */
   readonly failover: Route["failover"];
@@ -75,7 +76,7 @@ export function createSender(given: SenderDeps): Sender {
       if (settlement) await settle(deps, settlement);
       else await deps.queue.release([{ jobId: job.jobId, claim: job.claim }], deps.clock.now());
     } catch (error) {
-      // The lease runs out and the job is found again; nothing is lost, but it is ours to mend.
+      // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
       deps.log.error({ err: error, message_id: job.messageId }, "a job could not be worked");
     }
   };
@@ -85,12 +86,12 @@ interface Sending extends SenderDeps {
   readonly nextConnector: NextConnector;
 }
 
-/** The verdict; `undefined` where the job was not touched and shall go back in line. */
+/** What to store; `undefined` where nothing was done and the job goes back in line. */
 async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Settlement | undefined> {
   const { clock } = deps;
   let { outlet } = lease;
-  let handedOver = false;
-  let leave = () => {};
+  let isHandedOver = false;
+  let leaveLane = () => {};
   try {
     if (isSettled(job.progress)) return judgeSettled(job, clock.now());
     const leftMs = job.expiresAt - clock.now();
@@ -100,32 +101,32 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
       return judgeHeld(job, clock.now(), await countParts(deps, job, outlet));
     if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
     const opensAt = mayGoAt(job, job.recipient, clock.now());
-    if (opensAt > clock.now()) return judgeDeferred(job, { now: clock.now(), mayGoAt: opensAt });
-    const right = rightOutlet(deps, job, lease);
-    if ("waitMs" in right) return judgeElsewhere(job, { now: clock.now(), ...right });
-    ({ outlet } = right);
+    if (opensAt > clock.now()) return judgeOutOfHours(job, { now: clock.now(), mayGoAt: opensAt });
+    const choice = chooseOutlet(deps, job, lease);
+    if ("waitMs" in choice) return judgeWaiting(job, { now: clock.now(), ...choice });
+    ({ outlet } = choice);
     const place = enterLane(outlet.lane, job);
     if ("waitMs" in place)
-      return judgeElsewhere(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
-    ({ leave } = place);
+      return judgeWaiting(job, { now: clock.now(), ...place, owner: outlet.channel.connectorId });
+    leaveLane = place.leave;
     if (!mayBegin(deps, { ...lease, outlet })) return undefined;
-    const made = deps.toOutgoing(job, job.expiresAt - clock.now());
-    const outgoing = made instanceof Promise ? await made : made;
-    // It may have taken long, or the process may have stood still meanwhile.
-    if (made instanceof Promise && !mayBegin(deps, { ...lease, outlet })) return undefined;
+    const rendering = deps.toOutgoing(job, job.expiresAt - clock.now());
+    const outgoing = rendering instanceof Promise ? await rendering : rendering;
+    // Asked again: that may have taken long, or the process may have been suspended meanwhile.
+    if (rendering instanceof Promise && !mayBegin(deps, { ...lease, outlet })) return undefined;
     if (outgoing.kind === "held") return judgeHeld(job, clock.now());
     if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing);
     if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);
     outlet.handOver(outgoing.message);
-    handedOver = true;
+    isHandedOver = true;
     return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
   } finally {
-    leave();
-    if (!handedOver) outlet.unreserve(1);
+    leaveLane();
+    if (!isHandedOver) outlet.unreserve(1);
   }
 }
 
-/** Of a message that no attempt has told the parts of: as the connector would send it. */
+/** In how many parts the connector would send a message whose parts no attempt has counted yet. */
 async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): Promise<number> {
   if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
   const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
@@ -133,8 +134,8 @@ async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): 
   return (isSms && channel.partsOf(outgoing.message as OutgoingSms)) || 1;
 }
 
-/** The outlet a job was claimed for, unless the message is another connector's. */
-function rightOutlet(
+/** The outlet the job was claimed for, unless another one owns the message or is next to try it. */
+function chooseOutlet(
   deps: Sending,
   job: ClaimedJob,
   lease: Lease,
@@ -143,23 +144,23 @@ function rightOutlet(
   const owner = ownerOf(job, failover);
   if (owner === undefined) {
     const other = deps.nextConnector.instead(job.messageId, lease);
-    return { outlet: other ? moved(claimedFor, other) : claimedFor };
+    return { outlet: other ? moveReservation(claimedFor, other) : claimedFor };
   }
   if (owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
   const outlet = deps.outletOf(owner);
-  if (!outlet?.isUp()) return { owner, waitMs: ELSEWHERE_WAIT_MS.down };
-  if (outlet.available() <= 0) return { owner, waitMs: ELSEWHERE_WAIT_MS.full };
-  return { outlet: moved(claimedFor, outlet) };
+  if (!outlet?.isUp()) return { owner, waitMs: OWNER_WAIT_MS.down };
+  if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.full };
+  return { outlet: moveReservation(claimedFor, outlet) };
 }
 
-/** The reservation is another outlet's from now on. */
-function moved(from: Outlet, to: Outlet): Outlet {
+/** Gives the slot reserved at one outlet back, and reserves one at the other. */
+function moveReservation(from: Outlet, to: Outlet): Outlet {
   from.unreserve(1);
   to.reserve(1);
   return to;
 }
 
-/** The lease outlasts the slowest answer, and a process that is cut off from now on has begun well before it is buried. */
+/** The lease outlasts the slowest answer, and no other process can have taken the job over. */
 function mayBegin({ clock, signal }: SenderDeps, { outlet, leaseEndsMs, isOurs }: Lease): boolean {
   const latestMs = clock.monotonicMs() + outlet.channel.sendTimeoutMs + LEASE_MARGIN_MS;
   return !signal.aborted && latestMs <= leaseEndsMs && isOurs();
@@ -175,39 +176,36 @@ async function send(
   const sent = await channel.send(handover.message, deps.signal);
   noteAttempt(job, sent);
   const outcome = withSkipped(sent, handover.skipped);
-  const verdict = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
-  const settlement = orElsewhere(deps, job, {
+  const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };
+  const settlement = orFailOver(deps, job, {
     outcome,
     lease: handover.lease,
-    judged: judge(job, outcome, verdict),
+    judged: judge(job, outcome, context),
   });
-  note(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
+  observe(deps, job, { outcome, settlement, ms: deps.clock.monotonicMs() - startedMs });
   return settlement;
 }
 
-/** What was put off goes over the next connector of its route, where one is free. */
-function orElsewhere(
+/** A message that was deferred goes over the next connector of its route, where one is free. */
+function orFailOver(
   { nextConnector }: Sending,
   job: ClaimedJob,
   attempt: { readonly outcome: SendOutcome; readonly lease: Lease; readonly judged: Settlement },
 ): Settlement {
   const { outcome, lease, judged } = attempt;
-  if (judged.next.kind === "again" && isPutOff(job, outcome, lease.failover)) {
-    return nextConnector.deferred(job.messageId, lease) ? judgeElsewhereNow(judged) : judged;
+  if (judged.next.kind === "again" && canFailOver(job, outcome, lease.failover)) {
+    return nextConnector.deferred(job.messageId, lease) ? judgeFailover(judged) : judged;
   }
   nextConnector.forget(job.messageId);
   return judged;
 }
 
-/** Nobody is left that it may go to. */
+/** All recipients still to be tried are suppressed. */
 function judgeSkipped(deps: SenderDeps, job: ClaimedJob, skipped: Skipped | undefined): Settlement {
-  const outcome = withSkipped({ parts: [], countsAsAttempt: false }, skipped);
-  const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
-  note(deps, job, { outcome, settlement, ms: 0 });
-  return settlement;
+  return judgeUnsent(deps, job, withSkipped({ parts: [], countsAsAttempt: false }, skipped));
 }
 
-/** A STOP came while it was in the queue. */
+/** The recipient has opted out while the message was in the queue. */
 const OPTED_OUT = {
   kind: "impossible",
   error: { code: "opted_out", message: "the recipient has opted out of this sender's messages" },
@@ -220,18 +218,20 @@ function judgeImpossible(
 ): Settlement {
   const length = Math.max(1, job.progress.parts.length);
   const rejected = { kind: "rejected", error: outgoing.error } as const;
-  const outcome: SendOutcome = {
-    parts: Array.from({ length }, (_, index) =>
-      outgoing.only?.includes(index) === false ? undefined : rejected,
-    ),
-    countsAsAttempt: false,
-  };
+  const isImpossible = (index: number) => outgoing.only === undefined || outgoing.only.includes(index);
+  const parts = Array.from({ length }, (_, index) => (isImpossible(index) ? rejected : undefined));
+  return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
+}
+
+/** An outcome that was decided here: no connector had a part in it. */
+function judgeUnsent(deps: SenderDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {
   const settlement = judge(job, outcome, { now: deps.clock.now(), connectorId: "postrider", jitter: 0 });
-  note(deps, job, { outcome, settlement, ms: 0 });
+  observe(deps, job, { outcome, settlement, ms: 0 });
   return settlement;
 }
 
-function note(
+/** Tells metrics and the debug log of an attempt. */
+function observe(
   deps: SenderDeps,
   job: ClaimedJob,
   attempt: { readonly outcome: SendOutcome; readonly settlement: Settlement; readonly ms: number },
@@ -253,7 +253,7 @@ function note(
   );
 }
 
-/** Keeps at it while the database is away: what a provider said is not thrown away for a full disk. */
+/** Tries until the database is back: what a provider said must not be lost to a full disk. */
 async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
   for (;;) {
     try {
