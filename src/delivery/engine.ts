@@ -20,11 +20,11 @@ import type { Shares } from "./shares/shares.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
-/** How often the configuration's version is looked at where no one says that it has changed. */
+/** How often the version of the configuration is read, where nobody says that it has changed. */
 const RECONCILE_MS = 1_000;
 
-/** How long `stop` waits for answers before it asks the channels to give up on them: they need time to close. */
-const PATIENCE_MS = 12_000;
+/** How long `stop` waits for answers. Then the channels are told to give up on them, which leaves them time to close. */
+const GIVE_UP_AFTER_MS = 12_000;
 
 /** Connectors and routes loaded at once. */
 const PAGE = 1_000;
@@ -37,7 +37,7 @@ export interface DeliveryLog {
   error(fields: Record<string, unknown>, message: string): void;
 }
 
-/** Where the numbers go. */
+/** What the metrics are told. */
 export interface Observe {
   attempt(attempt: {
     channel: ChannelName;
@@ -46,7 +46,7 @@ export interface Observe {
     ms: number;
   }): void;
   unconfirmed(channel: ChannelName): void;
-  /** Receipts that matched nothing and were too many. */
+  /** Receipts that matched no message, deleted because there were too many of them. */
   droppedReceipts(dropped: { connector: string; receipts: number }): void;
 }
 
@@ -73,22 +73,20 @@ export interface EngineDeps {
 /** Everything between the queue and the channels: a worker per route, an outlet per connector. */
 export interface Engine {
   start(): Promise<void>;
-  /** Looks at the configuration now; where the engine does not run there is nothing to look for. */
+  /** Applies the configuration as it is now; does nothing before `start`. */
   reconcile(): Promise<void>;
-  /** Names of the loops that have not turned within `ms`. */
+  /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];
-  /** To be asked before each claim of anything. */
+  /** Under whom things are claimed now; ask anew before every claim. */
   claimant(): Claimant;
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
-  /** Receipts that have been stored, and what they were about: connectors are judged by when they come. */
+  /** Receipts that have been stored, with their results: a connector's health depends on when its receipts come. */
   noteReceipts(receipts: readonly Receipt[], results: readonly ReceiptResult[]): void;
   /** Finishes what is in hand, within 20 s. */
   stop(): Promise<void>;
 }
-
-const UNREAD = "the configuration could not be read";
 
 export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
@@ -106,32 +104,32 @@ export function createEngine(deps: EngineDeps): Engine {
     workers.wakeAll();
   });
 
-  const watch = async () => {
-    while (!stopping.signal.aborted) {
-      await reconcile().catch((error) => deps.log.warn({ err: error }, UNREAD));
-      await sleep(clock, RECONCILE_MS, stopping.signal);
-    }
-  };
-
   return {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
       await deps.shares?.start();
       await reconcile();
-      watching = Promise.all([watch(), inquire(inquiry, stopping.signal)]);
+      watching = Promise.all([
+        keepReconciled(deps, reconcile, stopping.signal),
+        inquire(inquiry, stopping.signal),
+      ]);
     },
-    reconcile: async () => void (isStarted && (await reconcile())),
+    async reconcile() {
+      if (isStarted) await reconcile();
+    },
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     claimant: () => deps.shares?.claimant() ?? NOBODY_ELSE,
-    connectorStatus: (connectorId) => statusOf(outlets.get(connectorId)),
-    connectors: () =>
-      outlets.all().map((outlet) => ({ id: outlet.channel.connectorId, status: statusOf(outlet) })),
+    connectorStatus(connectorId) {
+      const outlet = outlets.get(connectorId);
+      return outlet && statusOf(outlet);
+    },
+    connectors: () => outlets.all().map(toConnector),
     noteReceipts: (receipts, results) => noteReceipts(outlets, receipts, results),
     async stop() {
       stopping.abort();
       unsubscribe();
-      const cancel = clock.after(PATIENCE_MS, () => givingUp.abort());
+      const cancel = clock.after(GIVE_UP_AFTER_MS, () => givingUp.abort());
       await workers.stop();
       cancel();
       await watching;
@@ -141,10 +139,12 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-function statusOf(outlet: Outlet): ConnectorStatus;
-function statusOf(outlet: Outlet | undefined): ConnectorStatus | undefined;
-function statusOf(outlet: Outlet | undefined): ConnectorStatus | undefined {
-  return outlet && { ...outlet.channel.status(), health: outlet.health() };
+function toConnector(outlet: Outlet) {
+  return { id: outlet.channel.connectorId, status: statusOf(outlet) };
+}
+
+function statusOf({ channel, health }: Outlet): ConnectorStatus {
+  return { ...channel.status(), health: health() };
 }
 
 function noteReceipts(
@@ -158,7 +158,7 @@ function noteReceipts(
   }
 }
 
-/** The two meet in the line: outlets tell it of free slots, workers that found none stand in it. */
+/** Outlets and workers are joined by a line: workers that find no free slot wait in it, and outlets call them. */
 function createParts(deps: EngineDeps, signal: AbortSignal): { outlets: Outlets; workers: Workers } {
   const line = createSlotLine();
   const onSlots = () => {
@@ -166,17 +166,17 @@ function createParts(deps: EngineDeps, signal: AbortSignal): { outlets: Outlets;
     workers.nudgeAll();
   };
   const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
-  const workers: Workers = createWorkersOf(deps, { outlets, line, signal });
+  const workers: Workers = createRouteWorkers(deps, { outlets, line, signal });
   return { outlets, workers };
 }
 
-interface WorkersParts {
+interface WorkerParts {
   readonly outlets: Outlets;
   readonly line: SlotLine;
   readonly signal: AbortSignal;
 }
 
-function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersParts): Workers {
+function createRouteWorkers(deps: EngineDeps, { outlets, line, signal }: WorkerParts): Workers {
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -186,15 +186,7 @@ function createWorkersOf(deps: EngineDeps, { outlets, line, signal }: WorkersPar
     outletOf: outlets.get,
     signal,
   });
-  return createWorkers((route) =>
-    createWorker({
-      ...deps,
-      route,
-      send,
-      line,
-      outletOf: outlets.get,
-    }),
-  );
+  return createWorkers((route) => createWorker({ ...deps, route, send, line, outletOf: outlets.get }));
 }
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {
@@ -207,15 +199,27 @@ async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: numbe
 
 type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
 
-/** Loads the configuration and applies it, when its version has changed since the last time. One run at a time. */
+/** Notices changes of the configuration that nobody told of, until `signal` aborts. */
+async function keepReconciled(
+  { clock, log }: EngineDeps,
+  reconcile: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await reconcile().catch((error) => log.warn({ err: error }, "the configuration could not be read"));
+    await sleep(clock, RECONCILE_MS, signal);
+  }
+}
+
+/** Makes the function that loads the configuration, and applies it where its version has changed. One run at a time. */
 function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   let seenVersion = -1;
   let running: Promise<void> = Promise.resolve();
   const run = async () => {
     const version = await deps.records.version();
     if (version === seenVersion) return;
-    const connectors = await all(deps.records, "connectors");
-    const routes = await all(deps.records, "routes");
+    const connectors = await listAll(deps.records, "connectors");
+    const routes = await listAll(deps.records, "routes");
     apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
     seenVersion = version;
   };
@@ -225,7 +229,10 @@ function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   };
 }
 
-async function all<K extends "connectors" | "routes">(records: Records, kind: K): Promise<RecordTypes[K][]> {
+async function listAll<K extends "connectors" | "routes">(
+  records: Records,
+  kind: K,
+): Promise<RecordTypes[K][]> {
   const found: RecordTypes[K][] = [];
   for (let after: string | undefined; ; ) {
     const page = await records.list(kind, {}, { ...(after !== undefined && { after }), limit: PAGE });
