@@ -1,4 +1,4 @@
-/** What is wrong at the moment, as far as this process can see. */
+/** What is wrong now, as far as this process can see: the conditions that alarms are raised for. */
 import type { ChannelStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
 import { readSetting } from "../core/records/settings.ts";
@@ -7,13 +7,13 @@ import type { QueueBacklog, ReceiptStore, UpkeepStore } from "../store/store.ts"
 export interface AlarmSources {
   readonly upkeep: Pick<UpkeepStore, "backlog">;
   readonly receipts: Pick<ReceiptStore, "overdue">;
-  /** Those that this process runs. */
+  /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
 }
 
 export interface Situation {
   readonly now: number;
-  /** Of the instance. */
+  /** The instance's, by name. */
   readonly settings: Readonly<Record<string, string>>;
   readonly isRaised: (name: AlarmName, subject: string) => boolean;
 }
@@ -26,15 +26,15 @@ export async function findConditions(
   return [
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await upkeep.backlog()).flatMap((queue) => ofQueue(queue, situation)),
-    // Those of a connector that was deleted or switched off never come, and nobody can do anything about it.
+    // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
     ...(await receipts.overdue())
       .filter(({ connectorId }) => running.has(connectorId))
       .flatMap((overdue) => ofReceipts(overdue, situation)),
   ];
 }
 
-/** Told by the channel, which knows that it does not mend itself. */
-const REFUSED: Readonly<Record<NonNullable<ChannelStatus["alarm"]>, AlarmName>> = {
+/** The alarm for each fault that a channel reports: faults that do not mend themselves. */
+const ALARM_OF_FAULT: Readonly<Record<NonNullable<ChannelStatus["alarm"]>, AlarmName>> = {
   bind_refused: "connector_bind_refused",
   credentials_refused: "connector_credentials_refused",
 };
@@ -46,12 +46,12 @@ function ofConnector(id: string, status: ChannelStatus, { settings }: Situation)
     const raiseAfterMs = readSetting(settings, "alarm_connector_down_seconds") * 1_000;
     conditions.push({ name: "connector_down", subject: id, reason, raiseAfterMs });
   }
-  if (alarm) conditions.push({ name: REFUSED[alarm], subject: id, reason, raiseAfterMs: 0 });
+  if (alarm) conditions.push({ name: ALARM_OF_FAULT[alarm], subject: id, reason, raiseAfterMs: 0 });
   return conditions;
 }
 
-/** Once raised, the alarm stays until there is half as much of it: what hovers at the limit is one alarm. */
-const CLEARED_AT = 0.5;
+/** A raised alarm is cleared only below this part of its limit, so that a value hovering at the limit raises one alarm. */
+const CLEARED_BELOW = 0.5;
 
 function ofQueue(
   { queue, oldestReadySince }: QueueBacklog,
@@ -59,7 +59,7 @@ function ofQueue(
 ): readonly Condition[] {
   const limit = readSetting(settings, "alarm_queue_age_seconds");
   const age = Math.floor((now - (oldestReadySince ?? now)) / 1_000);
-  if (age < limit * (isRaised("queue_too_old", queue) ? CLEARED_AT : 1)) return [];
+  if (age < limit * (isRaised("queue_too_old", queue) ? CLEARED_BELOW : 1)) return [];
   const reason = `its oldest job has been due for ${age} s`;
   return [{ name: "queue_too_old", subject: queue, reason, raiseAfterMs: 0 }];
 }
@@ -69,7 +69,7 @@ function ofReceipts(
   { settings, isRaised }: Situation,
 ): readonly Condition[] {
   const limit = readSetting(settings, "alarm_receipts_overdue");
-  const isOver = parts >= limit * (isRaised("receipts_overdue", connectorId) ? CLEARED_AT : 1);
+  const isOver = parts >= limit * (isRaised("receipts_overdue", connectorId) ? CLEARED_BELOW : 1);
   if (limit === 0 || !isOver) return [];
   const reason = `${parts} segments have no receipt in time`;
   return [{ name: "receipts_overdue", subject: connectorId, reason, raiseAfterMs: 0 }];

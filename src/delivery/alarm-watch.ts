@@ -1,4 +1,4 @@
-/** Looks for what somebody has to see to, and says so: in the log, to whoever asks, and to `tell`. */
+/** Looks for what an operator has to act on, and reports it: in the log, to whoever asks, and to `tell`. */
 import {
   type Alarm,
   type AlarmChange,
@@ -18,7 +18,7 @@ export interface AlarmWatchDeps extends AlarmSources {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
   readonly log: DeliveryLog;
-  /** Must not wait, nor throw. */
+  /** Called on every change; must not wait, nor throw. */
   readonly tell: (change: AlarmChange) => void;
 }
 
@@ -46,7 +46,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
     const judged = judgeAlarms(troubles, conditions, now);
     troubles = judged.troubles;
     for (const change of judged.changes) {
-      write(log, change);
+      logChange(log, change);
       tell(change);
     }
   };
@@ -69,7 +69,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   };
 }
 
-function write(log: DeliveryLog, { kind, alarm: { name, subject, reason } }: AlarmChange): void {
+function logChange(log: DeliveryLog, { kind, alarm: { name, subject, reason } }: AlarmChange): void {
   const fields = { alarm: kind === "raised", alarm_name: name, subject, reason };
   if (kind === "raised") log.warn(fields, `alarm: ${name}`);
   else log.info(fields, `alarm cleared: ${name}`);

@@ -4,22 +4,22 @@ import type { DeliveryLog } from "./engine.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A message answers 404 seven days after its creation, and its rows may go. */
+/** Seven days after its creation a message answers 404, and its rows may go once it is final. */
 const RETENTION_MS = 7 * DAY_MS;
 
-/** What is still unfinished then goes by day 16. */
+/** By day 16 its rows go even where it is not final. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;
 
-/** What there is of a long message from a handset is shown when its other parts have not come for so long. */
+/** When parts of a long message from a handset have not come after this long, it is shown without them. */
 const PARTS_PATIENCE_MS = 10 * 60_000;
 
-/** Rows moved by one transaction: short enough that accepting does not notice. */
+/** Rows that one transaction moves: few enough not to hold up accepting. */
 const CHUNK = 500;
 
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
-  /** One bounded piece of work; the number of rows it moved. */
+  /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
   readonly run: (store: UpkeepStore, now: number) => Promise<number>;
 }
 
@@ -47,7 +47,7 @@ const CHORES: readonly Chore[] = [
 
 export interface Upkeep {
   start(): void;
-  /** Names of the chores that have not turned within `ms` of their time. */
+  /** Names of the chores that are more than `ms` late. */
   stalled(ms: number): readonly string[];
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createUpkeep(deps: {
   readonly store: UpkeepStore;
   readonly clock: Clock;
   readonly log: DeliveryLog;
-  /** Beside those of the queue. */
+  /** More chores, beside those of the queue. */
   readonly chores?: readonly Chore[];
 }): Upkeep {
   const chores = [...CHORES, ...(deps.chores ?? [])];
@@ -93,7 +93,7 @@ export function createUpkeep(deps: {
   };
 }
 
-/** Asks first: a sweep that finds nothing shall cost no transaction. */
+/** Asks first: looking for nothing ten times a second must not cost a transaction. */
 async function stageDue(store: UpkeepStore, now: number): Promise<number> {
   const nextDueAt = await store.nextDueAt();
   return nextDueAt !== undefined && nextDueAt <= now ? store.stage(now, CHUNK) : 0;

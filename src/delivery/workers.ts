@@ -16,7 +16,7 @@ export interface Workers {
 /** @param create makes the worker of a route; the route is read anew at every turn, since its connectors may change */
 export function createWorkers(create: (route: () => Route) => Worker): Workers {
   const open = new Map<string, { route: Route; readonly worker: Worker }>();
-  /** Of routes that are gone: they still have messages in hand. */
+  /** Workers of routes that are gone, while they still have messages in flight. */
   const leaving = new Set<Promise<void>>();
 
   const add = (route: Route) => {

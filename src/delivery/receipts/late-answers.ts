@@ -3,10 +3,10 @@ import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { type ReceiptStore, StoreUnavailable } from "../../store/store.ts";
 import type { DeliveryLog } from "../engine.ts";
 
-/** Late answers that wait to be stored: an SMSC that wakes up gives all it owes at once. Those beyond are given up. */
+/** Late answers that may wait to be stored: an SMSC that recovers sends all it owes at once. Those beyond are dropped. */
 const MAX_WAITING = 10_000;
 
-/** Between tries to store one while the database is away, and for how long. */
+/** How often, and for how long, storing is tried while the database is away. */
 const RETRY_MS = 1_000;
 const GIVE_UP_MS = 10_000;
 
@@ -18,7 +18,7 @@ export interface LateAnswersDeps {
 
 const NEVER = new AbortController().signal;
 
-/** Takes what channels hear of parts they had given up on. Returns at once and never throws. */
+/** Stores late answers: those to parts that a channel had already reported as unconfirmed. Returns at once and never throws. */
 export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) => void {
   let waiting = 0;
   const take = async (answer: LateAnswer) => {

@@ -1,4 +1,4 @@
-/** Receipts that do not come: their messages are flagged, and the provider is asked where it can be. */
+/** Receipts that are overdue: their messages are flagged, and providers that can be asked about them are. */
 import type { Channel } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import { QUESTION_WAITS_MS } from "../../core/receipts/overdue-receipt.ts";
@@ -10,14 +10,14 @@ import type { Chore } from "../upkeep.ts";
 /** Parts flagged by one transaction. */
 const CHUNK = 200;
 
-/** So many questions each connector is asked at the most, so often: they share its window and its rate with messages. */
+/** Every round, each connector is asked at most this many questions: they share its window and its rate with messages. */
 const QUESTIONS = 20;
 const ROUND_MS = 10_000;
 
-/** A round that takes longer is broken off; what it did not come to is asked another time. */
+/** A round that takes longer is broken off; the rest is asked in another one. */
 const LONGEST_ROUND_MS = 60_000;
 
-/** Flags what has been without a receipt for longer than `receipt_overdue_after_minutes`. */
+/** Flags messages without a receipt for longer than `receipt_overdue_after_minutes`. */
 export function overdueChore(store: {
   readonly receipts: Pick<ReceiptStore, "flagOverdue">;
   readonly records: Pick<Records, "settings">;

@@ -3,13 +3,13 @@ import type { ReceiptStore } from "../../store/store.ts";
 import type { DeliveryLog, Observe } from "../engine.ts";
 import type { Chore } from "../upkeep.ts";
 
-/** Receipts of one connector that may be parked. Those that wait for their message are few; a flood is something else. */
+/** Receipts of one connector that may be parked. Only few wait for their message at a time; more than this match nothing. */
 export const MAX_PARKED = 100_000;
 
-/** Of one connector, by one transaction. */
+/** Receipts of one connector that one transaction deletes. */
 const CHUNK = 500;
 
-/** Between two lines about it in the log. */
+/** Between two log lines about it. */
 const TELL_EVERY_MS = 60_000;
 
 export interface ParkedBoundDeps {
@@ -19,7 +19,7 @@ export interface ParkedBoundDeps {
   readonly observe: Pick<Observe, "droppedReceipts">;
 }
 
-/** Keeps a provider whose receipts match nothing from filling the disk: the oldest go. */
+/** Keeps a provider whose receipts match nothing from filling the disk: the oldest are deleted. */
 export function parkedBoundChore({ receipts, clock, log, observe }: ParkedBoundDeps): Chore {
   let untold = new Map<string, number>();
   let toldAtMs = Number.NEGATIVE_INFINITY;

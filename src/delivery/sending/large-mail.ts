@@ -3,15 +3,15 @@ import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { Queue } from "../../store/store.ts";
 import type { Lane } from "../outlets/lane.ts";
 
-/** What is not large needs no place, and takes none. */
+/** Takes a place for a large message. Other messages need none, and always may go. */
 export function enterLane(lane: Lane, { content }: ClaimedJob): ReturnType<Lane["enter"]> {
   const isApart = content.channel === "email" && content.isBodyApart === true;
-  return isApart || isLargeContent(content) ? lane.enter() : FREE;
+  return isApart || isLargeContent(content) ? lane.enter() : NO_PLACE_NEEDED;
 }
 
-const FREE = { leave() {} };
+const NO_PLACE_NEEDED = { leave() {} };
 
-/** The job with its texts, which a claim may have left where they were. One whose texts have been wiped since is past sending. */
+/** The job with its texts, which a claim leaves in the store where they are large. None where they have been wiped since. */
 export async function withLargeBody(job: ClaimedJob, queue: Pick<Queue, "largeBody">): Promise<ClaimedJob> {
   const { content, messageId } = job;
   if (content.channel !== "email" || !content.isBodyApart) return job;

@@ -1,7 +1,7 @@
 import type { OutgoingEmail } from "../../channels/channel.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
-/** One recipient of a message that asked for a way out. */
+/** One recipient of a message that was accepted with `unsubscribe`. */
 export interface UnsubscribeOffer extends Pick<OutgoingEmail, "accountId" | "messageId" | "returnPathHost"> {
   readonly part: number;
   /** Lower case. */
@@ -11,7 +11,7 @@ export interface UnsubscribeOffer extends Pick<OutgoingEmail, "accountId" | "mes
 /** The header fields of an offer (RFC 2369, RFC 8058); none where there is no address to offer. */
 export type UnsubscribeHeaders = (offer: UnsubscribeOffer) => Promise<Readonly<Record<string, string>>>;
 
-/** Adds the fields to an email that asked for them. Each of its jobs has one recipient, whose link it is. */
+/** Adds the fields to an email that asked for them. Such an email has a job for each recipient, so that each gets a link of its own. */
 export async function offerUnsubscribe(outgoing: Outgoing, headersOf: UnsubscribeHeaders): Promise<Outgoing> {
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "email") return outgoing;
   const { message } = outgoing;

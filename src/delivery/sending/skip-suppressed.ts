@@ -3,12 +3,12 @@ import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import type { SuppressionStore } from "../../store/store.ts";
 import type { Outgoing } from "./to-outgoing.ts";
 
-/** Recipients that are not written to, by index. */
+/** Outcomes of suppressed recipients, by part index. */
 export type Skipped = ReadonlyMap<number, PartOutcome>;
 
 /**
- * Leaves out of an email whom the account's suppression list holds now: a message may have waited for days. Asked just
- * before the wire, so that what others have learned meanwhile counts.
+ * Leaves out of an email the recipients that are on the account's suppression list. Asked just before the message is
+ * sent: it may have waited for days, and bounces of other messages may have added to the list.
  */
 export async function skipSuppressed(
   outgoing: Outgoing,
@@ -36,7 +36,7 @@ function rejected(reason: string): PartOutcome {
   return { kind: "rejected", error: { code: "suppressed", message } };
 }
 
-/** What an attempt came to, together with those it left out. */
+/** The outcome of an attempt, completed by those of the recipients that it left out. */
 export function withSkipped(outcome: SendOutcome, skipped: Skipped | undefined): SendOutcome {
   if (!skipped) return outcome;
   const length = Math.max(outcome.parts.length, ...[...skipped.keys()].map((index) => index + 1));

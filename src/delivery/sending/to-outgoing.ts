@@ -8,19 +8,19 @@ import { covers, holdsUnconfirmed } from "../judge.ts";
 import type { Skipped } from "./skip-suppressed.ts";
 
 export type Outgoing =
-  /** `skipped` are recipients that it does not go to. */
+  /** `skipped`: the outcomes of recipients that it does not go to. */
   | { readonly kind: "ready"; readonly message: OutgoingMessage; readonly skipped?: Skipped }
-  /** It can never be sent: `only` of its parts, or (absent) all. */
+  /** It can never be sent. `only`: the parts this is about; absent: all. */
   | { readonly kind: "impossible"; readonly error: MessageError; readonly only?: readonly number[] }
-  /** All that is open may have left us already, and the account wants none of it sent again. */
+  /** All parts still open may have been sent already, and the account wants nothing sent twice. */
   | { readonly kind: "held" };
 
-/** What an email goes out with on account of its sender's domain. */
+/** What the sender's domain adds to an email. */
 export type SenderDomain = Pick<OutgoingEmail, "dkim" | "returnPathHost">;
 
 export type FindSenderDomain = (accountId: string, domain: string) => Promise<SenderDomain>;
 
-/** Turns a claimed job into what a channel is given; an SMS without a wait: most are that. */
+/** Turns a claimed job into what a channel is given. Without a promise for an SMS: most messages are SMS, and a wait costs. */
 export function toOutgoing(
   job: ClaimedJob,
   remainingMs: number,
