@@ -1,20 +1,20 @@
 /** The fields of a connector that say which certificate is taken. */
 export interface CertificateFields {
-  /** The field for the PEM of an authority. */
+  /** Name of the field for the authority's certificate (PEM). */
   readonly authority: string;
-  /** One is set. */
+  /** Whether that field is set. */
   readonly hasAuthority: boolean;
-  /** What the certificate has to be for, as a sentence calls it. */
+  /** What the certificate has to name, as a sentence calls it: "`host`". */
   readonly host: string;
 }
 
-/** Why there is no connection; where a certificate was not taken, with what to do about it. */
+/** The reason why there is no connection; where a certificate was not accepted, with what to do about it. */
 export function withCertificateAdvice(reason: string, fields: CertificateFields): string {
   const advice = ADVICE.find(({ words }) => words.test(reason))?.say(fields);
   return advice === undefined ? reason : `${reason}; ${advice}`;
 }
 
-/** By the words of the runtime (BoringSSL's and Node's): not every way to them keeps its code. */
+/** Found by the runtime's words (BoringSSL's and Node's), since not every path keeps the error's code. */
 const ADVICE: readonly { readonly words: RegExp; readonly say: (fields: CertificateFields) => string }[] = [
   { words: /self[- ]signed certificate|issuer certificate|verify the first certificate/i, say: authority },
   {

@@ -1,6 +1,6 @@
 /**
- * A way out. The delivery engine knows providers only through this file; `channel.contract.ts` says what every
- * implementation owes it.
+ * A channel is a way out: SMPP, an HTTP gateway, SMTP, the simulator. The delivery engine knows providers only through
+ * this file; `channel.contract.ts` tests what every implementation owes it.
  */
 import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
@@ -19,29 +19,30 @@ export interface Channel {
   readonly connectorId: string;
   /** Longest time one `send` may take, milliseconds. Leases outlast it. */
   readonly sendTimeoutMs: number;
-  /** It keeps `max_per_second` itself, segment by segment; otherwise the engine does, message by message. */
+  /** The channel itself keeps to `max_per_second`, segment by segment. Absent: the engine does, message by message. */
   readonly keepsRate?: true;
-  /** So many of the messages under way may be large (`core/email/large-body.ts`); absent: four. */
+  /** How many large messages (`core/email/large-body.ts`) may be under way at a time; absent: four. */
   readonly largeAtATime?: number;
-  /** It speaks to many hosts, each message to others: what one of them answers says nothing of the connector. */
+  /** It talks to the hosts of many recipients: what one of them answers says nothing about the connector. */
   readonly reachesMany?: true;
-  /** Begins to connect, and keeps connected; returns at once and never throws. */
+  /** Begins to connect, and stays connected. Returns at once and never throws. */
   start(): void;
   /** How many messages may be handed over now. 0 while not connected, paused, or full. */
   freeSlots(): number;
   /**
-   * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops
-   * waiting and reports what it knows (`unconfirmed` for what was fully written and not answered).
+   * Hands one message to the provider, once. Never throws: whatever happens is an outcome. On abort it stops waiting and
+   * reports what it knows: `unconfirmed` for parts that were fully written and not answered.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome>;
-  /** How many parts an SMS is sent in; absent: one. `undefined` where it can never be sent. */
+  /** How many parts an SMS is sent in; `undefined` if it can never be sent. Without this method it is one. */
   partsOf?(message: OutgoingSms): number | undefined;
   /**
-   * Asks the provider what became of parts it took; where it can be asked. Resolves with what is final by now, in any
-   * order; a part that is not, or of which there is no answer, is left out. Never throws, and ends early on abort.
+   * Asks the provider what became of parts it took; absent where it cannot be asked. Resolves with receipts of the parts
+   * that are final by now, in any order. Parts that are not, or that got no answer, are left out. Never throws, and ends
+   * early on abort.
    */
   query?(parts: readonly QueriedPart[], signal: AbortSignal): Promise<readonly Receipt[]>;
-  /** Takes no more, waits for answers under way (bounded), closes. */
+  /** Takes no more messages, waits for answers under way (not for ever), and closes. */
   stop(): Promise<void>;
   status(): ChannelStatus;
 }
@@ -50,17 +51,17 @@ export interface ChannelStatus {
   readonly state: "stopped" | "connecting" | "up" | "down";
   /** Since when, Unix milliseconds. */
   readonly since: number;
-  /** Why it is down, or not all of it is up, in words for the operator. */
+  /** Why it is down, or not wholly up, in words for the operator. */
   readonly reason?: string;
-  /** Connections that are up, and how many there are to be, where they are kept up. */
+  /** For channels that keep connections up: how many are up, and how many there should be. */
   readonly binds?: { readonly up: number; readonly of: number };
-  /** What it sends at the most now, a second. `isReduced`: the provider has asked for less than is configured. */
+  /** The most it sends now, a second. `isReduced`: the provider has asked for less than is configured. */
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
-  /** What somebody has to see to; it does not mend itself. */
+  /** A fault that does not mend itself: an operator has to act. */
   readonly alarm?: "bind_refused" | "credentials_refused";
 }
 
-/** As the delivery engine knows it. */
+/** The channel's status, and what the delivery engine knows beside it. */
 export interface ConnectorStatus extends ChannelStatus {
   readonly health?: ConnectorHealth;
 }
@@ -68,7 +69,7 @@ export interface ConnectorStatus extends ChannelStatus {
 export interface QueriedPart {
   /** As the provider wrote it: `Part.providerMessageId`. */
   readonly providerMessageId: string;
-  /** The sender it went out with, where the message named one. */
+  /** The sender the message was sent with, where it named one. */
   readonly from?: string;
 }
 
@@ -79,7 +80,7 @@ interface Outgoing {
   readonly accountId: string;
   /** The message's parts so far; those neither `pending` nor `unconfirmed` are not to be sent again. */
   readonly parts: readonly Part[];
-  /** Indexes this attempt covers; absent: all that are still to be sent. */
+  /** Indexes of the parts this attempt covers; absent: all that are still to be sent. */
   readonly only?: readonly number[];
   /** 1 for the first attempt that reaches the wire. */
   readonly attempt: number;
@@ -93,7 +94,7 @@ export interface OutgoingSms extends Outgoing {
   /** E.164, with `+`. */
   readonly to: string;
   readonly from?: string;
-  /** Rendered; absent where the provider (or the simulator) works from the template ids. */
+  /** The rendered text; absent where the provider (or the simulator) works from the template ids. */
   readonly text?: string;
   readonly content: SmsContent;
 }
@@ -101,25 +102,25 @@ export interface OutgoingSms extends Outgoing {
 export interface OutgoingEmail extends Outgoing {
   readonly channel: "email";
   readonly content: EmailContent;
-  /** For signing, with each of them; absent where the domain has no key. A text is PEM. */
+  /** The keys to sign with, each making a signature of its own; absent where the domain has none. A string is PEM. */
   readonly dkim?: readonly {
     readonly domain: string;
     readonly selector: string;
     readonly privateKey: KeyObject | string;
   }[];
-  /** Whose addresses bounces can be sent to; absent: they go to the sender. */
+  /** The host whose addresses bounces are sent to; absent: they go to the sender. */
   readonly returnPathHost?: string;
 }
 
-/** This process's part of a connector that several processes have together. */
+/** This process's part of a connector that several processes share. */
 export interface Share {
-  /** Slots of the connector in all: binds where it has binds, else equal parts of its rate. */
+  /** How many slots the connector has in all. A slot is a bind, or an equal part of the rate where there are no binds. */
   readonly of: number;
-  /** Numbers of the slots that this process may use now, from 0. */
+  /** Numbers, from 0, of the slots that this process may use now. */
   held(): ReadonlySet<number>;
   /**
-   * Calls `listener` when `held` has changed. What is no longer held is given to another process when its promise
-   * has resolved; with `limitMs`, nothing may go on after so many milliseconds.
+   * Calls `listener` when `held` has changed. Slots that are no longer held go to another process once the listener's
+   * promise has resolved. With `limitMs`, nothing may use them any more after that many milliseconds.
    */
   onChange(listener: (limitMs?: number) => Promise<void>): void;
 }
@@ -131,25 +132,25 @@ export interface ChannelDeps {
   readonly log: ChannelLog;
   /** Called when `freeSlots` may have grown. */
   readonly onSlots: () => void;
-  /** Absent: the whole connector is this process's. */
+  /** Absent: no other process uses the connector. */
   readonly share?: Share;
-  /** Stores receipts; resolves when they are durable. Only then may they be acknowledged. */
+  /** Stores receipts. They may be acknowledged only when this has resolved: then they are durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
-  /** Stores messages from handsets; resolves when they are durable. Only then may they be acknowledged. Absent: refuse. */
+  /** Stores messages from handsets, and is to be waited for likewise. Absent: they are refused. */
   readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
-  /** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
+  /** Tells of a part that was reported as `unconfirmed` and had been taken after all; it may have been sent again since. */
   readonly onLateAnswer?: (answer: LateAnswer) => void;
-  /** For channels that find the hosts to talk to by themselves. */
+  /** For channels that look up the hosts to talk to. */
   readonly network?: Network;
-  /** Absent: what domains publish is forgotten when the process ends. */
+  /** Keeps the policies that domains publish; absent: they are forgotten when the process ends. */
   readonly mailPolicies?: MailPolicies;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
-  /** Makes large mail on another thread; absent: it is made here, and the others wait meanwhile. */
+  /** Composes large mail on another thread; absent: it is composed on this one, and holds up everything else. */
   readonly composeAside?: ComposeAside;
-  /** Where providers reach this service, without a slash at the end; absent or `undefined`: not known. */
+  /** The URL at which providers reach this service, without a slash at the end; absent or `undefined`: not known. */
   readonly publicUrl?: () => Promise<string | undefined>;
 }
 
@@ -159,7 +160,7 @@ export interface ChannelLog {
   debug(fields: Record<string, unknown>, message: string): void;
 }
 
-/** In every kind's configuration; kept to by the channel where it `keepsRate`, else by the delivery engine. */
+/** A field of every kind's configuration. The channel keeps to it where it `keepsRate`, else the delivery engine does. */
 export const MAX_PER_SECOND = Type.Optional(
   Type.Number({
     exclusiveMinimum: 0,
@@ -168,26 +169,26 @@ export const MAX_PER_SECOND = Type.Optional(
   }),
 );
 
-/** A kind of connector: how its configuration looks, how to open and how to try it. */
+/** A kind of connector: what its configuration looks like, how to open one, and how to check it. */
 export interface ConnectorKind {
   readonly kind: string;
   readonly channel: "sms" | "email";
-  /** JSON schema (typebox object) of `Connector.config`, with defaults. snake_case, as the admin API shows it. */
+  /** JSON schema (a typebox object) of `Connector.config`, with defaults; snake_case, as the admin API shows it. */
   readonly config: TSchema;
-  /** Names of the fields kept in `Connector.secrets`, all optional strings. */
+  /** Names of the fields of `Connector.secrets`, all optional strings. */
   readonly secrets: readonly string[];
-  /** What the schema cannot say of a configuration that fits it, by field; empty when it is good. */
+  /** Problems that the schema cannot express, by field, of a configuration that fits it; empty when there are none. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
   open(connector: Connector, deps: ChannelDeps): Channel;
-  /** Connects, authenticates, says goodbye; sends nothing. At most 15 s. `reach`: for kinds that find their hosts by themselves. */
+  /** Connects, authenticates and disconnects, within 15 s; sends nothing. `reach`: for kinds that look up their hosts. */
   check(
     connector: Connector,
     clock: Clock,
     reach?: CheckReach,
   ): Promise<{ readonly ok: boolean; readonly detail: string }>;
-  /** How many slots its connectors have, of which one process at a time uses each; absent: only their rate is shared. */
+  /** How many slots a connector has, each used by one process at a time. Absent: processes share only its rate. */
   slots?(connector: Connector): number;
-  /** True where the provider renders the text by its template id, so that a template unknown here is no obstacle. */
+  /** True where the provider renders the text from the template id, so that the template need not be known here. */
   rendersTemplates?(connector: Connector): boolean;
   /** Present where providers report deliveries by HTTP requests to `callbackPath`. */
   readonly callbacks?: Callbacks;
@@ -195,46 +196,46 @@ export interface ConnectorKind {
 
 export interface CheckReach {
   readonly network: Network;
-  /** Whose hosts are to be tried; absent: the kind chooses. */
+  /** The domain whose hosts are tried; absent: the kind chooses one. */
   readonly domain?: string;
 }
 
 export interface Callbacks {
-  /** Which of the connector's secrets ends the path. Made with the connector; 16 to 128 of `A-Za-z0-9_-`. */
+  /** Name of the secret that the path ends in. It is made with the connector: 16 to 128 of `A-Za-z0-9_-`. */
   readonly tokenSecret: string;
-  /** False for a connector whose provider reports nothing: it has no path. Absent: every one has. */
+  /** False for a connector whose provider reports nothing, and which has no path therefore. Absent: all have one. */
   isUsedBy?(config: Connector["config"]): boolean;
-  /** Reads one request whose token was right. Stores nothing: the caller stores the receipts, and only then answers. */
+  /** Reads a request whose token was right. Stores nothing: the caller stores the receipts, and only then answers. */
   read(connector: Connector, request: CallbackRequest, web: Web): CallbackReading | Promise<CallbackReading>;
 }
 
-/** What a callback's reader may fetch: a signer's certificate. */
+/** How the reader of a callback fetches the certificate it is signed with. */
 export interface Web {
-  /** A GET over HTTPS, without redirects, of at most 64 KiB and within 10 s; `undefined` for all but a 200. */
+  /** The body of a GET over HTTPS: no redirects, at most 64 KiB, within 10 s; `undefined` for anything but a 200. */
   get(url: URL): Promise<string | undefined>;
 }
 
 export interface CallbackRequest {
   readonly method: string;
-  /** As the provider called it, query included: what signatures are made over. */
+  /** The URL as the provider called it, query included: signatures are made over it. */
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;
-  /** Unix milliseconds when it came. */
+  /** When the request came, Unix milliseconds. */
   readonly receivedAt: number;
 }
 
 export type CallbackReading =
   | {
       readonly kind: "receipts";
-      /** None, where it tells of nothing we keep. */
+      /** Empty where it reports nothing that is kept. */
       readonly receipts: readonly Receipt[];
-      /** What handsets wrote, where it tells of that. */
+      /** Messages from handsets, where it brings any. */
       readonly inbound?: readonly ReceivedSms[];
-      /** What the provider wants to hear once they are stored. */
+      /** What the provider expects to be answered once they are stored. */
       readonly answer: { readonly status: number; readonly body: string; readonly contentType: string };
     }
-  /** 400: cannot be read. 401: its signature or password is missing or wrong. */
+  /** 400: it cannot be read. 401: its signature or password is missing or wrong. */
   | { readonly kind: "refused"; readonly status: 400 | 401; readonly reason: string };
 
 /** Where a connector's callbacks arrive, below the public URL. */
