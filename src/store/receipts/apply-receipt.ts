@@ -6,16 +6,16 @@ import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
 import type { KnownMessage, ReceiptBooks, SizeOf } from "./receipt-books.ts";
 
-/** Moves the part that a receipt was matched with, inside a transaction. */
+/** Applies a receipt to the part it was matched with, inside a transaction. */
 export function applyToMatch<M extends KnownMessage>(
   books: ReceiptBooks<M>,
   receipt: Receipt,
   { message, part, by }: Match<M>,
 ): ReceiptResult {
-  return apply(books, receipt, { message, by, indexes: partsOf(message.progress.parts, receipt, part) });
+  return apply(books, receipt, { message, by, indexes: partsWithId(message.progress.parts, receipt, part) });
 }
 
-/** Moves the part that a receipt names itself. */
+/** Applies a receipt to the part it names itself. */
 export function applyToTarget<M extends KnownMessage>(
   books: ReceiptBooks<M>,
   receipt: Receipt,
@@ -44,7 +44,7 @@ function apply<M extends KnownMessage>(
     const step = applyReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
-    const entries = step.entries.map((entry) => completed(books.sizeOf, message.id, explained(entry, by)));
+    const entries = step.entries.map((entry) => withSize(books.sizeOf, message.id, withMatch(entry, by)));
     if (entries.length > 0) messages.save(message, { progress, entries });
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
     learn(books, message, { receipt, email: progress.parts[part]?.address });
@@ -52,18 +52,18 @@ function apply<M extends KnownMessage>(
   return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
 }
 
-/** For operators: the id alone did not do it. */
-function explained(entry: TimelineEntry, by: Match<KnownMessage>["by"]): TimelineEntry {
+/** Tells operators when it was not the id alone that matched. */
+function withMatch(entry: TimelineEntry, by: Match<KnownMessage>["by"]): TimelineEntry {
   return by === "id" ? entry : { ...entry, detail: { ...entry.detail, matched_by: by } };
 }
 
-/** A receipt that is the first to say that an SMS was sent does not know its size; the attempt does. */
-function completed(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): TimelineEntry {
+/** Where a receipt is the first to say that an SMS was sent, its size comes from the attempt. */
+function withSize(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): TimelineEntry {
   if (entry.eventType !== "sms.sent") return entry;
   return { ...entry, detail: { ...sizeOf(messageId), ...entry.detail } };
 }
 
-/** The suppression list learns from late words as well: they are as true. */
+/** The suppression list learns from late receipts as well: they are just as true. */
 function learn<M extends KnownMessage>(
   { suppressions }: ReceiptBooks<M>,
   message: M,
@@ -75,7 +75,7 @@ function learn<M extends KnownMessage>(
   else if (status === "delivered") suppressions.forgive(message, email);
 }
 
-/** The part that the receipt names itself, by its index or by the address, in whatever case and spelling of the domain. */
+/** The parts that the receipt names itself, by index or by address, in whatever case and spelling of the domain. */
 function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt): readonly number[] {
   const wanted = addressKey(recipient);
   return [...parts.keys()].filter((index) =>
@@ -83,8 +83,8 @@ function partsNamed(parts: readonly Part[], { target, recipient = "" }: Receipt)
   );
 }
 
-/** One id may stand for several recipients of one envelope; the part that was matched counts where none says so. */
-function partsOf(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
+/** All parts with the receipt's id: several recipients of one envelope may share it. Where none has it, the matched one. */
+function partsWithId(parts: readonly Part[], receipt: Receipt, matched: number): readonly number[] {
   const named = parts.flatMap((part, index) =>
     part.connectorId === receipt.connectorId && part.providerMessageId === receipt.providerMessageId
       ? [index]

@@ -16,9 +16,9 @@ export interface Match<M extends KnownMessage> {
 }
 
 /**
- * Which part a receipt is about. By the id as the connector's setting has it; a provider that gives an id out again
- * means the newest message that is still open. Then by another form of the id, and by the reference of a part nobody
- * answered for: these two only where the number agrees as well.
+ * Which part a receipt is about. First by its id; where a provider has reused an id, the newest message that is still
+ * open is meant. Then by another form of the id, and by the reference of an unconfirmed part: these two only where the
+ * number agrees as well.
  */
 export function matchReceipt<M extends KnownMessage>(
   parts: MatchParts<M>,
@@ -29,9 +29,9 @@ export function matchReceipt<M extends KnownMessage>(
 }
 
 interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
-  /** The receipt would move it. */
+  /** The receipt would change its status. */
   readonly isOpen: boolean;
-  /** `undefined`: it cannot be told. */
+  /** `undefined`: unknown. */
   readonly isSameNumber: boolean | undefined;
 }
 
@@ -42,12 +42,12 @@ function byId<M extends KnownMessage>(
 ): Match<M> | undefined {
   const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
-  const isTheirs = (each: Candidate<M>) => each.isSameNumber === true;
+  const isSure = (each: Candidate<M>) => each.isSameNumber === true;
   const found =
-    candidates.find((each) => each.isOpen && isTheirs(each)) ??
-    candidates.find(isTheirs) ??
+    candidates.find((each) => each.isOpen && isSure(each)) ??
+    candidates.find(isSure) ??
     candidates.find(({ isOpen }) => isOpen) ??
-    // What goes to another number is about a message that has not been told its id yet.
+    // A receipt for another number is about a message whose id is not recorded yet.
     candidates.find((each) => each.isSameNumber === undefined);
   return found && { ...found, by: "id" };
 }
@@ -60,7 +60,7 @@ function byForm<M extends KnownMessage>(
   const { connectorId, providerMessageId, recipient } = receipt;
   if (recipient === undefined) return undefined;
   const others = inOtherRadix(providerMessageId).flatMap((form) => knownIds.find(connectorId, form));
-  const found = agreeing(toCandidates(messages, receipt, [...known, ...others]));
+  const found = sameNumber(toCandidates(messages, receipt, [...known, ...others]));
   return found && { ...found, by: "another_form" };
 }
 
@@ -70,7 +70,7 @@ function byReference<M extends KnownMessage>(
 ): Match<M> | undefined {
   const { connectorId, reference } = receipt;
   if (reference === undefined) return undefined;
-  const found = agreeing(toCandidates(messages, receipt, unconfirmed.find(connectorId, reference)));
+  const found = sameNumber(toCandidates(messages, receipt, unconfirmed.find(connectorId, reference)));
   return found && { ...found, by: "reference" };
 }
 
@@ -92,8 +92,8 @@ function toCandidates<M extends KnownMessage>(
   });
 }
 
-/** The newest that goes to the same number; an open one before those that are settled. */
-function agreeing<M extends KnownMessage>(candidates: readonly Candidate<M>[]): Candidate<M> | undefined {
+/** The newest to the same number; open ones before settled ones. */
+function sameNumber<M extends KnownMessage>(candidates: readonly Candidate<M>[]): Candidate<M> | undefined {
   const same = candidates
     .filter((each) => each.isSameNumber === true)
     .sort((a, b) => (a.message.id < b.message.id ? 1 : -1));

@@ -9,15 +9,15 @@ import { type Match, matchReceipt } from "./match-receipt.ts";
 import type { KnownMessage, NotedIds, ReceiptBooks } from "./receipt-books.ts";
 
 /**
- * Which part of which message a provider's word is about. A settlement looks for the receipts that came before it, and
- * a receipt for the settlement: whichever is second finds the first, since the store has one come after the other.
+ * Brings together what providers say of one part: the answer to the attempt, and the receipt. They may be stored in either
+ * order, but always one after the other: whichever is second finds what the first has left.
  */
 export interface ProviderIds {
-  /** Records the ids an attempt at the message brought home, and applies the receipts that were parked for it. */
-  claimAll(settlement: Settlement, message: TriedMessage): void;
-  /** Records what came too late for its attempt. */
+  /** Records the ids that the provider gave to the parts of an attempt, and applies receipts that were parked for them. */
+  recordAttempt(settlement: Settlement, message: TriedMessage): void;
+  /** Records an answer that came after its attempt was settled. */
   answerLate(answer: LateAnswer, at: number): void;
-  /** Applies a receipt, or parks it. */
+  /** Applies a receipt to the part it is about, or parks it. */
   receive(receipt: Receipt): ReceiptResult;
 }
 
@@ -28,17 +28,17 @@ export function createProviderIds<M extends KnownMessage>(books: ReceiptBooks<M>
     if (receipt.target) return applyToTarget(books, receipt, receipt.target);
     const found = matchReceipt(books, receipt);
     if (found)
-      return applyToMatch(books, receipt, found.by === "reference" ? prove(books, found, receipt) : found);
+      return applyToMatch(books, receipt, found.by === "reference" ? markSent(books, found, receipt) : found);
     books.parked.park(receipt);
     return { kind: "parked" };
   };
-  const claimIds = createClaimIds(books, receive);
+  const recordIds = createRecordIds(books, receive);
 
   return {
-    claimAll({ connectorId, outcomes, messageId, at }, message) {
+    recordAttempt({ connectorId, outcomes, messageId, at }, message) {
       outcomes.forEach((outcome, part) => {
         if (outcome?.kind === "sent" && connectorId !== undefined)
-          claimIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
+          recordIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
           expectReference(books, { part, connectorId, message }, receive);
       });
@@ -48,7 +48,7 @@ export function createProviderIds<M extends KnownMessage>(books: ReceiptBooks<M>
       const found = books.messages.find(answer.messageId);
       if (!found) return;
       const message = { ...found, channel: found.progress.channel };
-      claimIds({ ...answer, ...idsOf(answer, { at, message }) });
+      recordIds({ ...answer, ...idsOf(answer, { at, message }) });
     },
     receive,
   };
@@ -63,17 +63,13 @@ function idsOf(
   return { providerMessageIds, recipient: message.recipient, awaitedSince: isAwaited ? at : undefined };
 }
 
-interface Claimed extends NotedIds {
-  readonly recipient: string;
-}
-
-function createClaimIds(
+function createRecordIds(
   { knownIds, parked }: Pick<ReceiptBooks<never>, "knownIds" | "parked">,
   receive: (receipt: Receipt) => unknown,
 ) {
-  return (claimed: Claimed): void => {
-    knownIds.note(claimed);
-    const { connectorId, messageId, providerMessageIds: ids, recipient } = claimed;
+  return (part: NotedIds & { readonly recipient: string }): void => {
+    knownIds.note(part);
+    const { connectorId, messageId, providerMessageIds: ids, recipient } = part;
     for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient })) receive(receipt);
   };
 }
@@ -84,7 +80,7 @@ interface Unanswered {
   readonly message: TriedMessage;
 }
 
-/** A receipt may prove by its reference that the part was sent; it may have come before the attempt was given up. */
+/** A receipt that carries the part's reference proves that it was sent, and may have come before the attempt was given up. */
 function expectReference(
   { unconfirmed, parked }: Pick<ReceiptBooks<never>, "unconfirmed" | "parked">,
   { part, connectorId, message: { id: messageId, recipient } }: Unanswered,
@@ -95,8 +91,12 @@ function expectReference(
   for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
 }
 
-/** The provider speaks of a part by its reference: it has it, and this is its id. */
-function prove<M extends KnownMessage>(books: ReceiptBooks<M>, found: Match<M>, receipt: Receipt): Match<M> {
+/** Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. */
+function markSent<M extends KnownMessage>(
+  books: ReceiptBooks<M>,
+  found: Match<M>,
+  receipt: Receipt,
+): Match<M> {
   const { id: messageId, progress } = found.message;
   const { connectorId, providerMessageId, receivedAt } = receipt;
   const answer = { messageId, part: found.part, connectorId, providerMessageIds: [providerMessageId] };

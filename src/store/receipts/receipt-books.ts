@@ -1,4 +1,4 @@
-/** What the rules about receipts are told, and where they write down what they come to; each inside a transaction. */
+/** What the rules about receipts read and write, as each engine provides it inside a transaction. */
 import type { Progress } from "../../core/messages/message.ts";
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import type { Step } from "../../core/messages/progress.ts";
@@ -22,7 +22,7 @@ export interface ReceiptBooks<M extends KnownMessage> {
     forgive(message: M, email: string): void;
   };
   readonly sizeOf: SizeOf;
-  /** Moves the message; without ids and receipts. */
+  /** Moves the message only: ids are recorded, and receipts applied, by the caller. */
   applyLateAnswer(answer: LateAnswer, at: number): void;
 }
 
@@ -47,7 +47,7 @@ export function readSize({ segments, encoding }: Readonly<Record<string, unknown
 
 /** The ids providers have given to parts of messages. */
 export interface KnownIds {
-  /** Records the ids of one part; `awaitedSince`: when it was taken, where a receipt is to follow. */
+  /** Records the ids of one part. */
   note(ids: NotedIds): void;
   /** The parts an id stands for, in any case and with any zeros in front; those of newer messages first. */
   find(connectorId: string, key: string): readonly KnownId[];
@@ -58,29 +58,30 @@ export interface KnownIds {
 export interface NotedIds extends PartRef {
   readonly connectorId: string;
   readonly providerMessageIds: readonly string[];
+  /** When the provider took the part, Unix milliseconds; absent where no receipt is expected. */
   readonly awaitedSince?: number | undefined;
 }
 
 export interface KnownId extends PartRef {
-  /** As receipts are to name it. */
+  /** As receipts are expected to spell it. */
   readonly providerId: string;
 }
 
-/** Of the messages that have had the same id, so many are looked at. */
+/** Of the messages that have had the same id, only this many, the newest, are considered. */
 export const MAX_SHARED_IDS = 32;
 
-/** A row for each key; the first carries the wait for the receipt. `providerId`: `null` where it is the key itself. */
+/** A row for each key (folded id). Only the first says since when the receipt is awaited. `providerId`: `null` if equal to the key. */
 export function toIdRows(noted: NotedIds) {
   const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
-  // Of two spellings with one key the last counts: that is how receipts name it.
+  // Of two spellings with one key the last counts: receipts use that one.
   const byKey = [...new Map(ids.map((id) => [foldId(id), id]))];
-  // A provider that names no id can be waited for all the same.
+  // A receipt may be awaited even where the provider gave no id.
   if (ids.length === 0 && awaitedSince !== null) byKey.push(["", ""]);
   const named = namedByReceipts(ids);
-  return byKey.map(([key, id], place) => {
+  return byKey.map(([key, id], index) => {
     const name = named.includes(id) ? id : (named.at(-1) ?? id);
     const providerId = name === key ? null : name;
-    return { connectorId, key, messageId, part, providerId, awaitedSince: place === 0 ? awaitedSince : null };
+    return { connectorId, key, messageId, part, providerId, awaitedSince: index === 0 ? awaitedSince : null };
   });
 }
 
@@ -93,13 +94,13 @@ export function byMessageAndPart(one: PartRef, other: PartRef): number {
 /** Receipts that match nothing yet. */
 export interface ParkedReceipts {
   park(receipt: Receipt): void;
-  /** Takes out those about the ids of one part: as they are, or in another form where the number agrees. */
-  takeByIds(claimed: ClaimedIds): readonly Receipt[];
-  /** Takes out those that carry the reference of an unconfirmed part and go to the same number. */
+  /** Removes and returns those about the ids of one part: spelled alike, or in another form where the number agrees. */
+  takeByIds(part: PartIds): readonly Receipt[];
+  /** Removes and returns those that carry the reference of an unconfirmed part and are about the same number. */
   takeByReference(sent: SentReference): readonly Receipt[];
 }
 
-export interface ClaimedIds {
+export interface PartIds {
   readonly connectorId: string;
   readonly messageId: string;
   readonly ids: readonly string[];
@@ -107,16 +108,16 @@ export interface ClaimedIds {
 }
 
 export interface SentReference {
-  /** `undefined`: nobody knows which it was. */
+  /** `undefined`: it is not known which it was. */
   readonly connectorId: string | undefined;
   readonly reference: number;
   readonly recipient: string;
 }
 
-/** Parked for one id at the most; a provider that repeats itself must not fill the disk. */
+/** Receipts parked for one id at most: a provider that repeats itself must not fill the disk. */
 export const MAX_PARKED_PER_ID = 8;
 
-/** Looked at for one reference: it has 16 bits, and other parts have it too. */
+/** Rows considered for one reference at most: it has only 16 bits, so other parts share it. */
 export const MAX_PER_REFERENCE = 100;
 
 /** The keys under which receipts about these ids may be parked. */
@@ -124,14 +125,14 @@ export function keysOfIds(ids: readonly string[]): readonly string[] {
   return [...new Set(ids.flatMap((id) => [foldId(id), ...inOtherRadix(id)]))];
 }
 
-/** So far may the clocks of two processes be apart. */
+/** How far the clocks of two processes may be apart. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
- * Whether a receipt that is parked under one of the keys is about the part. One that came before its message was
- * accepted is about another that had the id.
+ * Whether a receipt that is parked under one of the keys is about the part. If it came before the message was accepted,
+ * it is about an earlier message that had the same id.
  */
-export function isAboutIds({ messageId, ids, recipient }: ClaimedIds): (receipt: Receipt) => boolean {
+export function isAboutIds({ messageId, ids, recipient }: PartIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
   const since = (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
   return ({ providerMessageId, receivedAt, ...receipt }) =>
@@ -139,10 +140,10 @@ export function isAboutIds({ messageId, ids, recipient }: ClaimedIds): (receipt:
     (named.includes(providerMessageId) || isSameNumber(recipient, receipt.recipient) === true);
 }
 
-/** Parts of SMS that left us and were not answered, by the reference that they carried. */
+/** Parts of SMS that were sent and never answered, by the reference they carried. */
 export interface UnconfirmedParts {
-  /** @param connectorId `undefined` where nobody knows which connector it was */
+  /** @param connectorId `undefined` if it is not known which connector it was */
   note(part: PartRef, connectorId: string | undefined): void;
-  /** Those that may have gone over the connector with this reference, of newer messages first. */
+  /** Those that may have gone out by the connector with this reference; newer messages first. */
   find(connectorId: string, reference: number): readonly PartRef[];
 }

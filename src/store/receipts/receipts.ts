@@ -1,29 +1,29 @@
-/** The receipts' part of the store (interface only). */
+/** What the store knows of receipts beyond `Queue.recordReceipts`: late answers, parked and overdue ones. */
 import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 
 export interface ReceiptStore {
   /**
-   * A part that is still open becomes `sent` with its ids, and if nothing of the message is open any more its retry is
-   * cancelled. A part that has been settled since, or sent again, keeps its state. The ids are recorded in any case, so
-   * that receipts match.
+   * Records a provider's answer that came after its attempt was settled. If the part is still open it becomes `sent`,
+   * and the message's retry is cancelled unless another part is open. A part that was settled or sent again since keeps
+   * its state. Either way the ids are recorded, so that receipts match.
    */
   recordLateAnswer(answer: LateAnswer, at: number): Promise<void>;
   /** Receipts that match no message (yet), in the order they came. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
   /**
-   * Deletes parked receipts, the oldest of each connector that has more than `most`, at most `limit` of each: says of
-   * which, and how many. Processes at it side by side may each delete as many.
+   * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each; returns how
+   * many of which. Each of several processes that do this at once may delete that many.
    */
   dropParked(bounds: { readonly most: number; readonly limit: number }): Promise<readonly DroppedReceipts[]>;
   /**
-   * Flags up to `limit` SMS parts that were taken before `sentBefore` and have had no receipt: an entry on their
-   * timeline, once a message. They may be asked about from `now` on. Returns how many parts were looked at.
+   * Flags up to `limit` SMS parts that the provider took before `sentBefore` and that have had no receipt: one timeline
+   * entry per message. From `now` on the provider may be asked about them. Returns how many parts were examined.
    */
   flagOverdue(bounds: { now: number; sentBefore: number; limit: number }): Promise<number>;
   /**
-   * Overdue parts of one connector that are due to be asked about, at most `limit`. Each is put off by the wait for
-   * how often it has been asked about (the last one repeats), so that nobody else asks meanwhile.
+   * Overdue parts of one connector that are due to be asked about, at most `limit`. Each is next due after the wait in
+   * `waitsMs` for the number of times it has been asked about (the last wait repeats), so that nobody else asks meanwhile.
    */
   takeQuestions(request: QuestionRequest): Promise<readonly Question[]>;
   /** How many parts are overdue at each connector that has any, counted up to 100,000. */
@@ -32,6 +32,7 @@ export interface ReceiptStore {
 
 export interface ParkedQuery {
   readonly connectorId?: string;
+  /** `id` of the last one of the page before. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -42,6 +43,7 @@ export interface DroppedReceipts {
 }
 
 export interface ParkedReceipt {
+  /** Rises with the order in which they came. */
   readonly id: string;
   readonly receipt: Receipt;
 }

@@ -4,16 +4,16 @@ import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
-/** A call whose group has not begun by then is told to come again: the database does not keep up. */
+/** A call that has not begun by then is rejected, to be repeated later: the database does not keep up. */
 const PATIENCE_MS = 5_000;
 
-/** How often those who wait are looked at. */
-const LOOK_MS = 1_000;
+/** How often waiting calls are checked for that. */
+const CHECK_MS = 1_000;
 
-/** Of the calls under way: so many are worth a group of their own beside them. */
+/** A further group starts beside those under way once it has this share of their calls. */
 const SHARE = 0.4;
 
-/** Work one transaction takes at the most, in rows or so. */
+/** The most work that one transaction takes, roughly in rows. */
 const MAX_WEIGHT = 4_000;
 
 type Ticking = Pick<Clock, "monotonicMs" | "after">;
@@ -24,16 +24,16 @@ export interface GroupOptions<Request, Result> {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   /**
-   * All in one transaction: a result for each, in order, or a throw with nothing stored. It may run again with some of
-   * them. `undefined`: of this one it cannot be said now; its caller is told that the store is unavailable.
+   * Runs requests in one transaction: a result for each, in order, or a throw with nothing stored. It may run again
+   * with some of them. Where a result is `undefined`, that caller is told that the store is unavailable.
    */
   readonly run: (requests: readonly Request[]) => Promise<readonly (Result | undefined)[]>;
-  /** Groups that may be under way at once, so that the loop works while the server does; absent: one. */
+  /** Groups that may be under way at once, so that this process works while the server does; absent: one. */
   readonly atOnce?: number;
-  /** Two of the same name are never under way at once: the second is to see what the first has done. */
+  /** Two requests of the same name are never under way at once: the second has to see what the first has done. */
   readonly nameOf: (request: Request) => string | undefined;
   readonly weightOf: (request: Request) => number;
-  /** Finding out with halves which one it was would take too long: each is tried on its own. */
+  /** True: halving the group to find the request that fails would take too long, so each is tried on its own. */
   readonly isSlow?: (error: unknown) => boolean;
 }
 
@@ -46,22 +46,22 @@ interface Call<Request, Result> {
 }
 
 /**
- * The calls of one turn of the event loop, and those that come while a commit is under way, share a transaction. One
- * that fails fails alone.
+ * Runs calls in shared transactions: those of one turn of the event loop together, with those that came while earlier
+ * groups were under way. A call that fails fails alone.
  */
 export function createGroupCommit<Request, Result>(
   options: GroupOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
   const { clock, schedule, nameOf, atOnce = 1 } = options;
   const waiting: Call<Request, Result>[] = [];
-  /** Calls of the groups under way, and their names. */
+  /** Groups under way, with the number of their calls and the calls' names. */
   const underWay = { groups: 0, calls: 0, names: new Set<string>() };
   let isScheduled = false;
 
   const next = async () => {
     isScheduled = false;
     const group = takeGroup(options, waiting, underWay.names);
-    // All that wait have the name of one under way, whose end wakes them.
+    // Every waiting call has the name of one under way, whose end wakes it.
     if (group.length === 0) return;
     underWay.groups++;
     underWay.calls += group.length;
@@ -74,46 +74,46 @@ export function createGroupCommit<Request, Result>(
   };
   const wake = () => {
     if (isScheduled || underWay.groups >= atOnce || waiting.length === 0) return;
-    // A second one is to carry its share: else it would be the few that came back first.
+    // Started at once, a further group would hold only the few callers that came back first.
     if (underWay.groups > 0 && waiting.length < underWay.calls * SHARE) return;
     isScheduled = true;
     schedule(() => void next());
   };
-  const sendAway = clock && createSendAway(clock, waiting);
+  const watchStale = clock && createStaleWatch(clock, waiting);
   return (request) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= MAX_WAITING) return reject(new StoreUnavailable("too many writes are waiting"));
       waiting.push({ request, name: nameOf(request), sinceMs: clock?.monotonicMs() ?? 0, resolve, reject });
-      sendAway?.();
+      watchStale?.();
       wake();
     });
 }
 
-/** Sees to it that nobody waits for long, as long as anybody does. */
-function createSendAway(
+/** Rejects calls that have waited too long; checks as long as any wait. */
+function createStaleWatch(
   clock: Ticking,
   waiting: Pick<Call<unknown, unknown>, "sinceMs" | "reject">[],
 ): () => void {
-  let isLooking = false;
+  let isWatching = false;
 
-  const look = () => {
-    isLooking = false;
+  const check = () => {
+    isWatching = false;
     const nowMs = clock.monotonicMs();
-    // In the order in which they came.
-    const patient = waiting.findIndex(({ sinceMs }) => nowMs - sinceMs < PATIENCE_MS);
-    for (const { reject } of waiting.splice(0, patient === -1 ? waiting.length : patient))
+    // They wait in the order in which they came.
+    const firstFresh = waiting.findIndex(({ sinceMs }) => nowMs - sinceMs < PATIENCE_MS);
+    for (const { reject } of waiting.splice(0, firstFresh === -1 ? waiting.length : firstFresh))
       reject(new StoreUnavailable("the database does not keep up"));
     start();
   };
   const start = () => {
-    if (isLooking || waiting.length === 0) return;
-    isLooking = true;
-    clock.after(LOOK_MS, look);
+    if (isWatching || waiting.length === 0) return;
+    isWatching = true;
+    clock.after(CHECK_MS, check);
   };
   return start;
 }
 
-/** Adds the names of the group to `names`, which it keeps away from. */
+/** Takes waiting calls up to `MAX_WEIGHT`, but none whose name is in `names`; adds their names to it. */
 function takeGroup<Request, Result>(
   { weightOf }: GroupOptions<Request, Result>,
   waiting: Call<Request, Result>[],
@@ -138,7 +138,7 @@ function takeGroup<Request, Result>(
   return group;
 }
 
-/** Where one of them cannot be stored the halves are tried on their own, until it is found. */
+/** If the group cannot be stored because of one call, its halves are tried on their own until that one is found. */
 async function commit<Request, Result>(
   options: GroupOptions<Request, Result>,
   group: readonly Call<Request, Result>[],
@@ -152,7 +152,7 @@ async function commit<Request, Result>(
     });
   } catch (error) {
     if (group.length === 1 || error instanceof StoreUnavailable) {
-      for (const call of group) call.reject(forOne(error));
+      for (const call of group) call.reject(errorForOne(error));
       return;
     }
     const size = options.isSlow?.(error) ? 1 : Math.ceil(group.length / 2);
@@ -160,8 +160,21 @@ async function commit<Request, Result>(
   }
 }
 
-/** One error per call, since each caller may add to its own. */
-function forOne(error: unknown): unknown {
+/** An error for each call, since callers may add to theirs. */
+function errorForOne(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) return new OutcomeUnknown(error.message, { cause: error });
   return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { cause: error }) : error;
+}
+
+/** Splits the results of calls that ran as one list into a list for each call. */
+export function splitAlike<T>(
+  results: readonly T[],
+  calls: readonly (readonly unknown[])[],
+): readonly (readonly T[])[] {
+  let end = 0;
+  return calls.map(({ length }) => {
+    const start = end;
+    end += length;
+    return results.slice(start, end);
+  });
 }

@@ -4,11 +4,11 @@ import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import { createGroupCommit } from "../database/group-commit.ts";
+import { createGroupCommit, splitAlike } from "../database/group-commit.ts";
 import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
 
-/** What an attempt brought home, after its message was saved. */
-export interface Brought {
+/** A settlement whose message was saved, with the parts before and after. */
+export interface SettledAttempt {
   readonly settlement: Settlement;
   /** As it was before the attempt. */
   readonly message: LockedMessage;
@@ -16,14 +16,14 @@ export interface Brought {
   readonly after: readonly Part[];
 }
 
-/** What else a transaction of settlements records. It takes its own locks before those of jobs and messages. */
+/** What else a transaction of settlements records. It takes its own locks first, before those of jobs and messages. */
 export type BeginRecording = (session: Session, settlements: readonly Settlement[]) => Promise<Recording>;
 
 export interface Recording {
-  /** Other messages it may move: to be locked with those of the settlements. */
+  /** Other messages it may change: to be locked together with those of the settlements. */
   readonly messageIds: readonly string[];
-  /** Once the messages are locked, and saved. */
-  record(log: MessageLog, brought: readonly Brought[]): Promise<void>;
+  /** Called once the messages are locked, and the settlements' messages saved. */
+  record(log: MessageLog, settled: readonly SettledAttempt[]): Promise<void>;
 }
 
 export interface SettleParts {
@@ -40,8 +40,8 @@ export function createSettle({ changes, beginRecording, schedule }: SettleParts)
       const jobs = await lockJobs(session, settlements);
       await log.lock([...settlements.map(({ messageId }) => messageId), ...recording.messageIds]);
       const verdicts = settlements.map((settlement, index) => ({ settlement, job: jobs.get(index) }));
-      const brought = verdicts.flatMap((verdict) => record(log, verdict));
-      await recording.record(log, brought);
+      const settled = verdicts.flatMap((verdict) => record(log, verdict));
+      await recording.record(log, settled);
       const moved = await moveJobs(session, log, verdicts);
       return { answers: verdicts.map(({ job }) => job !== undefined), moved };
     }, isMoved);
@@ -52,8 +52,7 @@ export function createSettle({ changes, beginRecording, schedule }: SettleParts)
     nameOf: () => undefined,
     weightOf: ({ length }) => length,
     async run(calls) {
-      const answers = (await settleAll(calls.flat())).values();
-      return calls.map((call) => call.map(() => answers.next().value === true));
+      return splitAlike(await settleAll(calls.flat()), calls);
     },
   });
   return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
@@ -71,7 +70,7 @@ interface JobRow {
   readonly parts: string | null;
 }
 
-/** By index of the settlement: the jobs whose latest claim it proves. Of several about one job the first counts. */
+/** The jobs whose latest claim is that of a settlement, by its index. Of several settlements about one job the first counts. */
 async function lockJobs(
   session: Session,
   settlements: readonly Settlement[],
@@ -86,7 +85,7 @@ async function lockJobs(
   return new Map([...firsts.values()].map((row) => [row.index - 1, row]));
 }
 
-/** One by one in the order of ids: of a join the planner may go through all jobs, where it takes them for few. */
+/** Looked up one by one in the order of ids: a join might scan all jobs, where the planner believes there are few. */
 const LOCK_JOBS = `SELECT t.index, j.id, j.parts
   FROM (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[]) WITH ORDINALITY AS t (id, claim, message_id, index)
@@ -95,7 +94,7 @@ const LOCK_JOBS = `SELECT t.index, j.id, j.parts
     SELECT id, parts FROM jobs WHERE id = t.id AND claim = t.claim AND message_id = t.message_id FOR UPDATE
   ) AS j`;
 
-function record(log: MessageLog, { settlement, job }: Verdict): Brought[] {
+function record(log: MessageLog, { settlement, job }: Verdict): SettledAttempt[] {
   const message = log.find(settlement.messageId);
   if (!message) return [];
   const { progress } = message;
@@ -105,13 +104,13 @@ function record(log: MessageLog, { settlement, job }: Verdict): Brought[] {
   return [{ settlement, message, before: progress.parts, after: step.progress.parts }];
 }
 
-/** After all that was brought home: a receipt may have told of what the attempt left open, and no retry is needed. */
+/** Called last: a receipt may have settled what the attempt left open, and then no retry is needed. */
 async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Verdict[]): Promise<Moved> {
   const ended: number[] = [];
   const again: Postponed[] = [];
   for (const { settlement, job } of verdicts) {
     if (!job) continue;
-    const isOver = letGoOfBody(log, settlement);
+    const isOver = wipeIfOver(log, settlement);
     const { next, countsAsAttempt: counts } = settlement;
     if (next.kind === "done" || isOver) ended.push(job.id);
     else again.push({ id: job.id, dueAt: next.dueAt, counts });
@@ -126,7 +125,7 @@ async function moveJobs(session: Session, log: MessageLog, verdicts: readonly Ve
 }
 
 interface Moved {
-  /** Ids. */
+  /** Ids of jobs. */
   readonly ended: readonly number[];
   readonly again: readonly Postponed[];
 }
@@ -137,19 +136,19 @@ interface Postponed {
   readonly counts: boolean;
 }
 
-/** One job that moved stands for all. What only stale claims have said cannot be told from what others said. */
+/** One job that moved stands for all. Where none did, only stale claims were noted, and whether they were cannot be told. */
 async function isMoved(
   session: Session,
   { moved: { ended, again } }: { readonly moved: Moved },
 ): Promise<boolean | undefined> {
-  const [id = again[0]?.id] = ended;
+  const id = ended[0] ?? again[0]?.id;
   if (id === undefined) return undefined;
   const [row] = await session.query<{ due_at: number | null }>("SELECT due_at FROM jobs WHERE id = $1", [id]);
   return ended.length > 0 ? row === undefined : row?.due_at === again[0]?.dueAt;
 }
 
-/** True if there is nothing left to do for the message. */
-function letGoOfBody(log: MessageLog, { messageId, keepsContent }: Settlement): boolean {
+/** True if nothing is left to do for the message; its body is wiped then, unless it is to be kept. */
+function wipeIfOver(log: MessageLog, { messageId, keepsContent }: Settlement): boolean {
   const message = log.find(messageId);
   if (!message) return false;
   const isOver = isSettled(message.progress);

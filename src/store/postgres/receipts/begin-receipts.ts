@@ -18,7 +18,7 @@ import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
 import { readSizes } from "./sms-sizes.ts";
 import { loadUnconfirmed, type Reference } from "./unconfirmed-parts.ts";
 
-/** What a transaction brings: receipts, or ids and references that parked receipts may be about. */
+/** What a transaction is about to record: receipts, or ids and references that parked receipts may be about. */
 export interface ReceiptQuestions {
   readonly receipts?: readonly Receipt[];
   readonly ids?: readonly { readonly connectorId: string; readonly ids: readonly string[] }[];
@@ -28,26 +28,26 @@ export interface ReceiptQuestions {
   readonly answered?: readonly string[];
 }
 
-/** All that may be looked at is read, and the rules can run once its messages are locked. */
+/** Everything the rules may look at is read; they can run once its messages are locked. */
 export interface BegunReceipts {
-  /** To be locked before `open`, all at once with others. */
+  /** The caller locks these, together with its own, before `open`. */
   readonly messageIds: readonly string[];
-  /** `sizes`: those that this transaction itself has come to know. */
+  /** `sizes`: those of attempts that this transaction is recording. */
   open(log: MessageLog, sizes?: ReadonlyMap<string, ReturnType<SizeOf>>): Promise<OpenReceipts>;
 }
 
 export interface OpenReceipts {
   readonly providerIds: ProviderIds;
   readonly suppressions: SuppressionBook;
-  /** Writes all but the messages. */
+  /** Writes everything but the messages, which the log writes. */
   write(): Promise<void>;
 }
 
 /**
- * The first thing in its transaction. A receipt and a settlement that concern one id come one after the other, since
- * both lock its name, and the second sees what the first has written: a receipt locks its own key, a settlement every key
- * under which a receipt about its ids may be parked. Settlements hold up no settlements. Names go before jobs, and jobs
- * before messages.
+ * To be called first in a transaction. A receipt and a settlement that concern the same id run one after the other,
+ * because both lock its name: a receipt the name of its own key, a settlement those of every key under which a receipt
+ * about its ids may be parked. Settlements share these locks, so they do not wait for each other. Locks are taken in
+ * the order names, jobs, messages.
  */
 export async function beginReceipts(
   session: Session,
@@ -104,10 +104,10 @@ interface Named extends ParkedQuestions {
 
 function namesOf({ receipts, references, keys }: Named): ReadonlySet<string> {
   const own = receipts.filter(({ target }) => !target).map(keyOfReceipt);
-  const told = [...receipts.flatMap(referenceOf), ...references];
+  const named = [...receipts.flatMap(referenceOf), ...references];
   return new Set([
     ...[...own, ...keys].map(nameOfKey),
-    ...told.map(({ reference }) => `reference ${reference}`),
+    ...named.map(({ reference }) => `reference ${reference}`),
   ]);
 }
 
@@ -115,7 +115,7 @@ function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
   return { connectorId, key: foldId(providerMessageId) };
 }
 
-/** The keys that the rules look under; where no number tells whom it is about, another form proves nothing. */
+/** The keys that the rules look up. Without a number to compare, another form of the id would prove nothing. */
 function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
   const { connectorId, providerMessageId, recipient, target } = receipt;
   if (target) return [];
@@ -131,7 +131,7 @@ function distinct(keys: readonly IdKey[]): readonly IdKey[] {
   return [...new Map(keys.map((key) => [nameOfKey(key), key])).values()];
 }
 
-/** A retry that is to be cancelled is not claimed meanwhile. */
+/** So that a retry about to be cancelled is not claimed meanwhile. */
 async function lockJobs(session: Session, messageIds: ReadonlySet<string>): Promise<void> {
   if (messageIds.size === 0) return;
   const sql = "SELECT 1 FROM jobs WHERE message_id = ANY($1) ORDER BY id FOR UPDATE";
@@ -147,7 +147,7 @@ async function settingsOf(
   return accountIds.length === 0 ? () => ({}) : readSettings(session, accountIds);
 }
 
-/** If nothing of the message is open any more the retry that waits is cancelled; one under way is left to its settlement. */
+/** Once no part of a message is open its waiting retry is cancelled; an attempt under way is left to its settlement. */
 function createLateAnswers(log: MessageLog, settings: (accountId: string) => Settings) {
   const settled = new Set<string>();
   const apply = (answer: LateAnswer, at: number): void => {

@@ -8,21 +8,21 @@ import {
 } from "../../receipts/receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 
-/** A provider's id, folded. */
+/** A provider's id in the form in which ids are compared; see `foldId`. */
 export interface IdKey {
   readonly connectorId: string;
   readonly key: string;
 }
 
-/** The ids that providers have given to parts: read at once, added to in memory, and written at once. */
+/** The ids that providers have given to parts: read by one statement, added to in memory, written by another. */
 export interface LoadedIds {
   readonly book: KnownIds;
-  /** Of the messages that one of the keys stands for. */
+  /** Messages that have one of the keys. */
   readonly messageIds: readonly string[];
   write(): Promise<void>;
 }
 
-/** The names of the keys are to be locked before. Only these keys are found, and what is noted later. */
+/** The caller has locked the names of the keys. `find` sees only these keys, and what is noted later. */
 export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Promise<LoadedIds> {
   const rows =
     keys.length === 0
@@ -31,15 +31,15 @@ export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Pr
           keys.map(({ connectorId }) => connectorId),
           keys.map(({ key }) => key),
         ]);
-  const { book, noted, told } = createBook(rows);
+  const { book, noted, received } = createBook(rows);
   return {
     book,
     messageIds: rows.map((row) => row.message_id),
     async write() {
       if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
-      if (told.length > 0) {
-        const parts = [told.map(({ messageId }) => messageId), told.map(({ part }) => part)];
-        await session.query(TOLD, parts);
+      if (received.length > 0) {
+        const parts = [received.map(({ messageId }) => messageId), received.map(({ part }) => part)];
+        await session.query(RECEIVED, parts);
       }
     },
   };
@@ -64,7 +64,7 @@ type NotedRow = ReturnType<typeof toIdRows>[number];
 function createBook(rows: readonly IdRow[]) {
   const known = new Map<string, KnownId[]>();
   const noted: NotedRow[] = [];
-  const told: PartRef[] = [];
+  const received: PartRef[] = [];
   const ofKey = (connectorId: string, key: string) => {
     const name = nameOfKey({ connectorId, key });
     const parts = known.get(name) ?? [];
@@ -87,17 +87,17 @@ function createBook(rows: readonly IdRow[]) {
     find: (connectorId, key) => ofKey(connectorId, key).sort(byMessageAndPart),
     received(part) {
       for (const row of noted) if (isSamePart(row, part)) row.awaitedSince = null;
-      told.push(part);
+      received.push(part);
     },
   };
-  return { book, noted, told };
+  return { book, noted, received };
 }
 
 function isSamePart(one: PartRef, other: PartRef): boolean {
   return one.messageId === other.messageId && one.part === other.part;
 }
 
-/** Of the key, and of its lock. */
+/** Names the key, and its lock. */
 export function nameOfKey({ connectorId, key }: IdKey): string {
   return `${connectorId} ${key}`;
 }
@@ -118,10 +118,10 @@ const INSERT = `INSERT INTO provider_ids (connector_id, id_key, message_id, part
   ON CONFLICT DO NOTHING`;
 
 /**
- * `coalesce` keeps the planner off the index of those that are awaited: when it last looked none may have been, and it
- * would go through all of them for each. Arrays of one keep it from beginning a join with all that are there.
+ * `coalesce` keeps the planner from using the index of awaited rows: its statistics may be from a time when there were
+ * none, and it would scan all of them for each part. Arrays of one element keep it from starting the join there.
  */
-const TOLD = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
+const RECEIVED = `WITH told AS (SELECT * FROM unnest($1::uuid[], $2::int[]) AS t (message_id, part)), awaited AS (
     UPDATE provider_ids p SET awaited_since = NULL FROM told
     WHERE p.message_id = ANY(ARRAY[told.message_id]) AND p.part = told.part AND coalesce(p.awaited_since, 0) <> 0
   )

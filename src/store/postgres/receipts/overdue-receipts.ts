@@ -9,7 +9,7 @@ const MAX_COUNTED = 100_000;
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
 
-/** Parts whose receipt does not come: found by an index of those that wait for one, and from then on rows of their own. */
+/** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
 export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
   return {
     flagOverdue: (bounds) => changes((session, log) => flag(session, log, bounds)),
@@ -21,7 +21,7 @@ export function createOverdueReceipts(db: Database, changes: MessageChanges): Ov
   };
 }
 
-/** From connector to connector through the index. */
+/** Steps from connector to connector by the index. */
 const COUNTS = `WITH RECURSIVE connectors AS (
     (SELECT connector_id FROM overdue_receipts ORDER BY connector_id LIMIT 1)
     UNION ALL
@@ -39,7 +39,7 @@ interface AwaitedRow {
   readonly awaited_since: number;
 }
 
-/** The messages are locked before what is awaited of them, as receipts do it; two that flag do it once. */
+/** Locks messages before their awaited receipts, as receipts do. Of two processes that flag at once, only one flags a part. */
 async function flag(
   session: Session,
   log: MessageLog,
@@ -67,7 +67,7 @@ async function flag(
 const AWAITED = `SELECT connector_id, message_id, part, awaited_since FROM provider_ids
   WHERE awaited_since <= $1 ORDER BY awaited_since LIMIT $2`;
 
-/** Also other parts of the same messages, where they are as late. What it gives is as it was before. */
+/** Other parts of the same messages too, if they are as late. Returns the rows as they were before. */
 const TAKE = `WITH late AS (
     SELECT p.connector_id, p.id_key, p.message_id, p.part, p.awaited_since
     FROM provider_ids p WHERE p.message_id = ANY($2) AND p.awaited_since <= $1 FOR UPDATE
@@ -100,7 +100,7 @@ interface DueRow {
   readonly asked: number;
 }
 
-/** Another process that asks at the same time gets others. */
+/** A process that asks at the same time gets other parts. */
 async function take(
   session: Session,
   { connectorId, now, limit, waitsMs }: QuestionRequest,

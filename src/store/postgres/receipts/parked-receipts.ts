@@ -13,10 +13,10 @@ import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { IdKey } from "./known-ids.ts";
 
-/** Receipts that match nothing yet: read at once, parked and taken in memory, and written at once. */
+/** Receipts that match nothing yet: read by one statement, parked and taken in memory, written at the end. */
 export interface LoadedParked {
   readonly book: ParkedReceipts;
-  /** All that may be taken. */
+  /** All that `book` may take. */
   readonly receipts: readonly Receipt[];
   write(): Promise<void>;
 }
@@ -26,14 +26,14 @@ export interface ParkedQuestions {
   readonly references: readonly Omit<SentReference, "recipient">[];
 }
 
-/** The names of keys and references are to be locked before. */
+/** The caller has locked the names of keys and references. */
 export async function loadParked(
   session: Session,
   { keys, references }: ParkedQuestions,
 ): Promise<LoadedParked> {
   const isAsked = keys.length + references.length > 0;
   const found = isAsked ? await session.query<ParkedRow>(FIND, columnsOf(keys, references)) : [];
-  const rows = await lockThose(session, found);
+  const rows = await lockFound(session, found);
   const { book, parked, taken } = createBook(rows);
   return {
     book,
@@ -70,8 +70,8 @@ const FIND = `SELECT p.id, p.id_key, p.receipt FROM unnest($1::text[], $2::text[
     ORDER BY p.id LIMIT ${MAX_PER_REFERENCE}
   ) AS p ORDER BY id`;
 
-/** Those that no other settlement is taking: it may have had the same id. */
-async function lockThose(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
+/** Those that are still there: another settlement may have had the same id, and taken them. */
+async function lockFound(session: Session, found: readonly ParkedRow[]): Promise<readonly ParkedRow[]> {
   if (found.length === 0) return found;
   const locked = await session.query<{ id: number }>(LOCK, [found.map(({ id }) => id)]);
   const ours = new Set(locked.map(({ id }) => id));
@@ -108,10 +108,10 @@ function createBook(rows: readonly ParkedRow[]) {
 
   const book: ParkedReceipts = {
     park: (receipt) => add({ key: foldId(receipt.providerMessageId), receipt }),
-    takeByIds(claimed) {
-      const isAbout = isAboutIds(claimed);
-      const isMeant = (receipt: Receipt) => receipt.connectorId === claimed.connectorId && isAbout(receipt);
-      return keysOfIds(claimed.ids).flatMap((key) => take(ofKey.get(key) ?? [], isMeant));
+    takeByIds(part) {
+      const isAbout = isAboutIds(part);
+      const isMeant = (receipt: Receipt) => receipt.connectorId === part.connectorId && isAbout(receipt);
+      return keysOfIds(part.ids).flatMap((key) => take(ofKey.get(key) ?? [], isMeant));
     },
     takeByReference: ({ connectorId, reference, recipient }) =>
       take(
@@ -160,9 +160,11 @@ export async function countParked(session: Session): Promise<number> {
   return row?.count ?? 0;
 }
 
-const COUNT = "SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT 100000) AS counted";
+const MAX_COUNTED = 100_000;
 
-/** Ids rise with the time, more or less: the oldest come first. */
+const COUNT = `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED}) AS counted`;
+
+/** Deletes parked receipts from before `before`, among the `limit` with the lowest ids; ids rise with time, more or less. */
 export async function pruneParked(session: Session, before: number, limit: number): Promise<number> {
   const rows = await session.query(PRUNE, [before, limit]);
   return rows.length;
@@ -172,7 +174,7 @@ const PRUNE = `DELETE FROM parked_receipts WHERE id IN (
     SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT $2) AS oldest WHERE at < $1
   ) RETURNING 1`;
 
-/** `ReceiptStore.dropParked`. What a settlement is taking is left to it. */
+/** `ReceiptStore.dropParked`. Receipts that a settlement is just taking are left to it. */
 export async function dropParked(
   session: Session,
   { most, limit }: Parameters<ReceiptStore["dropParked"]>[0],
@@ -186,7 +188,7 @@ export async function dropParked(
   return dropped;
 }
 
-/** From one connector to the next by the index, each counted no further than it matters. */
+/** Steps from connector to connector by the index, and counts each only as far as it matters. */
 const TOO_MANY = `WITH RECURSIVE connectors AS (
     (SELECT connector_id FROM parked_receipts ORDER BY connector_id LIMIT 1)
     UNION ALL

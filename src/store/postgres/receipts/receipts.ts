@@ -2,7 +2,7 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import { createGroupCommit } from "../database/group-commit.ts";
+import { createGroupCommit, splitAlike } from "../database/group-commit.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
@@ -13,10 +13,10 @@ export interface RecordReceiptParts {
   readonly schedule: (run: () => void) => void;
 }
 
-/** Of a group's receipts; each takes a lock or two, and has several rows. */
+/** Weight of a receipt in a group: it takes a lock or two, and writes several rows. */
 const WEIGHT = 8;
 
-/** `Queue.recordReceipts`: those of a turn share a transaction of a fixed handful of statements. */
+/** `Queue.recordReceipts`: the calls of one turn of the event loop share a transaction with a fixed number of statements. */
 export function createRecordReceipts({
   changes,
   erasedNames,
@@ -37,14 +37,13 @@ export function createRecordReceipts({
     nameOf: () => undefined,
     weightOf: ({ length }) => length * WEIGHT,
     async run(calls) {
-      const results = (await record(calls.flat())).values();
-      return calls.map((call) => [...results.take(call.length)]);
+      return splitAlike(await record(calls.flat()), calls);
     },
   });
   return async (receipts) => (receipts.length === 0 ? [] : enter(receipts));
 }
 
-/** A receipt that the sandbox owed is paid with it. */
+/** A receipt that the sandbox owed is owed no more. */
 async function clearDebts(session: Session, receipts: readonly Receipt[]): Promise<void> {
   await session.query(CLEAR_DEBTS, [receipts.map(({ providerMessageId }) => providerMessageId)]);
 }

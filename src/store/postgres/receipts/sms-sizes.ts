@@ -5,11 +5,11 @@ import type { MessageLog } from "../messages/message-log.ts";
 
 export interface WantedSizes {
   readonly ids: readonly string[];
-  /** Those that are known already. */
+  /** Those known already, by message id. */
   readonly sizes: ReadonlyMap<string, ReturnType<SizeOf>>;
 }
 
-/** Of the locked messages that a receipt may be the first to say were sent: what was sent before is not asked for. */
+/** Sizes of the locked messages that a receipt may be the first to report as sent. */
 export async function readSizes(
   session: Session,
   log: MessageLog,

@@ -3,7 +3,7 @@ import { partReference } from "../../../core/receipts/short-reference.ts";
 import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
 import type { Session } from "../database/driver.ts";
 
-/** Parts that were not answered: read at once, added to in memory, and written at once. */
+/** Parts that were never answered: read by one statement, added to in memory, written by another. */
 export interface LoadedUnconfirmed {
   readonly book: UnconfirmedParts;
   readonly messageIds: readonly string[];
@@ -15,7 +15,7 @@ export interface Reference {
   readonly reference: number;
 }
 
-/** The names of the references are to be locked before. Only these are found, and what is noted later. */
+/** The caller has locked the names of the references. `find` sees only these, and what is noted later. */
 export async function loadUnconfirmed(
   session: Session,
   references: readonly Reference[],
@@ -43,7 +43,7 @@ export async function loadUnconfirmed(
           .sort(byMessageAndPart),
     },
     async write() {
-      const parts = withoutTwins(noted);
+      const parts = onePerPart(noted);
       if (parts.length > 0) await session.query(NOTE, columnsOf(parts));
     },
   };
@@ -73,8 +73,8 @@ function toUnanswered(row: PartRow): UnansweredPart {
   return { reference, messageId, part, connectorId: connector_id ?? undefined };
 }
 
-/** One statement cannot write a row twice: of what was noted of one part the last counts, if it knows the connector. */
-function withoutTwins(noted: readonly UnansweredPart[]): readonly UnansweredPart[] {
+/** One row per part, since one statement cannot write a row twice: the last that knows the connector, else the first. */
+function onePerPart(noted: readonly UnansweredPart[]): readonly UnansweredPart[] {
   const byPart = new Map<string, UnansweredPart>();
   for (const each of noted) {
     const name = `${each.messageId} ${each.part}`;

@@ -10,7 +10,7 @@ import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 
-/** What is noted is written at the end of the transaction: by then its receipt may have come. */
+/** Ids are written at the end of the transaction: by then their receipts may have come. */
 export function createKnownIds(db: Database): KnownIds {
   const find = db.prepare<IdRow>(
     `SELECT message_id, part, provider_id FROM provider_ids
@@ -21,19 +21,19 @@ export function createKnownIds(db: Database): KnownIds {
      WHERE message_id = ? AND part = ? AND awaited_since IS NOT NULL`,
   );
   const notOverdue = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
-  const noted = createNoted(db);
+  const unwritten = createUnwritten(db);
 
   return {
-    note: (ids) => toIdRows(ids).forEach(noted.add),
+    note: (ids) => toIdRows(ids).forEach(unwritten.add),
     find(connectorId, key) {
       const rows = find.all(connectorId, key).map((row) => toKnownId(row, key));
       const isNew = ({ messageId, part }: PartRef) =>
         !rows.some((row) => row.messageId === messageId && row.part === part);
-      // The index, read from its end, gives the parts of a message from the last on.
-      return [...rows, ...noted.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
+      // Read backwards, the index gives the parts of a message in reverse.
+      return [...rows, ...unwritten.find(connectorId, key).filter(isNew)].sort(byMessageAndPart);
     },
     received(part) {
-      if (noted.received(part)) return;
+      if (unwritten.received(part)) return;
       if (received.run(part.messageId, part.part) === 0) notOverdue.run(part.messageId, part.part);
     },
   };
@@ -41,8 +41,8 @@ export function createKnownIds(db: Database): KnownIds {
 
 type Noted = ReturnType<typeof toIdRows>[number];
 
-/** The ids that the transaction has noted and not written yet. */
-function createNoted(db: Database) {
+/** Ids that the transaction has noted and not written yet. */
+function createUnwritten(db: Database) {
   const insert = createIdInsert(db);
   const byKey = new Map<string, Noted[]>();
   /** Those whose receipts are awaited. */
@@ -73,7 +73,7 @@ function createNoted(db: Database) {
         ...row,
         providerId: row.providerId ?? key,
       })),
-    /** True where it was awaited by one of these. */
+    /** True if one of these awaited it. */
     received({ messageId, part }: PartRef): boolean {
       const row = awaited.get(`${messageId} ${part}`);
       if (row) arrived.add(row);
@@ -84,7 +84,7 @@ function createNoted(db: Database) {
 
 const COLUMNS = "connector_id, id_key, message_id, part, provider_id, awaited_since";
 
-/** Of one whose receipt has come nobody waits for it any more, whatever was noted earlier. */
+/** An id whose receipt has arrived awaits none any more, even if an earlier row did. */
 function createIdInsert(db: Database): (rows: readonly Noted[], arrived: ReadonlySet<Noted>) => void {
   const into = "provider_ids";
   const insert = createRowInsert(db, { into, columns: COLUMNS, otherwise: "ON CONFLICT DO NOTHING" });

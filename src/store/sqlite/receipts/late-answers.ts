@@ -6,8 +6,8 @@ import { createEnding, type EndingParts } from "../messages/ending.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 
 /**
- * Applies late answers, inside a transaction: the part has been sent after all. If nothing of the message is open any
- * more, the retry that waits is cancelled; one that is under way is left to its settlement.
+ * Applies late answers, inside a transaction: the part has been sent after all. Once no part of the message is open, its
+ * waiting retry is cancelled; an attempt under way is left to its settlement.
  */
 export function createLateAnswers(
   db: Database,

@@ -14,7 +14,7 @@ export interface OverdueParts {
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
 
-/** Parts whose receipt does not come: found by an index of those that wait for one, and from then on rows of their own. */
+/** Parts whose receipt does not come: found by the index of awaited receipts, and kept in a table of their own from then on. */
 export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdue {
   const flag = createFlag(db, parts);
   const take = createTakeQuestions(db, parts);
@@ -52,7 +52,7 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     `SELECT connector_id, id_key, message_id, part, awaited_since FROM provider_ids
      WHERE awaited_since <= ? ORDER BY awaited_since LIMIT ?`,
   );
-  const found = db.prepare(
+  const stopWaiting = db.prepare(
     `UPDATE provider_ids SET awaited_since = NULL
      WHERE connector_id = ? AND id_key = ? AND message_id = ? AND part = ?`,
   );
@@ -62,7 +62,7 @@ function createFlag(db: Database, { messages }: OverdueParts) {
      ON CONFLICT DO NOTHING`,
   );
   const flagOne = (row: AwaitedRow, now: number) => {
-    found.run(row.connector_id, row.id_key, row.message_id, row.part);
+    stopWaiting.run(row.connector_id, row.id_key, row.message_id, row.part);
     const message = messages.find(row.message_id);
     const before = message && toProgress(message);
     if (!message || before?.parts[row.part]?.status !== "sent") return;

@@ -44,10 +44,10 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
       const oldest = tooMany.get(connectorId, key);
       if (oldest) remove.run(oldest.id);
     },
-    takeByIds(claimed) {
+    takeByIds(part) {
       if (!isAnyParked.get()) return [];
-      const isMeant = isAboutIds(claimed);
-      return keysOfIds(claimed.ids).flatMap((key) => take(byKey.all(claimed.connectorId, key), isMeant));
+      const isMeant = isAboutIds(part);
+      return keysOfIds(part.ids).flatMap((key) => take(byKey.all(part.connectorId, key), isMeant));
     },
     takeByReference: ({ reference, connectorId, recipient }) =>
       take(

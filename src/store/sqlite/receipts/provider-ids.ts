@@ -14,7 +14,10 @@ export interface ProviderIdsParts extends EndingParts {
   readonly suppressions: SuppressionBook;
 }
 
-/** Inside a transaction: of two that concern one id the second finds what the first has left, since there is one writer. */
+/**
+ * The rules of `receipts/provider-ids.ts` over this engine's tables, inside a transaction. There is one writer, so of a
+ * settlement and a receipt that concern one id the second finds what the first has left.
+ */
 export function createProviderIds(db: Database, books: ProviderIdsParts): ProviderIds {
   const { messages, suppressions } = books;
   const find = (id: string): FoundMessage | undefined => {

@@ -38,7 +38,7 @@ function createParkedList(db: Database): ReceiptStore["parked"] {
     });
 }
 
-/** Looks first, by the index of connectors: there is hardly ever one that has too many. */
+/** Counts first, in a read: a connector hardly ever has too many. */
 function createDropParked(db: Database): ReceiptStore["dropParked"] {
   const nextConnector = db.prepare<{ connector_id: string }>(
     "SELECT connector_id FROM parked_receipts WHERE connector_id > ? ORDER BY connector_id LIMIT 1",

@@ -3,7 +3,7 @@ import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { onceATransaction } from "../database/once-a-transaction.ts";
 
-/** `Queue.recordReceipts`: durable when it resolves. A receipt the sandbox owed is paid in the same transaction. */
+/** `Queue.recordReceipts`. A receipt that the sandbox owed is cleared in the same transaction. */
 export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {
   const clearDebt = db.prepare(
     "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
@@ -18,7 +18,7 @@ export function createRecordReceipts(db: Database, providerIds: ProviderIds): Qu
           return providerIds.receive(receipt);
         }),
       receipts.length * 2,
-      // An SMSC may send a receipt right behind the answer: its settlement is on its way, and goes first.
+      // After the settlements of this transaction: an SMSC may send a receipt right behind its answer.
       "last",
     );
 }

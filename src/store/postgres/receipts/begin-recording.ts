@@ -3,22 +3,22 @@ import { partReference } from "../../../core/receipts/short-reference.ts";
 import { readSize, type SizeOf } from "../../receipts/receipt-books.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { ExpireParts } from "../queue/expire.ts";
-import type { BeginRecording, Brought } from "../queue/settle.ts";
+import type { BeginRecording, SettledAttempt } from "../queue/settle.ts";
 import { createSuppressionBook } from "../suppressions/suppression-book.ts";
 import { beginReceipts, type ReceiptQuestions } from "./begin-receipts.ts";
 
-/** With settlements: the ids they brought home, the receipts that came before them, and whom to write to no more. */
+/** Records with settlements: the ids they bring, parked receipts about these, and suppressions that bounces cause. */
 export function createBeginRecording(erasedNames: ErasedNames): BeginRecording {
   return async (session, settlements) => {
     const begun = await beginReceipts(session, questionsOf(settlements), erasedNames);
     return {
       messageIds: begun.messageIds,
-      async record(log, brought) {
-        const { providerIds, suppressions, write } = await begun.open(log, sizesOf(brought));
-        for (const { settlement, message, before, after } of brought) {
+      async record(log, settled) {
+        const { providerIds, suppressions, write } = await begun.open(log, sizesOf(settled));
+        for (const { settlement, message, before, after } of settled) {
           const { id, recipient, progress } = message;
           suppressions.learnFromParts(message, { before, after, at: settlement.at });
-          providerIds.claimAll(settlement, { id, recipient, channel: progress.channel });
+          providerIds.recordAttempt(settlement, { id, recipient, channel: progress.channel });
         }
         await write();
       },
@@ -45,16 +45,16 @@ function questionsOf(settlements: readonly Settlement[]): ReceiptQuestions {
   };
 }
 
-/** These attempts' entries are not written yet. */
-function sizesOf(brought: readonly Brought[]): ReadonlyMap<string, ReturnType<SizeOf>> {
+/** Sizes of these attempts, whose timeline entries are not written yet. */
+function sizesOf(settled: readonly SettledAttempt[]): ReadonlyMap<string, ReturnType<SizeOf>> {
   return new Map(
-    brought.flatMap(({ settlement: { messageId, connectorId, detail } }) =>
+    settled.flatMap(({ settlement: { messageId, connectorId, detail } }) =>
       connectorId === undefined ? [] : [[messageId, readSize(detail ?? {})]],
     ),
   );
 }
 
-/** With what ends because its window is over: whose server had the last word, and bounced. */
+/** Records with expiries: suppressions of recipients that bounced by it, since their server deferred them last. */
 export function createRecordEnded(erasedNames: ErasedNames): ExpireParts["recorders"][number] {
   return async (session, ended) => {
     const suppressions = createSuppressionBook(session, erasedNames);
