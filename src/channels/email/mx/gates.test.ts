@@ -17,6 +17,16 @@ test("as many as allowed are inside at a time, and the next one goes in when one
   expect((await third).kind).toBe("in");
 });
 
+test("a place that comes free is the first in line's, whoever comes at that moment", async () => {
+  const gates = createGates(createHeldClock(), { atATime: 1 });
+  const inside = await gates.enter("a", NEVER);
+  const waiting = gates.enter("a", NEVER);
+  if (inside.kind === "in") inside.leave();
+  const late = gates.enter("a", NEVER);
+  expect((await waiting).kind).toBe("in");
+  expect(await Promise.race([late, Promise.resolve("waits")])).toBe("waits");
+});
+
 test("the line is short, and nobody stands in it for longer than ten seconds", async () => {
   const clock = createHeldClock();
   const gates = createGates(clock, { atATime: 1 });

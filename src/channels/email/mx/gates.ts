@@ -34,10 +34,11 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
     if (isIdle) gates.delete(destination);
   };
   const leave = (destination: string, gate: Gate) => {
-    gate.inside--;
     const next = gate.line.shift();
-    if (next) next();
-    else tidy(destination, gate);
+    // The place is handed on: were it free until the next one wakes up, somebody else could take it as well.
+    if (next) return next();
+    gate.inside--;
+    tidy(destination, gate);
   };
   const open = (destination: string): Gate => {
     const known = gates.get(destination);
@@ -57,10 +58,8 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
         return { kind: "full", retryAfterMs: COME_BACK_MS };
       }
       if (perSecond !== undefined) gate.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
-      if (gate.inside >= atATime && !(await standInLine(gate, clock, cut))) {
-        return { kind: "full", retryAfterMs: COME_BACK_MS };
-      }
-      gate.inside++;
+      if (gate.inside < atATime) gate.inside++;
+      else if (!(await standInLine(gate, clock, cut))) return { kind: "full", retryAfterMs: COME_BACK_MS };
       if (waitMs > 0) await sleep(clock, waitMs, cut);
       return { kind: "in", leave: () => leave(destination, gate) };
     },
