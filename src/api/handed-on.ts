@@ -1,3 +1,5 @@
+import { fullUrl } from "./router.ts";
+
 /** Thrown where another listener has to answer: it alone counts what is limited, and knows the connectors. */
 export class HandedOn extends Error {
   override readonly name = "HandedOn";
@@ -10,6 +12,8 @@ export class HandedOn extends Error {
   /** The request, as it came. */
   restore(request: Request): Request {
     const { method, headers } = request;
-    return this.body === undefined ? request : new Request(request.url, { method, headers, body: this.body });
+    return this.body === undefined
+      ? request
+      : new Request(fullUrl(request.url), { method, headers, body: this.body });
   }
 }

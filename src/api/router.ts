@@ -46,6 +46,11 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
 }
 
+/** The URL as `Request` takes it: where a Host header is missing or no host, as HTTP/1.0 may have it, with one that stands for it. */
+export function fullUrl(url: string): string {
+  return URL.canParse(url) ? url : `http://localhost${url.slice(pathStart(url))}`;
+}
+
 /** A Host header that is no host leaves a bare path. */
 function pathStart(url: string): number {
   if (url.startsWith("/")) return 0;

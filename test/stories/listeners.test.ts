@@ -1,5 +1,6 @@
 /** Several threads listen on one port, write to one database, and look like one service. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { exchange, statusOf } from "../fuzz/wire.ts";
 import { type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 let service: PostriderProcess;
@@ -54,6 +55,24 @@ test("what only one of them can answer is answered on every connection", async (
   }
   const tried = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({}, { dry_run: true })));
   expect(tried.map(({ status, body }) => [status, body.dry_run])).toEqual(tried.map(() => [200, true]));
+});
+
+test("a request with no Host, as HTTP/1.0 has it, or with one that is no host is answered by whichever thread it comes to", async () => {
+  const { url, key } = target();
+  const body = JSON.stringify({ to: "+919876543210", dlt_template_id: "1107160000000000001", dry_run: true });
+  const head = `Authorization: Bearer ${key}\r\nConnection: close\r\n`;
+  const requests = [
+    "GET /healthz HTTP/1.0\r\n\r\n",
+    `GET /v1/sms/messages?limit=1 HTTP/1.1\r\nHost: x:y\r\n${head}\r\n`,
+    `POST /v1/sms/messages HTTP/1.1\r\nHost: a/b\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`,
+  ];
+  for (const request of requests) {
+    const heard = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => exchange(Number(new URL(url).port), request)),
+    );
+    expect(heard.map(statusOf)).toEqual(heard.map(() => 200));
+    expect(heard.every((answer) => /x-request-id: /i.test(answer))).toBeTrue();
+  }
 });
 
 test("a rate limit is one limit over all of them", async () => {

@@ -4,6 +4,7 @@
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
+import { fullUrl } from "../../api/router.ts";
 
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
@@ -28,7 +29,7 @@ export function createHandOn(socket: string): AnswerRequest {
 export function answerHandedOn(answer: AnswerRequest): (request: Request) => Promise<Response> {
   return (request) => {
     const headers = new Headers(request.headers);
-    const url = headers.get(URL_HEADER) ?? request.url;
+    const url = fullUrl(headers.get(URL_HEADER) ?? request.url);
     const address = headers.get(ADDRESS_HEADER) ?? "";
     for (const name of [URL_HEADER, ADDRESS_HEADER]) headers.delete(name);
     const { method, body, signal } = request;
