@@ -17,23 +17,23 @@ export interface AttemptDeps {
   readonly counts: RefusalCounts;
 }
 
-/** What is put off a counted number of times comes again soon. */
+/** A part that is deferred a counted number of times is tried again soon. */
 const SHORT_WAIT_MS = 250;
 
-/** What is never taken comes again ever more rarely, so that a day's window does not fill a timeline. */
+/** A part that is always deferred is tried ever more rarely, so that a day of it does not fill a timeline. */
 const NEVER_WAIT_MS = { shortest: 1_000, longest: 15 * 60_000 };
 
-/** Receipts come after this, evenly spread. */
+/** How long after its message a receipt comes: evenly spread between the two. */
 const RECEIPT_DELAY_MS = { shortest: 100, longest: 500 };
 
 export interface AttemptSignals {
-  /** Stop waiting, whatever for. */
+  /** Aborts every wait. */
   readonly signal: AbortSignal;
-  /** Begin nothing that takes long. */
+  /** The channel stops: slow answers are cut short. */
   readonly stopping: AbortSignal;
 }
 
-/** One message from beginning to outcome. `sent` is answered only after the ledger has it durably. */
+/** Takes one message to its outcome. `sent` is answered only when the ledger holds it durably. */
 export async function attempt(
   deps: AttemptDeps,
   message: OutgoingMessage,
@@ -43,12 +43,13 @@ export async function attempt(
   const answerMs = Math.max(0, ...targets.map(({ scenario }) => scenario.answerMs ?? 0));
   if (answerMs > 0) await sleep(deps.clock, answerMs, AbortSignal.any([signal, stopping]));
   const isBrokenOff = signal.aborted || (answerMs > 0 && stopping.aborted);
-  if (isBrokenOff) return toOutcome(message, putOffAll(targets, BROKEN_OFF));
-  const judged = targets.map((target) => ({ target, refusal: judge(deps, message, target) }));
-  const taken = judged.flatMap(({ target, refusal }) => (refusal ? [] : [target]));
-  const refused = judged.flatMap(({ target, refusal }) =>
-    refusal ? [[target.index, refusal] as const] : [],
-  );
+  if (isBrokenOff) return toOutcome(message, deferAll(targets, BROKEN_OFF));
+  const refused = new Map<number, PartOutcome>();
+  for (const target of targets) {
+    const refusal = judge(deps, message, target);
+    if (refusal) refused.set(target.index, refusal);
+  }
+  const taken = targets.filter(({ index }) => !refused.has(index));
   const { outcomes, detail } = await take(deps, message, { taken, signal });
   const scenario = targets.length === 1 ? targets[0]?.scenario.name : undefined;
   return toOutcome(message, new Map([...refused, ...outcomes]), {
@@ -57,9 +58,9 @@ export async function attempt(
   });
 }
 
-/** The same answer for every part the attempt would have covered; nothing was taken. */
-export function putOff(message: OutgoingMessage, error: MessageError): SendOutcome {
-  return toOutcome(message, putOffAll(targetsOf(message), error));
+/** Defers every part the attempt would have covered; nothing was taken. */
+export function deferMessage(message: OutgoingMessage, error: MessageError): SendOutcome {
+  return toOutcome(message, deferAll(targetsOf(message), error));
 }
 
 const BROKEN_OFF: MessageError = {
@@ -69,11 +70,11 @@ const BROKEN_OFF: MessageError = {
 
 type Outcomes = ReadonlyMap<number, PartOutcome>;
 
-function putOffAll(targets: readonly Target[], error: MessageError): Outcomes {
+function deferAll(targets: readonly Target[], error: MessageError): Outcomes {
   return new Map(targets.map(({ index }) => [index, { kind: "deferred", error }]));
 }
 
-/** The simulator's no; `undefined` where it takes the part. */
+/** How the simulator refuses the part, for good or for now; `undefined` where it takes it. */
 function judge(
   deps: AttemptDeps,
   message: OutgoingMessage,
@@ -88,7 +89,7 @@ function judge(
   return isRefused ? { kind: "deferred", error, retryAfterMs: SHORT_WAIT_MS } : undefined;
 }
 
-/** Half of the message's age: the waits grow by half each time, and no memory is needed. */
+/** Half of the message's age: the waits grow by half each time, and nothing has to be remembered. */
 function neverWaitMs(now: number, { createdAt }: OutgoingMessage): number {
   const { shortest, longest } = NEVER_WAIT_MS;
   return Math.min(longest, Math.max(shortest, Math.round((now - createdAt) / 2)));
@@ -156,7 +157,7 @@ const WRITTEN: Readonly<Record<Written, (id: string | undefined) => PartOutcome>
   unanswered: () => ({ kind: "unconfirmed", error: NO_ANSWER }),
 };
 
-/** A message may wait for the write before its own. */
+/** What came of the write; `unanswered` after its time limit, which leaves room for the write before it, and on abort. */
 function inTime(clock: Clock, write: Promise<Written>, signal: AbortSignal): Promise<Written> {
   return new Promise((resolve) => {
     const end = (written: Written) => {
@@ -173,8 +174,8 @@ function inTime(clock: Clock, write: Promise<Written>, signal: AbortSignal): Pro
 }
 
 /**
- * Aligned with the message's parts. An attempt that put anything off costs none of the retry budget: what is
- * throttled comes again soon, and what is never taken goes on until the window is over.
+ * The outcomes, aligned with the message's parts. An attempt that deferred any part does not count, so that parts that
+ * are always deferred go on until the window is over.
  */
 function toOutcome(
   message: OutgoingMessage,
@@ -183,10 +184,10 @@ function toOutcome(
 ): SendOutcome {
   const length = Math.max(message.parts.length, ...[...outcomes.keys()].map((index) => index + 1));
   const parts = Array.from({ length }, (_, index) => outcomes.get(index));
-  const isPutOff = parts.some((part) => part?.kind === "deferred");
+  const isDeferred = parts.some((part) => part?.kind === "deferred");
   return {
     parts,
-    countsAsAttempt: outcomes.size > 0 && !isPutOff,
+    countsAsAttempt: outcomes.size > 0 && !isDeferred,
     ...(detail && Object.keys(detail).length > 0 && { detail }),
   };
 }

@@ -1,11 +1,11 @@
-/** Collects which fields were too long to keep whole. */
+/** Cuts texts to length, and remembers which fields it cut. */
 export interface Cutter {
   cut(field: string, text: string, limit: number): string;
   /** `{ truncated: ["source"] }`, or nothing where all was kept. */
   note(): { readonly truncated?: readonly string[] };
 }
 
-/** The ledger keeps what people look at, and a hostile request must not fill a disk through it. */
+/** The ledger is for people to look at: a hostile request must not fill the disk through it. */
 export function createCutter(): Cutter {
   const truncated = new Set<string>();
   return {

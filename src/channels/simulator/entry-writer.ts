@@ -3,7 +3,7 @@ import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 import type { ChannelLog } from "../channel.ts";
 import type { SimulatorLedger } from "./simulator-ledger.ts";
 
-/** `failed`: nothing was stored. `unanswered`: it may have been. */
+/** `failed`: nothing was stored. `unanswered`: the entries may have been stored. */
 export type Written = "written" | "failed" | "unanswered";
 
 export interface EntryWriter {
@@ -15,16 +15,16 @@ export interface EntryWriterDeps {
   readonly ledger: Pick<SimulatorLedger, "record">;
   readonly clock: Clock;
   readonly log: ChannelLog;
-  /** Called with what has become durable. */
+  /** Called with entries that have become durable. */
   readonly onWritten: (entries: readonly SandboxEntry[]) => void;
 }
 
-/** Milliseconds a write may take before its messages are given up as unconfirmed. */
+/** How long a write may take, milliseconds. After that its messages are unconfirmed. */
 export const WRITE_LIMIT_MS = 4_000;
 
 const MAX_BATCH_ENTRIES = 500;
 
-/** Characters of rendered text in one write, beyond its first message. */
+/** Characters of rendered text in one write; a first message that is longer goes alone. */
 const MAX_BATCH_CHARACTERS = 8 * 1024 * 1024;
 
 interface Waiting {
@@ -33,8 +33,8 @@ interface Waiting {
 }
 
 /**
- * Sends that come in one turn, or while a write is under way, share the next write: one commit for many messages.
- * What waits is bounded by the channel's slots.
+ * Messages that come in one turn of the event loop, or while a write is under way, share the next write: one commit for
+ * many messages. How many wait is bounded by the channel's slots.
  */
 export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
   const waiting: Waiting[] = [];
@@ -48,7 +48,7 @@ export function createEntryWriter(deps: EntryWriterDeps): EntryWriter {
         batch.flatMap(({ entries }) => entries),
       );
       for (const { answer } of batch) answer(written);
-      // Those behind a write that hangs were not handed over: they may come again.
+      // The ledger hangs. What waits was not handed to it, and may be tried again.
       if (written === "unanswered") for (const { answer } of waiting.splice(0)) answer("failed");
     }
     isWriting = false;
@@ -75,7 +75,7 @@ function writeBatch(deps: EntryWriterDeps, entries: readonly SandboxEntry[]): Pr
     const cancel = deps.clock.after(WRITE_LIMIT_MS, giveUp);
     const succeed = () => {
       cancel();
-      // Also where it came too late to be waited for: the receipt is owed all the same.
+      // Even after the time limit: the entries are stored, so their receipts are owed.
       deps.onWritten(entries);
       resolve("written");
     };
@@ -88,7 +88,7 @@ function writeBatch(deps: EntryWriterDeps, entries: readonly SandboxEntry[]): Pr
   });
 }
 
-/** At least one message; whole messages only. */
+/** How many of those that wait the next write takes: whole messages, and at least one. */
 function batchLength(waiting: readonly Waiting[]): number {
   let entries = 0;
   let characters = 0;

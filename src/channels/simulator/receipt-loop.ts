@@ -14,27 +14,27 @@ export interface ReceiptLoopDeps {
   readonly log: ChannelLog;
 }
 
-/** Tells what the ledger owes, when it is due. What it owes is read from the ledger only, so that a crash forgets nothing. */
+/** Emits the receipts that the ledger owes when they are due. They are read from the ledger only, so that a crash loses none. */
 export interface ReceiptLoop {
   start(): void;
-  /** A receipt is owed from `at` on, Unix milliseconds. */
+  /** A receipt will be due at `at`, Unix milliseconds. */
   wake(at: number): void;
-  /** Waits for receipts that are being stored, 5 seconds at the most. */
+  /** Waits for receipts that are being stored, at most 5 s. */
   stop(): Promise<void>;
 }
 
 const BATCH = 500;
 
-/** Between turns, so that receipts gather and share a commit. */
+/** Shortest rest between turns, so that receipts gather and share a commit. */
 const REST_MS = 25;
 
-/** What is due is the other channel's: its own loop is about to take it. */
+/** When all that is due is the other channel's, whose own loop will take it. */
 const NOT_MINE_REST_MS = 100;
 
-/** After a fault, and where receipts that were taken are still owed. */
+/** After a fault, and when receipts just emitted are still owed. */
 const FAULT_REST_MS = 1_000;
 
-/** It looks again without a reason this often. */
+/** Longest rest between turns. */
 const LONGEST_REST_MS = 60_000;
 
 const STOP_LIMIT_MS = 5_000;
@@ -87,7 +87,7 @@ async function atMost(clock: Clock, work: Promise<void>): Promise<void> {
   done.abort();
 }
 
-/** One turn: emits at most a batch and says how long to rest, milliseconds. Never rejects. */
+/** Makes the function of a turn: it emits at most a batch, and resolves with how long to rest, milliseconds. Never rejects. */
 function createTurn(deps: ReceiptLoopDeps): () => Promise<number> {
   let lastFirstId: string | undefined;
 

@@ -1,19 +1,19 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** How often something was put off, in bounded memory. */
+/** Counts how often each message was deferred, in bounded memory. */
 export interface RefusalCounts {
-  /** True if `key` has been put off fewer than `times` times; this time is counted then, and forgotten otherwise. */
+  /** True, and counted, if `key` has been deferred fewer than `times` times. False otherwise, and its count is forgotten. */
   refuses(key: string, times: number): boolean;
 }
 
 const CAPACITY = 20_000;
 
-/** Nothing that is still wanted is asked for more rarely than this. */
+/** Every message that still counts is asked about more often than this. */
 const FORGET_AFTER_MS = 60_000;
 
 /**
- * Lives in memory only: after a restart a message is put off from the start again. Where memory is full of younger
- * counts the answer is no, so that a crowd of messages is let through early and never kept waiting for ever.
+ * In memory only: after a restart a message is deferred from the start again. When memory is full the answer is false:
+ * then messages pass too early, but none is deferred for ever.
  */
 export function createRefusalCounts(clock: Pick<Clock, "monotonicMs">, capacity = CAPACITY): RefusalCounts {
   /** Oldest first. */

@@ -6,12 +6,12 @@ import type { Rendering } from "./rendering.ts";
 /** Characters kept of the source and of each body. */
 const MAX_FIELD = 256 * 1024;
 
-/** Every recipient has an entry of their own: with many, less is kept for each. */
+/** The same over all recipients: each has an entry, so with many of them less is kept in each. */
 const MAX_FIELD_OF_ALL = 2 * 1024 * 1024;
 
 const MAX_HEADERS = 64 * 1024;
 
-/** The message as it would go over the wire (`source`, RFC 5322) and field by field, cut to what a ledger should hold. */
+/** The message as it would be sent (`source`, RFC 5322) and field by field, cut to length. `copies`: how many entries hold it. */
 export async function renderEmail(message: OutgoingEmail, copies: number): Promise<Rendering> {
   const { messageId, createdAt, content, dkim } = message;
   const mail = await composeMail({ messageId, createdAt, content, ...(dkim && { dkim }) });
@@ -29,7 +29,7 @@ export async function renderEmail(message: OutgoingEmail, copies: number): Promi
     ...(headers && { headers: cutHeaders(headers, cutter) }),
     ...(bodyText !== undefined && { body_text: cutter.cut("body_text", bodyText, limit) }),
     ...(bodyHtml !== undefined && { body_html: cutter.cut("body_html", bodyHtml, limit) }),
-    // Enough octets for more characters than the limit, so that a cut is noticed without decoding ten megabytes.
+    // A character has up to 4 octets: this is enough to exceed the limit, without decoding ten megabytes.
     source: cutter.cut("source", mail.raw.subarray(0, 4 * (limit + 1)).toString(), limit),
     ...cutter.note(),
   };

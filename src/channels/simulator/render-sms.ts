@@ -4,13 +4,13 @@ import type { OutgoingSms } from "../channel.ts";
 import { createCutter } from "./cutter.ts";
 import type { Rendering } from "./rendering.ts";
 
-/** Characters kept of one variable's value; texts are kept whole, as no more than 255 segments. */
+/** Characters kept of a variable's value. Texts are kept whole: they have at most 255 segments. */
 const MAX_VALUE = 4_096;
 
-/** The most septets there are in a segment: a text of more characters cannot fit, and is not split to find out. */
+/** A segment holds at most 160 septets: a longer text cannot fit, and need not be split to find out. */
 const MAX_TEXT = MAX_SEGMENTS * 160;
 
-/** The message as the simulator takes it, whole. Without a text (only template ids are known) nothing is counted. */
+/** The message as the simulator keeps it. Where only template ids are known there is no text, and nothing to count. */
 export function renderSms({ from, text, content }: OutgoingSms): Rendering {
   const counted = text === undefined ? {} : countSegments(text);
   if (counted === undefined) return { kind: "refused", error: TOO_LONG };

@@ -1,6 +1,6 @@
 import type { MessageError } from "../../core/messages/message.ts";
 
-/** A message as the simulator would take it, or why no provider could. */
+/** A message as the simulator keeps it, or why no provider could send it. */
 export type Rendering =
   | {
       readonly kind: "rendered";

@@ -1,30 +1,30 @@
-/** What the simulator does with a recipient. Pure; `docs/sandbox.md` is this table in words. */
+/** What the simulator does with a recipient. Pure; `docs/sandbox.md` says the same in words. */
 import type { ChannelName, MessageError } from "../../core/messages/message.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 
 export interface Scenario {
-  /** Stable, for the timeline. */
+  /** Shown on the timeline; never changes. */
   readonly name: string;
-  /** How it answers. `defers` times a count: taken once it was put off so often. */
+  /** How it answers. `defers` with `times`: takes the message after deferring it that many times; without: never. */
   readonly answer: "takes" | "rejects" | "defers";
   readonly times?: number;
-  /** The provider's words where it does not take the message. */
+  /** The provider's error where it does not take the message. */
   readonly error?: MessageError;
   /** How long the answer takes, milliseconds. */
   readonly answerMs?: number;
-  /** What is said later of a message it took; absent: nothing. */
+  /** The receipt that follows a message it took; absent: none does. */
   readonly receipt?: { readonly status: Receipt["status"]; readonly error?: MessageError };
 }
 
 const DELIVERED = { status: "delivered" } as const;
-const EVERY_OTHER: Scenario = { name: "delivered", answer: "takes", receipt: DELIVERED };
+const BY_DEFAULT: Scenario = { name: "delivered", answer: "takes", receipt: DELIVERED };
 const SLOW: Scenario = { name: "slow", answer: "takes", answerMs: 5_000, receipt: DELIVERED };
 const NO_RECEIPT: Scenario = { name: "no_receipt", answer: "takes" };
 
-/** The rest of the number is one of these; numbers are compared whole. */
+/** A magic number is one of these and one more digit. */
 const NUMBER_STEMS = ["+1500555000", "+91900000000"];
 
-/** By the last digit. Codes are those an SMSC would answer (SMPP 3.4 §5.1.3), so that a user's handling of them meets the real ones. */
+/** By the last digit. The codes are those of a real SMSC (SMPP 3.4 §5.1.3), so that users can test how they handle them. */
 const NUMBERS: Readonly<Record<string, Scenario>> = {
   "1": {
     name: "undelivered",
@@ -52,7 +52,7 @@ const NUMBERS: Readonly<Record<string, Scenario>> = {
   "6": SLOW,
 };
 
-/** By local part, at any domain. Enhanced status codes of RFC 3463. */
+/** By local part, at any domain. Error codes are enhanced status codes (RFC 3463). */
 const LOCAL_PARTS: Readonly<Record<string, Scenario>> = {
   bounce: {
     name: "bounced",
@@ -76,9 +76,9 @@ const LOCAL_PARTS: Readonly<Record<string, Scenario>> = {
   slow: SLOW,
 };
 
-/** `recipient` is an E.164 number with `+`, or an address: its case and anything after a `+` in it do not count. */
+/** `recipient`: an E.164 number with `+`, or an address, whose case, and tag after a `+`, do not matter. */
 export function scenarioOf(channel: ChannelName, recipient: string): Scenario {
-  return (channel === "sms" ? ofNumber(recipient) : ofAddress(recipient)) ?? EVERY_OTHER;
+  return (channel === "sms" ? ofNumber(recipient) : ofAddress(recipient)) ?? BY_DEFAULT;
 }
 
 function ofNumber(number: string): Scenario | undefined {
@@ -90,7 +90,7 @@ function ofAddress(address: string): Scenario | undefined {
   return ownEntry(LOCAL_PARTS, localPart.toLowerCase().replace(/\+.*$/s, ""));
 }
 
-/** `constructor@example.com` is an address like any other. */
+/** Own properties only: `constructor@example.com` is an address like any other. */
 function ownEntry(table: Readonly<Record<string, Scenario>>, key: string): Scenario | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -1,10 +1,10 @@
 import type { SandboxEntry } from "../../core/messages/sandbox-entry.ts";
 
-/** What the simulator needs of its memory; the store's sandbox ledger is one. */
+/** Where the simulator keeps what it was given; implemented by the store's sandbox ledger. */
 export interface SimulatorLedger {
   /** Resolves when the entries are durable; stores none of them when it rejects. */
   record(entries: readonly SandboxEntry[]): Promise<void>;
-  /** Entries of either channel whose receipt is due and has not been stored as a receipt yet, earliest first. */
+  /** Entries of either channel whose receipt is due and not yet recorded, earliest first. */
   dueReceipts(now: number, limit: number): Promise<readonly OwedReceipt[]>;
   /** When the next receipt is due, of either channel; `undefined` if none is owed. Unix milliseconds. */
   nextReceiptAt(): Promise<number | undefined>;

@@ -1,13 +1,12 @@
 /**
- * The channel of sandbox accounts: it takes SMS or email, keeps what it was given, and plays the provider's part,
- * well-behaved for everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
+ * The channel of sandbox accounts. It takes SMS or email, keeps what it was given, and acts as the provider: it delivers
+ * to everyone but the magic recipients (`scenario.ts`, `docs/sandbox.md`). Nothing leaves the machine.
  */
-
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { createIds } from "../../core/uuid.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingMessage } from "../channel.ts";
-import { attempt, putOff } from "./attempt.ts";
+import { attempt, deferMessage } from "./attempt.ts";
 import { createEntryWriter, WRITE_LIMIT_MS } from "./entry-writer.ts";
 import { createReceiptLoop, type ReceiptLoop } from "./receipt-loop.ts";
 import { createRefusalCounts } from "./refusal-counts.ts";
@@ -18,17 +17,17 @@ export interface SimulatorDeps extends ChannelDeps {
   readonly channel: ChannelName;
   readonly connectorId: string;
   readonly ledger: SimulatorLedger;
-  /** UUIDv7, ascending; by default made of `clock` and `random`. */
+  /** Makes ascending UUIDv7; by default from `clock` and `random`. */
   readonly newId?: () => string;
 }
 
-/** Messages in flight. An email may be 10 MiB. */
+/** Messages in flight at a time. Fewer emails, since one may be 10 MiB. */
 const SLOTS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 250 };
 
-/** Of the slots, those that slow answers may hold: the others' traffic must not wait behind them. */
+/** The part of the slots that slow answers may hold, so that other messages do not wait behind them. */
 const SLOW_SHARE = 0.25;
 
-/** The slowest answer, the write before the message's own, its own, and room for a busy machine. */
+/** The slowest answer, two writes (the one under way, and the message's own), and a second for a busy machine. */
 const SEND_TIMEOUT_MS = 5_000 + 2 * WRITE_LIMIT_MS + 1_000;
 
 const NOT_RUNNING = { code: "simulator.stopped", message: "the simulator is not running" };
@@ -61,10 +60,10 @@ export function createSimulator(deps: SimulatorDeps): Channel {
       deps.onSlots();
     },
     async send(message, signal) {
-      if (status.state !== "up") return putOff(message, NOT_RUNNING);
+      if (status.state !== "up") return deferMessage(message, NOT_RUNNING);
       const isSlow = targetsOf(message).some(({ scenario }) => scenario.answerMs !== undefined);
       const work = slots.hold(isSlow, () => handle(message, signal, stopping.signal));
-      return work ?? putOff(message, FULL);
+      return work ?? deferMessage(message, FULL);
     },
     async stop() {
       if (status.state === "up") enter("stopped");
@@ -93,7 +92,7 @@ function createHandler(deps: SimulatorDeps, loop: ReceiptLoop): Handler {
       return await attempt(attemptDeps, message, { signal, stopping });
     } catch (error) {
       log.warn({ err: error, message_id: message.messageId }, "the simulator could not handle a message");
-      return { ...putOff(message, FAULT), countsAsAttempt: true };
+      return { ...deferMessage(message, FAULT), countsAsAttempt: true };
     }
   };
 }
@@ -114,14 +113,14 @@ function createSlots(total: number, onFreed: () => void): Slots {
   const inFlight = new Set<Promise<unknown>>();
   const slowLimit = Math.floor(total * SLOW_SHARE);
   let slow = 0;
-  let isTelling = false;
+  let willTell = false;
 
-  /** Many answers come with one write: they are told of once. */
-  const tell = () => {
-    if (isTelling) return;
-    isTelling = true;
+  /** One write answers many messages, whose slots are reported as free together. */
+  const tellFreed = () => {
+    if (willTell) return;
+    willTell = true;
     queueMicrotask(() => {
-      isTelling = false;
+      willTell = false;
       onFreed();
     });
   };
@@ -134,7 +133,7 @@ function createSlots(total: number, onFreed: () => void): Slots {
       const held = work().finally(() => {
         inFlight.delete(held);
         if (isSlow) slow--;
-        tell();
+        tellFreed();
       });
       inFlight.add(held);
       return held;

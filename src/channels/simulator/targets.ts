@@ -2,19 +2,16 @@ import { isOpen } from "../../core/messages/part.ts";
 import type { OutgoingMessage } from "../channel.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
 
-/** One part that this attempt is about. */
+/** One part that this attempt covers. */
 export interface Target {
-  /** Of the message's parts. */
+  /** The part's index in the message. */
   readonly index: number;
   /** Number or address. */
   readonly to: string;
   readonly scenario: Scenario;
 }
 
-/**
- * The parts this attempt covers: an email's recipients, or the whole of an SMS, which the simulator takes as one
- * part whatever its length.
- */
+/** The parts this attempt covers: an email's recipients, or a whole SMS, which the simulator takes as one part. */
 export function targetsOf(message: OutgoingMessage): readonly Target[] {
   const addresses = addressesOf(message);
   return addresses.flatMap((to, index) =>
