@@ -1,6 +1,6 @@
 import { type SavedBody, toSavedText } from "../sqlite/intake/idempotency-keys.ts";
 import { statusOf } from "../sqlite/messages/message-status.ts";
-import { OWN } from "../sqlite/messages/own-content.ts";
+import { OWN_CONTENT } from "../sqlite/messages/own-content.ts";
 import { ONE_SIDED } from "./move-marks.ts";
 
 /** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
@@ -24,7 +24,7 @@ export interface MovedTable {
   readonly countBy?: string;
 }
 
-const FIRST_MESSAGE = `CASE messages.content WHEN ${OWN} THEN messages.id
+const FIRST_MESSAGE = `CASE messages.content WHEN ${OWN_CONTENT} THEN messages.id
   ELSE (SELECT c.first_message_id FROM contents c WHERE c.id = messages.content) END`;
 
 const PIECES = (field: string) =>
@@ -77,7 +77,7 @@ export function movedTables(): readonly MovedTable[] {
     {
       ...contents,
       from: "messages",
-      where: `content = ${OWN}`,
+      where: `content = ${OWN_CONTENT}`,
       read: { messages: "1", last_message_id: "messages.id", is_kept: "0" },
     },
   ];

@@ -1,13 +1,13 @@
 import type { Database } from "./database.ts";
 
-/** Tells who waits for what, after the commit that brings it. */
+/** Notifies listeners of what a transaction has brought, once it is committed. */
 export interface Bell<Name> {
-  /** Within a transaction: something comes with it for those who wait under the name. */
+  /** To be called within a transaction that brings something under this name. */
   ring(name: Name): void;
   onRing(listener: (name: Name) => void): () => void;
 }
 
-/** Rings once per name and commit. After a rollback it rings for nothing, which harms nobody. */
+/** Notifies once per name and commit. What a rolled-back call rang is notified with the next commit, which does no harm. */
 export function createBell<Name>(db: Pick<Database, "onCommit">): Bell<Name> {
   const rung = new Set<Name>();
   const listeners = new Set<(name: Name) => void>();

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from "../../store.ts";
 import { type Driver, isOutage, type Statement } from "./driver.ts";
-import { createGroupCommit, type Place } from "./group-commit.ts";
+import { createGroupCommit, type Phase } from "./group-commit.ts";
 import { createSharedSnapshot } from "./shared-snapshot.ts";
 import type { WriteLock } from "./write-lock.ts";
 
@@ -8,18 +8,18 @@ import type { WriteLock } from "./write-lock.ts";
 export interface Database {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Resolves when `work`'s transaction is on disk. See `GroupCommit.write`. */
-  write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
-  /** Reads of one turn of the event loop see one state of the database, unless it is written to, or `renew` is called. */
+  write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
+  /** Reads of one turn of the event loop see the same state of the database, until a write or `renew`. */
   read<T>(work: () => T): Promise<T>;
-  /** Commits of other connections have ended: reads from now on see them. */
+  /** Lets reads from now on see what other connections have committed. */
   renew(): void;
-  /** Runs `work` outside any transaction: a checkpoint can only be made there. */
-  alone<T>(work: () => T): Promise<T>;
-  /** `forget` runs after every rollback: what was remembered from within may not be so. */
+  /** Runs `work` outside any transaction, as a checkpoint has to. */
+  outsideTransaction<T>(work: () => T): Promise<T>;
+  /** `forget` runs after every rollback, to drop what was remembered from within the transaction. */
   onRollback(forget: () => void): void;
   /**
-   * `write` runs at the end of every transaction, as part of it: several changes of a row are put off till then. But
-   * for those that are `late` or `last` it runs after each call as well: calls are free to look at the rows themselves.
+   * `write` runs at the end of every transaction, as part of it, so that several changes of a row are written once. It
+   * also runs after each call of phase `first`, so that the calls after it find these changes in the rows.
    */
   beforeEnd(write: () => void): void;
   /** `run` runs after every commit, when its calls have been answered. */
@@ -35,19 +35,19 @@ export interface DatabaseOptions {
 }
 
 export function createDatabase({ driver, schedule, beforeCommit, lock }: DatabaseOptions): Database {
-  const forgetters: (() => void)[] = [];
-  const listeners: (() => void)[] = [];
-  const writers: (() => void)[] = [];
+  const afterRollback: (() => void)[] = [];
+  const afterCommit: (() => void)[] = [];
+  const beforeEnd: (() => void)[] = [];
   let isClosed = false;
   const snapshot = createSharedSnapshot(driver, schedule);
-  const writeAll = () => runAll(writers);
+  const writeAll = () => runAll(beforeEnd);
   const commits = createGroupCommit({
     driver,
     schedule,
     beforeBegin: snapshot.end,
-    onCommit: () => runAll(listeners),
+    onCommit: () => runAll(afterCommit),
     beforeEnd: writeAll,
-    onRollback: () => runAll(forgetters),
+    onRollback: () => runAll(afterRollback),
     ...(beforeCommit && { beforeCommit }),
     ...(lock && { lock }),
   });
@@ -64,14 +64,14 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
 
   return {
     prepare: (sql) => driver.prepare(sql),
-    write: (work, weight, place) =>
-      commits.write(place === undefined ? followedBy(writeAll, work) : work, weight, place),
+    write: (work, weight, phase) =>
+      commits.write(phase === undefined ? followedBy(writeAll, work) : work, weight, phase),
     read: (work) => reading(work, snapshot.open),
     renew: snapshot.end,
-    alone: (work) => reading(work, snapshot.end),
-    onRollback: (forget) => void forgetters.push(forget),
-    beforeEnd: (write) => void writers.push(write),
-    onCommit: (run) => void listeners.push(run),
+    outsideTransaction: (work) => reading(work, snapshot.end),
+    onRollback: (forget) => void afterRollback.push(forget),
+    beforeEnd: (write) => void beforeEnd.push(write),
+    onCommit: (run) => void afterCommit.push(run),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -82,7 +82,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   };
 }
 
-/** An outage is told in the store's words. */
+/** An outage becomes the store's own error. */
 function orUnavailable(cause: unknown): unknown {
   return isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
 }

@@ -9,8 +9,8 @@ export interface Statement<Row> {
   /** The number of rows changed. */
   run(...values: readonly SqlValue[]): number;
   /**
-   * The number of the last row inserted; cheaper than RETURNING, which gathers its rows in a table first. The values
-   * are those of many rows: they are handed on as the list they are.
+   * Returns the rowid of the last row inserted; cheaper than RETURNING, which first gathers its rows in a table. Takes
+   * its values as one list, since they may be those of many rows.
    */
   insert(values: readonly SqlValue[]): number;
 }
@@ -28,8 +28,8 @@ export interface Driver {
 }
 
 /**
- * Opens the database file, or a private one in memory, and creates it where it is not there; or one that is there, for reading
- * only or (`create: false`) for both.
+ * Opens a database file, or a private one in memory (`:memory:`). A file that is missing is created, unless `isReadOnly`
+ * or `create: false` is given.
  */
 export function openDriver(path: string, { isReadOnly = false, create = true } = {}): Driver {
   const database = new Database(path, isReadOnly ? { readonly: true } : { create, readwrite: true });
@@ -60,13 +60,13 @@ interface FinalStatement extends Statement<unknown> {
 
 function wrap(database: Database, sql: string): FinalStatement {
   const statement = database.prepare<unknown, SqlValue[]>(sql);
-  // It takes one list as well as values one by one, which its types do not say.
-  const ofList = statement as unknown as { run(values: readonly SqlValue[]): Changes };
+  // It also takes its values as one list, which its types do not say.
+  const takingList = statement as unknown as { run(values: readonly SqlValue[]): Changes };
   return {
     get: (...values) => statement.get(...values) ?? undefined,
     all: (...values) => statement.all(...values),
     run: (...values) => statement.run(...values).changes,
-    insert: (values) => Number(ofList.run(values).lastInsertRowid),
+    insert: (values) => Number(takingList.run(values).lastInsertRowid),
     finalize: () => statement.finalize(),
   };
 }
@@ -84,7 +84,7 @@ export function isOutage(error: unknown): boolean {
   return OUTAGES.test(sqliteCode(error) ?? "");
 }
 
-/** Another process, or connection, has it locked. */
+/** Another process, or connection, holds the lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error)?.startsWith("SQLITE_BUSY") ?? false;
 }

@@ -1,11 +1,11 @@
 import type { Database } from "./database.ts";
 
-/** How long a statement waits for others who have the database open. */
+/** How long a statement waits for other connections, milliseconds. */
 export const BUSY_TIMEOUT_MS = 2_000;
 
 /**
- * Takes from the write-ahead log what it remembers of pages as they were; outside a transaction. False where somebody
- * is reading or writing just then: nobody waits for it.
+ * Empties the write-ahead log, which holds old versions of pages; outside a transaction. False, without waiting, where
+ * another connection is reading or writing.
  */
 export function emptyLog(db: Database): boolean {
   const wait = (ms: number) => db.prepare(`PRAGMA busy_timeout = ${ms}`).get();

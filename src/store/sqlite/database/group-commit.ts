@@ -5,30 +5,30 @@ import type { WriteLock } from "./write-lock.ts";
 /** Calls that may wait for a commit; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
-/** Work one transaction takes at the most, in rows or so: it bounds how long the loop stands still. */
+/** The most work that one transaction takes, roughly in rows: it bounds how long the event loop stands still. */
 const MAX_WEIGHT = 4_000;
 
 export interface GroupCommit {
   /**
-   * Runs `work` in a transaction shared with the other calls of this turn of the event loop, or of two or three, and
-   * resolves when that is on disk. `work` may run twice, the second time on its own: it must leave no trace outside the
-   * database that `onRollback` does not undo. `weight`: roughly its number of rows.
+   * Runs `work` in a transaction shared with the other calls of this turn of the event loop, or of two or three turns,
+   * and resolves when that is on disk. `work` may run twice: it must leave no trace outside the database that
+   * `onRollback` does not undo. `weight`: roughly its number of rows.
    */
-  write<T>(work: () => T, weight?: number, place?: Place): Promise<T>;
-  /** Takes no more; resolves when all that waits is committed. */
+  write<T>(work: () => T, weight?: number, phase?: Phase): Promise<T>;
+  /** Takes no more calls; resolves when all that wait are committed. */
   close(): Promise<void>;
 }
 
-/** Within its group, whenever it came: the first in line run first. Absent: `first`. */
-export type Place = "first" | "late" | "last";
+/** When a call runs within its group, whatever the order in which they came. Absent: `first`. */
+export type Phase = "first" | "late" | "last";
 
-const PLACES: readonly Place[] = ["first", "late", "last"];
+const PHASES: readonly Phase[] = ["first", "late", "last"];
 
 export interface GroupCommitOptions extends TransactionOptions {
   /** Calls back once per turn of the event loop, like `setImmediate`. */
   readonly schedule: (run: () => void) => void;
   readonly onCommit: () => void;
-  /** Of the threads that write to the same database; absent: there is but this one. */
+  /** Shared by the threads that write to the same database; absent: only this one does. */
   readonly lock?: WriteLock;
 }
 
@@ -47,10 +47,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isClosed = false;
 
   return {
-    write<T>(work: () => T, weight = 1, place: Place = "first") {
+    write<T>(work: () => T, weight = 1, phase: Phase = "first") {
       if (isClosed) return Promise.reject(new StoreUnavailable("the store is closed"));
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      line.join({ work, weight, place, resolve, reject });
+      line.join({ work, weight, phase, resolve, reject });
       return promise as Promise<T>;
     },
     async close() {
@@ -60,7 +60,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 }
 
-/** A group is taken from the line only when the lock is had: what came while it was waited for is part of it. */
+/** Takes a group from the line only once it holds the lock, so that calls that came meanwhile belong to it. */
 function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "schedule"> {
   return lock ? { schedule: (run) => schedule(() => lock.enter(run)) } : { schedule };
 }
@@ -68,14 +68,14 @@ function inTurn({ schedule, lock }: GroupCommitOptions): Pick<LineOptions, "sche
 interface Call {
   readonly work: () => unknown;
   readonly weight: number;
-  readonly place: Place;
+  readonly phase: Phase;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface LineOptions {
   readonly schedule: (run: () => void) => void;
-  /** Commits a group; what it gives back answers the calls. */
+  /** Commits a group; the function it returns answers the calls. */
   readonly flush: (group: readonly Call[]) => () => void;
 }
 
@@ -92,7 +92,7 @@ function createLine({ schedule, flush }: LineOptions) {
     schedule(turn);
   };
   const turn = () => {
-    if (gathering.goesOn(waiting)) return schedule(turn);
+    if (gathering.shouldWait(waiting)) return schedule(turn);
     isScheduled = false;
     const answer = flush(takeGroup(waiting));
     wake();
@@ -115,33 +115,33 @@ function createLine({ schedule, flush }: LineOptions) {
   };
 }
 
-/** Turns of the event loop that a group may take to come together. */
+/** The most turns of the event loop that a group may take to gather. */
 const MAX_TURNS = 3;
 
-/** Of the calls that lately came together, so many are worth a commit. */
+/** A group stops gathering once it has this share of the usual number of calls. */
 const ENOUGH = 0.9;
 
-/** What came together long ago is not waited for. */
-const FADING = 0.9;
+/** How fast the usual number falls, group by group, when fewer calls come. */
+const DECAY = 0.9;
 
 /**
- * Clients that are answered together call again together, but not all within one turn of the event loop. While more
- * come the commit waits for them, a turn at a time: the disk takes as long for all of them as for the first few. What
- * is not late, such as a claim, has somebody waiting who goes on with it: then there is no waiting.
+ * Clients that are answered together call again together, but spread over a few turns of the event loop. While their
+ * number grows the commit waits, a turn at a time, because the disk takes as long for all of them as for the first few.
+ * It waits only for calls of phase `late`, accepts and settlements: others, such as claims, keep somebody idle.
  */
 function createGathering() {
   let usual = 0;
   let seen = 0;
   let turns = 0;
   return {
-    goesOn(waiting: readonly Call[]): boolean {
+    shouldWait(waiting: readonly Call[]): boolean {
       const count = waiting.length;
       turns++;
       const isGrowing = count > seen;
       seen = count;
-      const isEnough = count >= usual * ENOUGH || waiting.some(({ place }) => place !== "late");
+      const isEnough = count >= usual * ENOUGH || waiting.some(({ phase }) => phase !== "late");
       if (isGrowing && turns < MAX_TURNS && !isEnough) return true;
-      usual = Math.max(count, usual * FADING);
+      usual = Math.max(count, usual * DECAY);
       seen = 0;
       turns = 0;
       return false;
@@ -160,11 +160,11 @@ function takeGroup(waiting: Call[]): Call[] {
   return inOrder(waiting.splice(0, count));
 }
 
-/** By place, and those of one place as they came. Mostly all are of one. */
+/** By phase; calls of one phase in the order in which they came. Mostly all are of one. */
 function inOrder(group: Call[]): Call[] {
-  const place = group[0]?.place;
-  if (group.every((call) => call.place === place)) return group;
-  return PLACES.flatMap((wanted) => group.filter((call) => call.place === wanted));
+  const first = group[0]?.phase;
+  if (group.every(({ phase }) => phase === first)) return group;
+  return PHASES.flatMap((wanted) => group.filter(({ phase }) => phase === wanted));
 }
 
 function answerAll(group: readonly Call[], { values, errors }: Results): void {

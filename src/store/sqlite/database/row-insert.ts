@@ -3,19 +3,19 @@ import type { SqlValue, Statement } from "./driver.ts";
 
 export interface RowTable {
   readonly into: string;
-  /** With commas between them. */
+  /** Names, separated by ", ". */
   readonly columns: string;
-  /** What follows the rows: what to do where one is there already. */
+  /** SQL behind the rows: an ON CONFLICT clause. */
   readonly otherwise?: string;
 }
 
 /**
- * Inserts rows, given as their values one after the other; the number of the last where the table numbers its rows.
- * `end`: how many of the values count; absent: all.
+ * Inserts rows, given as one list of all their values, row after row. Returns the rowid of the last one.
+ * `end`: how many of the values to use; absent: all.
  */
 type RowInsert = (values: readonly SqlValue[], end?: number) => number;
 
-/** Rows in one statement: of what a statement costs most is not for its rows. */
+/** Rows per statement: most of a statement's cost does not depend on its rows. */
 export const AT_ONCE = [16, 4, 1];
 
 export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable): RowInsert {
@@ -23,7 +23,7 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
   const width = columns.split(", ").length;
   const row = `(${Array(width).fill("?").join(", ")})`;
   const statements = AT_ONCE.map((rows) => ({
-    // Filled again for every statement that runs: nothing is made for it.
+    // Reused for every run of the statement, so that no list is made for it.
     bound: new Array<SqlValue>(rows * width).fill(null),
     statement: db.prepare(
       `INSERT INTO ${into} (${columns}) VALUES ${Array(rows).fill(row).join(", ")} ${otherwise}`,
@@ -42,7 +42,7 @@ export function createRowInsert(db: Pick<Database, "prepare">, table: RowTable):
   };
 }
 
-/** What was in a message is not to be kept here, whatever becomes of the statement. */
+/** Values of messages do not stay in the reused list, whatever becomes of the statement. */
 function insertAndForget(statement: Statement<unknown>, bound: SqlValue[]): number {
   try {
     return statement.insert(bound);
@@ -52,14 +52,14 @@ function insertAndForget(statement: Statement<unknown>, bound: SqlValue[]): numb
 }
 
 interface LateRows {
-  /** Values of the next row, all of them or one part after the other. */
+  /** Adds values of the current row: all at once, or in several calls. */
   push(...values: readonly SqlValue[]): void;
 }
 
-/** Collects values of rows until the end of the transaction. */
+/** Collects rows, and inserts them at the end of the transaction. */
 export function createLateRows(db: Database, table: RowTable): LateRows {
   const insert = createRowInsert(db, table);
-  // It keeps its length, and nothing of what was in it: a list that grows anew in each transaction costs thrice its size.
+  // Emptied but never shortened: a list that grows anew in each transaction costs three times its size.
   const values: SqlValue[] = [];
   let end = 0;
   const forget = () => {

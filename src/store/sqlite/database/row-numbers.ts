@@ -1,17 +1,17 @@
 import type { Database } from "./database.ts";
 
-/** Which numbers are this connection's, of `of` that write to one database: those that leave the remainder `index`. */
+/** The row numbers one of `of` connections to a database may give: those that leave the remainder `index`, modulo `of`. */
 export interface NumberShare {
   readonly index: number;
   readonly of: number;
 }
 
-/** Makes the counter of a table. */
+/** Makes a table's counter, which returns a new number at each call. */
 export type RowNumbers = (table: "jobs" | "contents") => () => number;
 
 const ALL: NumberShare = { index: 0, of: 1 };
 
-/** Numbers rows, never twice in this process: a number that came back would pass for the job it once was. */
+/** Numbers rows, never twice in this process: under a reused number a job could be taken for the earlier one. */
 export function createRowNumbers(db: Database, { index, of }: NumberShare = ALL): RowNumbers {
   return (table) => {
     const { last } = db.prepare<{ last: number | null }>(`SELECT max(id) AS last FROM ${table}`).get() ?? {};

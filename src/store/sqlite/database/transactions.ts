@@ -12,15 +12,16 @@ export interface TransactionOptions {
   readonly beforeCommit?: () => void;
 }
 
-/** What became of the calls of a group, in their order. */
+/** What became of the calls of a group. */
 export interface Results {
+  /** In the order of the calls; `undefined` for those that failed. */
   readonly values: readonly unknown[];
-  /** Of those that failed, by their place; they have no value. */
+  /** By index of the call. */
   readonly errors: ReadonlyMap<number, unknown>;
 }
 
 export interface Transactions {
-  /** Runs them all; those that succeed are in one commit. Outages fail all; other errors only their own. */
+  /** Runs all calls; those that succeed share a commit. An outage fails all of them, any other error only its own call. */
   runGroup(calls: readonly Work[]): Results;
 }
 
@@ -32,9 +33,9 @@ const NONE: ReadonlyMap<number, unknown> = new Map();
 
 export function createTransactions(options: TransactionOptions): Transactions {
   const { beforeEnd } = options;
-  const { begin, commit, rollback } = createBrackets(options);
+  const { begin, commit, rollback } = createControl(options);
 
-  /** All in one, or a throw with nothing stored. */
+  /** Runs and commits; throws where nothing was stored. */
   const runTogether = (run: () => Results): Results => {
     try {
       begin();
@@ -56,7 +57,7 @@ export function createTransactions(options: TransactionOptions): Transactions {
         if (isUnavailable(error) || calls.length === 1) return allFailed(calls, error);
       }
       try {
-        return runTogether(() => runEachApart(options, calls));
+        return runTogether(() => runInSavepoints(options, calls));
       } catch (error) {
         return allFailed(calls, error);
       }
@@ -72,13 +73,13 @@ function allFailed(calls: readonly Work[], error: unknown): Results {
   return { values: [], errors: new Map(calls.map((_, index) => [index, toError(error)])) };
 }
 
-function createBrackets({ driver, onRollback, beforeBegin, beforeCommit }: TransactionOptions) {
+function createControl({ driver, onRollback, beforeBegin, beforeCommit }: TransactionOptions) {
   return {
     begin() {
       beforeBegin?.();
       driver.exec("BEGIN IMMEDIATE");
     },
-    /** Whatever keeps a commit from the disk is an outage: the calls themselves were sound. */
+    /** Whatever keeps a commit from the disk is an outage: the calls themselves succeeded. */
     commit() {
       try {
         beforeCommit?.();
@@ -100,8 +101,8 @@ function createBrackets({ driver, onRollback, beforeBegin, beforeCommit }: Trans
   };
 }
 
-/** The group again after one of it has failed: each within a savepoint, so that one commit still serves them all. */
-function runEachApart(
+/** Runs a group again after a call has failed: each in a savepoint, so that the others still share one commit. */
+function runInSavepoints(
   { driver, onRollback, beforeEnd }: TransactionOptions,
   calls: readonly Work[],
 ): Results {
@@ -129,7 +130,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreUnavailable || isOutage(error);
 }
 
-/** An outage is told in the store's words; one error per call, since each caller may add to its own. */
+/** An outage becomes the store's own error, one for each call, since callers may add to theirs. */
 function toError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   const words = error instanceof StoreUnavailable ? error.message : "the database cannot take the write";

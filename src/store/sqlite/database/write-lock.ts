@@ -1,26 +1,29 @@
-/** Who writes, of several threads with a connection each. SQLite's own lock is asked for in vain, and slept on; this one is waited for. */
+/**
+ * Decides which of several threads, each with its own connection, writes. SQLite's own lock would be polled with the
+ * thread asleep; for this one a thread waits while its event loop goes on.
+ */
 export interface WriteLock {
-  /** Runs `work` once no other thread is in it: at once where it can, later where it must wait. */
+  /** Runs `work` while no other thread holds the lock: at once if it is free, else later. */
   enter(work: () => void): void;
 }
 
-/** The memory of a lock that threads share. */
+/** The memory of a lock, to be handed to each thread. */
 export function createLockMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 }
 
 const FREE = 0;
 const TAKEN = 1;
-/** Taken, and somebody waits: who leaves has to wake one. */
+/** Taken, and a thread waits: whoever leaves has to wake one. */
 const AWAITED = 2;
 
-/** How often somebody who waits looks again without having been woken, milliseconds. */
-const LOOK_MS = 1000;
+/** How often a waiting thread tries again without having been woken, milliseconds. */
+const RETRY_MS = 1000;
 
 /**
- * A lock in shared memory whose waiting keeps no event loop from turning: what arrives meanwhile joins the next
- * commit. Waiting keeps no thread alive that has nothing else to do. A thread that ends while it holds the lock
- * would leave it taken; it takes the process with it.
+ * A lock in shared memory. Waiting for it does not block the event loop, so calls that arrive meanwhile join the next
+ * commit, and does not keep a thread alive that has nothing else to do. A thread that ended while holding the lock
+ * would leave it taken; such an end takes the whole process down.
  */
 export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
   const cell = new Int32Array(memory);
@@ -34,7 +37,7 @@ export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
   };
   const wait = (work: () => void) => {
     if (Atomics.exchange(cell, 0, AWAITED) === FREE) return run(work);
-    const woken = Atomics.waitAsync(cell, 0, AWAITED, LOOK_MS);
+    const woken = Atomics.waitAsync(cell, 0, AWAITED, RETRY_MS);
     if (woken.async) void woken.value.then(() => wait(work));
     else queueMicrotask(() => wait(work));
   };

@@ -76,7 +76,7 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
   return async (now, limit) => {
     const isAny = await db.read(() => underWay.get() !== undefined);
     if (!isAny) {
-      if (isLogFull) isLogFull = !(await db.alone(() => emptyLog(db)));
+      if (isLogFull) isLogFull = !(await db.outsideTransaction(() => emptyLog(db)));
       return 0;
     }
     isLogFull = true;

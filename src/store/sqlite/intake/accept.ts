@@ -5,11 +5,19 @@ import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import type { RowNumbers } from "../database/row-numbers.ts";
 import type { BodyTexts, ContentPieces } from "../messages/content-pieces.ts";
-import { isOwnContent, OWN } from "../messages/own-content.ts";
+import { fitsInMessageRow, OWN_CONTENT } from "../messages/own-content.ts";
 import type { QueueBook } from "../queue/queue-book.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
-import type { PackedAccept, PackedKey, PackedMessage } from "./packed-accept.ts";
+import {
+  idOf,
+  messagesOf,
+  type PackedAccept,
+  type PackedKey,
+  type PackedMessage,
+  recipientOf,
+  textsOf,
+} from "./packed-accept.ts";
 import type { SmsUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
@@ -29,28 +37,28 @@ export function createAccept(
   const nextContent = numbers("contents");
   const insertContent = createContentInsert(db);
   const insertMessage = createMessageInsert(db, { queues, numbers });
-  const limit = createLimit(keys, usage);
+  const refuseLimited = createLimitedRefusal(keys, usage);
 
   const replayOf = (key: PackedKey): AcceptResult | undefined => {
     const answer = keys.take(key, key.answer);
     return answer && { kind: "replay", answer };
   };
 
-  const acceptNow = (request: PackedAccept, apart?: Apart): AcceptResult => {
+  const acceptNow = (request: PackedAccept, written?: WrittenPieces): AcceptResult => {
     const [accountId, flow, channel, envelope, body, key, messages, limited, callbackHost] = request;
     const entry = accounts.byId(accountId);
     if (!entry) throw new Error("messages need an account that exists");
-    // Before the key is taken: what is refused leaves nothing behind.
-    const refused = limited ? limit(entry.number, request, limited) : undefined;
+    // Before the key is taken: a refused request stores nothing.
+    const refused = limited ? refuseLimited(entry.number, { key, messages, limited }) : undefined;
     if (refused) return refused;
     const replay = key ? replayOf(key) : undefined;
     if (replay) return replay;
     if (limited) usage.count(entry.number, messages.map(recipientOf), limited);
     accounts.markUsed(entry);
     const account = entry.number;
-    const isOwn = isOwnContent(request);
-    const content = isOwn ? OWN : (apart?.content ?? nextContent());
-    if (!isOwn) insertContent(content, [envelope, body, apart?.count ?? 0], messages);
+    const isOwn = messages.length === 1 && fitsInMessageRow(channel, envelope, body);
+    const content = isOwn ? OWN_CONTENT : (written?.content ?? nextContent());
+    if (!isOwn) insertContent(content, [envelope, body, written?.count ?? 0], messages);
     const ownEnvelope = isOwn ? envelope : null;
     const ownBody = isOwn ? body : null;
     const flowNumber = account * 2 + (flow === "batch" ? 1 : 0);
@@ -59,29 +67,30 @@ export function createAccept(
     return ACCEPTED;
   };
 
-  const accept = (request: PackedAccept, apart?: Apart) =>
-    db.write(() => acceptNow(request, apart), request[6].length, "late");
+  const accept = (request: PackedAccept, written?: WrittenPieces) =>
+    db.write(() => acceptNow(request, written), messagesOf(request).length, "late");
 
-  const acceptApart = (request: PackedAccept, texts: BodyTexts) =>
-    withPieces(pieces, { content: nextContent(), texts }, (apart) => accept(request, apart));
+  const acceptInPieces = (request: PackedAccept, texts: BodyTexts) =>
+    withPieces(pieces, { content: nextContent(), texts }, (written) => accept(request, written));
 
   return (request) => {
-    const texts = request[9];
-    return texts ? acceptApart(request, texts) : accept(request);
+    const texts = textsOf(request);
+    return texts ? acceptInPieces(request, texts) : accept(request);
   };
 }
 
-/** The content's number, and the number of pieces that its texts are kept in already. */
-interface Apart {
+/** The pieces that the texts of a content have been written in. */
+interface WrittenPieces {
+  /** The content's number. */
   readonly content: number;
   readonly count: number;
 }
 
-/** The pieces come first: once there is a content, all of it is there. Where none comes of it they go again. */
+/** Writes the pieces before the content, so that a content is always whole; drops them if the request is not accepted. */
 async function withPieces(
   pieces: ContentPieces,
   { content, texts }: { readonly content: number; readonly texts: BodyTexts },
-  accept: (apart: Apart) => Promise<AcceptResult>,
+  accept: (written: WrittenPieces) => Promise<AcceptResult>,
 ): Promise<AcceptResult> {
   let result: AcceptResult | undefined;
   try {
@@ -89,24 +98,25 @@ async function withPieces(
     result = await accept({ content, count });
     return result;
   } finally {
-    // What cannot be taken back now is taken away at the next start.
+    // What cannot be dropped now is dropped at the next start.
     if (result?.kind !== "accepted") await pieces.drop(content).catch(() => {});
   }
 }
 
-/** The answer to a request of an account with limits, where it repeats one that was taken or would break a limit. */
-function createLimit(keys: IdempotencyKeys, usage: SmsUsage) {
-  return (account: number, request: PackedAccept, limited: LimitedRequest): AcceptResult | undefined => {
-    const [, , , , , key, messages] = request;
-    const answer = key ? keys.find(key) : undefined;
-    if (answer) return { kind: "replay", answer };
-    const refusal = usage.broken(account, messages.map(recipientOf), limited);
-    return refusal && { kind: "over_limit", refusal };
-  };
+interface LimitedAccept {
+  readonly key: PackedKey | null;
+  readonly messages: readonly PackedMessage[];
+  readonly limited: LimitedRequest;
 }
 
-function recipientOf([, recipient]: PackedMessage): string {
-  return recipient;
+/** Answers a request of an account with limits, if it repeats an earlier one or would exceed a limit. */
+function createLimitedRefusal(keys: IdempotencyKeys, usage: SmsUsage) {
+  return (account: number, { key, messages, limited }: LimitedAccept): AcceptResult | undefined => {
+    const answer = key ? keys.find(key) : undefined;
+    if (answer) return { kind: "replay", answer };
+    const refusal = usage.exceeded(account, messages.map(recipientOf), limited);
+    return refusal && { kind: "over_limit", refusal };
+  };
 }
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
@@ -116,13 +126,13 @@ interface MessageFrame {
   readonly content: number;
   readonly channel: string;
   readonly callbackHost: string | null;
-  /** The content, where it is in the row of its message. */
+  /** The content, if it goes into the row of its message. */
   readonly ownEnvelope: string | null;
   readonly ownBody: string | null;
   readonly flow: number;
 }
 
-/** What is given is written at the end of the transaction, with what the other requests of the turn bring. */
+/** Collects rows, which are written at the end of the transaction together with those of other requests. */
 function createMessageInsert(
   db: Database,
   { queues, numbers }: Pick<AcceptParts, "queues" | "numbers">,
@@ -177,6 +187,6 @@ function createContentInsert(db: Database): ContentInsert {
     const first = messages[0];
     const last = messages.at(-1);
     if (!first || !last) throw new Error("a request has at least one message");
-    insert.run(id, envelope, body, pieces, messages.length, first[0], last[0]);
+    insert.run(id, envelope, body, pieces, messages.length, idOf(first), idOf(last));
   };
 }

@@ -5,19 +5,19 @@ import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import { createKeyNumbers } from "./key-numbers.ts";
 
-/** Answers saved under idempotency keys. All but `find` belong inside a transaction. */
+/** Answers saved under idempotency keys. All but `find` are for use inside a transaction. */
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
-  /** Saves the answer if the key is new or has expired; else saves nothing and gives the first answer. */
+  /** Saves the answer if the key is new or has expired; otherwise saves nothing and returns the first answer. */
   take(key: Idempotency, answer: Omit<SavedAnswer, "bodyDigest">): SavedAnswer | undefined;
-  /** Deletes expired keys among the oldest `limit`; how many. */
+  /** Deletes the expired ones of the oldest `limit` keys; returns how many. */
   prune(now: number, limit: number): number;
 }
 
-/** Longer answers (those of batches) are deflated: many identifiers, little in them. */
+/** Longer answers (those of batches) are deflated: they are lists of similar entries. */
 const DEFLATE_FROM_CHARACTERS = 4_096;
 
-/** Names that go to the index together: some for every one of its pages, as long as there are not very many of these. */
+/** How many names are merged into the index at a time: enough that each of its pages gets several, unless it is very large. */
 const GENERATION = 32_768;
 
 /** @param generation see `createKeyNumbers` */
@@ -26,7 +26,7 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
   const rows = createKeyRows(db);
   const prune = createKeyPrune(db);
 
-  const saved = (number: number | undefined, name: Uint8Array, now: number): SavedAnswer | undefined => {
+  const findAt = (number: number | undefined, name: Uint8Array, now: number): SavedAnswer | undefined => {
     const row = number === undefined ? undefined : rows.find(number, name);
     return row && row.expires_at > now
       ? { status: row.status, body: toSavedText(row.body), bodyDigest: row.body_digest }
@@ -35,13 +35,13 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
   return {
     find(key) {
       const name = nameOf(key);
-      return saved(numbers.find(shortOf(name)), name, key.now);
+      return findAt(numbers.find(shortOf(name)), name, key.now);
     },
     take(key, { status, body }) {
       const name = nameOf(key);
       const short = shortOf(name);
       const known = numbers.findHere(short);
-      const first = saved(known, name, key.now);
+      const first = findAt(known, name, key.now);
       if (first) return first;
       if (known !== undefined) rows.remove(known, name);
       const row = { body_digest: key.bodyDigest, status, body: toSavedBody(body), expires_at: key.expiresAt };
@@ -59,7 +59,7 @@ interface KeyRow {
   readonly expires_at: number;
 }
 
-/** Rows by number, written at the end of the transaction. */
+/** Rows of keys, found by number; new ones are written at the end of the transaction. */
 function createKeyRows(db: Database) {
   const find = db.prepare<KeyRow>(
     "SELECT body_digest, status, body, expires_at FROM idempotency_keys WHERE number = ? AND name = ?",
@@ -73,7 +73,7 @@ function createKeyRows(db: Database) {
   db.onRollback(forget);
   return {
     find: (number: number, name: Uint8Array) => unwritten.get(number) ?? find.get(number, name),
-    /** What has expired: none of this transaction. */
+    /** Removes an expired row, which is never one of this transaction. */
     remove: (number: number, name: Uint8Array) => void remove.run(number, name),
     add(number: number, name: Uint8Array, row: KeyRow): void {
       unwritten.set(number, row);
@@ -82,8 +82,8 @@ function createKeyRows(db: Database) {
   };
 }
 
-/** Entries of the index that are looked at for each row that may go: they go round, and all are seen in time. */
-const LOOKS = 4;
+/** Index entries examined for each row that may be deleted; the calls go round the index, so each is seen in time. */
+const ENTRIES_PER_ROW = 4;
 
 function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
   const prune = db.prepare(
@@ -101,8 +101,8 @@ function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
   let last: Uint8Array = START;
   return (now, limit) => {
     const rows = prune.run(limit, now);
-    // A name whose row is gone does no harm: in order of name they go a page at a time.
-    const to = end.get(last, limit * LOOKS)?.name;
+    // A name whose row is gone does no harm. Deleted in order of name, many share a page.
+    const to = end.get(last, limit * ENTRIES_PER_ROW)?.name;
     sweep.run(last, to ?? END, oldest.get()?.number ?? Number.MAX_SAFE_INTEGER);
     last = to ?? START;
     return rows;
@@ -119,7 +119,7 @@ function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Buffer {
   return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
 }
 
-/** By half of it a name is found; that it is the same is seen in the row. */
+/** The first half of the digest: names are found by it, and compared in full with the row. */
 function shortOf(name: Buffer): string {
   return name.toString("latin1", 0, 16);
 }

@@ -2,21 +2,21 @@ import type { Database } from "../database/database.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { RecentNames } from "./recent-names.ts";
 
-/** Under what name `meta` has the number up to which names are in the index. */
+/** The row of `meta` that says up to which number names are in the index. */
 export const NAMES_TO = "key_names_to";
 
-/** Names that go to the index for each that comes. */
+/** Names that are merged for each that is added. */
 const PACE = 2;
 
 /**
- * Moves names to the index, a generation at a time and in order of name, a few with every key that comes: neighbours
- * share a page and its writing. Several connections may do the same at once: what is there already is left alone,
- * and a newer number stays.
+ * Merges names into the index: a generation at a time, in order of name, so that neighbours share a page, and a few with
+ * every key that is added, so that no transaction takes long. Several connections may do so at once: a name that is
+ * there already keeps the newer number.
  */
 export function createKeyMerge(
   db: Database,
   { recent, generation }: { readonly recent: RecentNames; readonly generation: number },
-): { goOn(): void } {
+): { keyAdded(): void } {
   const insert = createRowInsert(db, {
     into: "key_names",
     columns: "name, number",
@@ -29,7 +29,7 @@ export function createKeyMerge(
   let merging: Generation | undefined;
   let owed = 0;
 
-  /** But for those that were given a newer number since: they go with a later generation. */
+  /** Without names that were given a newer number since: they belong to a later generation. */
   const rowsOf = (names: readonly string[], lastNumber: number) => {
     const values: (Buffer | number)[] = [];
     for (const name of names) {
@@ -58,7 +58,7 @@ export function createKeyMerge(
     owed = 0;
   });
   return {
-    goOn() {
+    keyAdded() {
       owed += PACE;
     },
   };
@@ -66,30 +66,33 @@ export function createKeyMerge(
 
 interface Generation {
   readonly lastNumber: number;
-  /** The next names in their order; fewer than `count` at its end. */
+  /** The next names, in order of name; fewer than `count` at the end. */
   take(count: number): readonly string[];
 }
 
-/** The older names. They are put in order by their first byte now, and the rest when its turn comes: no turn of the loop takes long. */
+/**
+ * The older names. They are grouped by their first byte now, and each group is sorted when its turn comes, so that no
+ * turn of the event loop takes long.
+ */
 function freeze(recent: RecentNames, generation: number): Generation {
   const lastNumber = recent.lastNumber() - generation;
-  const byFirst: string[][] = Array.from({ length: 256 }, () => []);
+  const byFirstByte: string[][] = Array.from({ length: 256 }, () => []);
   for (const [name, number] of recent.entries()) {
     if (number > lastNumber) break;
-    byFirst[name.charCodeAt(0)]?.push(name);
+    byFirstByte[name.charCodeAt(0)]?.push(name);
   }
   let sorted: string[] = [];
   let at = 0;
-  let first = 0;
+  let nextByte = 0;
   return {
     lastNumber,
     take(count) {
       const taken: string[] = [];
       while (taken.length < count) {
         if (at < sorted.length) taken.push(sorted[at++] ?? "");
-        else if (first === byFirst.length) break;
+        else if (nextByte === byFirstByte.length) break;
         else {
-          sorted = (byFirst[first++] ?? []).sort();
+          sorted = (byFirstByte[nextByte++] ?? []).sort();
           at = 0;
         }
       }

@@ -8,8 +8,8 @@ import { fromParts, splitContent } from "../../messages/message-rows.ts";
 import type { BodyTexts } from "../messages/content-pieces.ts";
 
 /**
- * An `AcceptRequest` as its rows take it: flat, so that it crosses to another thread cheaply, and with everything
- * that is stored as JSON written already, so that it is written once.
+ * An `AcceptRequest` in the form in which it is stored. A tuple without field names, so that it crosses to the writing
+ * thread cheaply; what is stored as JSON is text already, so that it is serialized only once.
  */
 export type PackedAccept = readonly [
   accountId: string,
@@ -20,9 +20,9 @@ export type PackedAccept = readonly [
   key: PackedKey | null,
   messages: readonly PackedMessage[],
   limited: LimitedRequest | null,
-  /** Where webhooks of its messages go. */
+  /** The host that webhooks of its messages go to. */
   callbackHost: string | null,
-  /** Those that are kept in pieces, and are not in `body`. */
+  /** Texts that are stored in pieces, and are not in `body`. */
   texts: BodyTexts | null,
 ];
 
@@ -34,15 +34,33 @@ export type PackedMessage = readonly [
   expiresAt: number,
   dueAt: number | null,
   deferral: string | null,
-  /** One after the other: the queue, and the parts the job covers. */
-  jobs: readonly (string | null)[],
+  jobs: PackedJobs,
 ];
 
-/** As it comes: it is one object, and its names are few. */
+/** Two items for each job: its queue, and the indexes of the parts it covers, as JSON (`null`: all). */
+type PackedJobs = readonly (string | null)[];
+
+export function messagesOf(request: PackedAccept): readonly PackedMessage[] {
+  return request[6];
+}
+
+export function textsOf(request: PackedAccept): BodyTexts | null {
+  return request[9];
+}
+
+export function idOf(message: PackedMessage): string {
+  return message[0];
+}
+
+export function recipientOf(message: PackedMessage): string {
+  return message[1];
+}
+
+/** Left as an object: there is one per request, and it has few names. */
 export type PackedKey = NonNullable<AcceptRequest["idempotency"]>;
 
 export function packAccept(request: AcceptRequest): PackedAccept {
-  const { content, texts } = takeApart(request.content);
+  const { content, texts } = splitLargeTexts(request.content);
   const { envelope, body } = splitContent(content);
   const { callbackUrl } = content;
   return [
@@ -59,7 +77,7 @@ export function packAccept(request: AcceptRequest): PackedAccept {
   ];
 }
 
-function takeApart(content: Content): { readonly content: Content; readonly texts: BodyTexts | null } {
+function splitLargeTexts(content: Content): { readonly content: Content; readonly texts: BodyTexts | null } {
   if (content.channel !== "email" || !isLargeContent(content)) return { content, texts: null };
   const { bodyText, bodyHtml, ...rest } = content;
   return { content: { ...rest, isBodyApart: true }, texts: present({ bodyText, bodyHtml }) };
@@ -71,7 +89,7 @@ function packMessage(message: NewMessage): PackedMessage {
   return [id, recipient, status, fromParts(parts), expiresAt, dueAt ?? null, why, packJobs(jobs)];
 }
 
-function packJobs(jobs: readonly NewJob[]): PackedMessage[7] {
+function packJobs(jobs: readonly NewJob[]): PackedJobs {
   const packed: (string | null)[] = [];
   for (const job of jobs) packed.push(job.queue, job.parts ? JSON.stringify(job.parts) : null);
   return packed;

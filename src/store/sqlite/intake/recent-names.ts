@@ -1,19 +1,19 @@
 import type { Database } from "../database/database.ts";
 import { NAMES_TO } from "./key-merge.ts";
 
-/** The names of keys that are not in the index yet, with the numbers of their rows. */
+/** Names of keys that are not in the index yet, in memory, with the numbers of their rows. */
 export interface RecentNames {
-  /** Takes in what has been written since, here or by other connections. */
-  look(): void;
+  /** Reads the names that have been written since the last call, here or by other connections. */
+  catchUp(): void;
   get(name: string): number | undefined;
-  /** The number of a new row. Inside a transaction, after a `look` in it. */
+  /** Gives the name the next number. For use inside a transaction, after `catchUp` in it. */
   add(name: string): number;
   /** In order of number. */
   entries(): Iterable<readonly [name: string, number: number]>;
   size(): number;
   /** The last number that was given. */
   lastNumber(): number;
-  /** Up to which number names are in the index. */
+  /** The number up to which names are in the index. */
   indexedTo(): number;
 }
 
@@ -21,12 +21,12 @@ export interface RecentNames {
 const PAGE = 4_096;
 
 export function createRecentNames(db: Database): RecentNames {
-  const written = createWritten(db);
+  const stored = createStoredNames(db);
   const names = createNames();
   let indexedTo = 0;
 
   const changes = undoOnRollback(db, {
-    undo: names.takeBack,
+    undo: names.removeLatest,
     forgetAll() {
       names.forgetAll();
       indexedTo = 0;
@@ -34,18 +34,18 @@ export function createRecentNames(db: Database): RecentNames {
   });
 
   return {
-    look() {
-      const state = written.state();
+    catchUp() {
+      const state = stored.state();
       if (state.indexedTo > indexedTo) {
-        changes.note();
+        changes.noteRead();
         indexedTo = state.indexedTo;
         names.forgetTo(indexedTo);
       }
       while (state.lastNumber > names.lastNumber()) {
-        changes.note();
-        const page = written.page(names.lastNumber());
+        changes.noteRead();
+        const page = stored.page(names.lastNumber());
         for (const { name, number } of page) names.put(Buffer.from(name).toString("latin1"), number);
-        if (page.length < PAGE) names.passOver(state.lastNumber);
+        if (page.length < PAGE) names.skipTo(state.lastNumber);
       }
     },
     add(name) {
@@ -61,7 +61,7 @@ export function createRecentNames(db: Database): RecentNames {
   };
 }
 
-/** In order of number, and up to which number they are known. */
+/** Names in order of number, and the number up to which they are known. */
 function createNames() {
   const names = new Map<string, number>();
   let last = 0;
@@ -71,13 +71,13 @@ function createNames() {
     size: () => names.size,
     lastNumber: () => last,
     put(name: string, number: number): void {
-      // Behind all others, where it was among them too.
+      // Deleted first, so that it moves behind all others.
       names.delete(name);
       names.set(name, number);
       last = number;
     },
     /** Numbers up to this one have no rows any more. */
-    passOver(number: number): void {
+    skipTo(number: number): void {
       last = number;
     },
     forgetTo(number: number): void {
@@ -87,8 +87,8 @@ function createNames() {
       }
       last = Math.max(last, number);
     },
-    /** The latest. What one of them had before is not put back: its row has expired. */
-    takeBack(added: readonly string[]): void {
+    /** Removes the latest names. An earlier number of one of them is not restored: its row has expired. */
+    removeLatest(added: readonly string[]): void {
       for (const name of added) names.delete(name);
       last -= added.length;
     },
@@ -99,33 +99,35 @@ function createNames() {
   };
 }
 
-/** What the transaction under way has changed in memory: taken back with it, or, where that is not sure, all of it read again. */
+/**
+ * Undoes on rollback what the transaction has changed in memory. Where it has also read names, which may have been its
+ * own, everything is forgotten and read again.
+ */
 function undoOnRollback(
   db: Database,
   { undo, forgetAll }: { undo(added: readonly string[]): void; forgetAll(): void },
 ) {
   let added: string[] = [];
-  let isUnsure = false;
+  let hasRead = false;
   const start = () => {
     added = [];
-    isUnsure = false;
+    hasRead = false;
   };
   db.onCommit(start);
   db.onRollback(() => {
-    if (isUnsure) forgetAll();
+    if (hasRead) forgetAll();
     else undo(added);
     start();
   });
   return {
     noteAdded: (name: string) => void added.push(name),
-    /** Something was read, perhaps of this transaction's own writing. */
-    note() {
-      isUnsure = true;
+    noteRead() {
+      hasRead = true;
     },
   };
 }
 
-function createWritten(db: Database) {
+function createStoredNames(db: Database) {
   const state = db.prepare<{ last: number | null; indexed: string | null }>(
     `SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'idempotency_keys') AS last,
        (SELECT value FROM meta WHERE name = '${NAMES_TO}') AS indexed`,

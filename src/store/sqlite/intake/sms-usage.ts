@@ -10,14 +10,14 @@ import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountBook } from "../records/account-book.ts";
 
-/** What accounts with limits have sent, hour by hour. To be used inside a transaction. */
+/** What accounts with limits have sent, hour by hour. For use inside a transaction. */
 export interface SmsUsage {
-  /** The limit the request would break; counts nothing. */
-  broken(account: number, recipients: readonly string[], request: LimitedRequest): LimitRefusal | undefined;
+  /** The limit that the request would exceed, if any; counts nothing. */
+  exceeded(account: number, recipients: readonly string[], request: LimitedRequest): LimitRefusal | undefined;
   count(account: number, recipients: readonly string[], request: LimitedRequest): void;
 }
 
-/** The row of the account itself. */
+/** In place of a recipient: the row that counts all of the account's messages. */
 const ALL = "";
 
 export function createSmsUsage(db: Database): SmsUsage {
@@ -36,7 +36,7 @@ export function createSmsUsage(db: Database): SmsUsage {
   };
 
   return {
-    broken(account, recipients, request) {
+    exceeded(account, recipients, request) {
       const { hour, first, last } = hoursOf(request.now);
       const daily = hasDaily(request)
         ? brokenDailyLimit(request, used(account, ALL, [first, last]), usageOf(recipients.length, request))
@@ -70,7 +70,7 @@ export function createOverLimit(
   return ({ accountId, recipients, limited }) =>
     db.read(() => {
       const entry = accounts.byId(accountId);
-      return entry && usage.broken(entry.number, recipients, limited);
+      return entry && usage.exceeded(entry.number, recipients, limited);
     });
 }
 

@@ -6,20 +6,20 @@ import type { Database } from "../database/database.ts";
 /** The texts of an email; at least one is there. */
 export type BodyTexts = Pick<EmailContent, "bodyText" | "bodyHtml">;
 
-/** Texts too large for one row, kept so that neither writing nor reading them keeps others waiting. */
+/** Texts too large for one row, stored in pieces so that neither writing nor reading them makes others wait. */
 export interface ContentPieces {
-  /** Resolves with their number once all are on disk. Until the content is there they are nobody's. */
+  /** Resolves with the number of pieces once all are on disk. The content that they belong to is written afterwards. */
   write(content: number, texts: BodyTexts): Promise<number>;
-  /** Takes back what `write` has written, all of it or some. */
+  /** Deletes the pieces that `write` has written, if only some of them. */
   drop(content: number): Promise<void>;
-  /** `undefined` if they are not `count` any more: they have been wiped. */
+  /** `undefined` if there are not `count` pieces any more: they have been wiped. */
   read(content: number, count: number): Promise<BodyTexts | undefined>;
 }
 
-/** Characters in a row: each is a write of its own. */
+/** Characters in a piece; each is a row, and a write of its own. */
 const PIECE = LARGE_BODY / 2;
 
-/** After so many the log is carried over into the database: done once for all, that would take as long as they do. */
+/** A checkpoint after this many pieces: one for all at the end would make others wait. */
 const CHECKPOINT_EVERY = 16;
 
 const FIELDS = ["bodyText", "bodyHtml"] as const;
@@ -49,7 +49,7 @@ export function createContentPieces(db: Database): ContentPieces {
         for (const [place, text] of piecesOf(texts[field] ?? "").entries()) {
           await db.write(() => void insert.run(content, field, place, text));
           count++;
-          if (count % CHECKPOINT_EVERY === 0) await db.alone(() => void checkpoint.all());
+          if (count % CHECKPOINT_EVERY === 0) await db.outsideTransaction(() => void checkpoint.all());
         }
       }
       return count;
@@ -67,7 +67,7 @@ export function createContentPieces(db: Database): ContentPieces {
   };
 }
 
-/** A crash between a text and its content leaves pieces that nobody names. */
+/** Deletes pieces without a content, which a crash between the two leaves behind. */
 export function removeLoosePieces(db: Database): Promise<void> {
   return db.write(() => {
     db.prepare(
@@ -77,7 +77,7 @@ export function removeLoosePieces(db: Database): Promise<void> {
   });
 }
 
-/** No half of a surrogate pair stands alone: it would not come back from UTF-8. */
+/** Never splits a surrogate pair: half of one would not survive UTF-8. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length; ) {

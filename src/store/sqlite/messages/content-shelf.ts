@@ -2,25 +2,25 @@ import type { Content } from "../../../core/messages/message.ts";
 import { joinContent, type MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "./message-log.ts";
-import { OWN } from "./own-content.ts";
+import { OWN_CONTENT } from "./own-content.ts";
 
-/** Contents as claims hand them out and settlements wipe them; inside a transaction. */
+/** Contents, as claims read them and settlements wipe them; for use inside a transaction. */
 export interface ContentShelf {
   find(message: HasContent): Content | undefined;
-  /** No attempt can need the body of a single message any more. Batches wait for `wipeBatch`. */
+  /** Wipes the body of a single message, which no attempt can need any more. Batches are left to `wipeBatch`. */
   wipeSingle(message: HasContent): void;
   wipeBatch(id: number): void;
-  /** The account keeps its bodies: the batch's that the message is of is not to be wiped. */
+  /** Excepts the message's batch from being wiped, since its account keeps bodies. */
   keepBatch(message: HasContent): void;
 }
 
 type HasContent = Pick<MessageRow, "id" | "content">;
 
-/** Batches come back job after job, so theirs are kept parsed; a single's would only be in the way. */
+/** Parsed contents kept: of batches only, since a batch is claimed job after job. */
 const MAX_PARSED = 256;
 
 export function createContentShelf(db: Database, messages: Pick<MessageLog, "wipe">): ContentShelf {
-  // Ids are never given twice, so what a rollback leaves here is asked for by nobody.
+  // Ids are never reused, so entries that a rollback leaves behind are never read.
   const parsed = new Map<number, Content>();
   const find = db.prepare<ContentRow>("SELECT envelope, body, messages FROM contents WHERE id = ?");
   const findOwn = db.prepare<OwnRow>("SELECT envelope, body FROM messages WHERE id = ?");
@@ -40,9 +40,9 @@ export function createContentShelf(db: Database, messages: Pick<MessageLog, "wip
   };
 
   return {
-    find: ({ id, content }) => (content === OWN ? toContent(findOwn.get(id)) : findShared(content)),
+    find: ({ id, content }) => (content === OWN_CONTENT ? toContent(findOwn.get(id)) : findShared(content)),
     wipeSingle({ id, content }) {
-      if (content === OWN) messages.wipe(id);
+      if (content === OWN_CONTENT) messages.wipe(id);
       else wipeSingle.run(content);
     },
     wipeBatch(id) {
@@ -50,7 +50,7 @@ export function createContentShelf(db: Database, messages: Pick<MessageLog, "wip
       parsed.delete(id);
     },
     keepBatch({ content }) {
-      if (content !== OWN) keepBatch.run(content);
+      if (content !== OWN_CONTENT) keepBatch.run(content);
     },
   };
 }
@@ -68,7 +68,7 @@ function toContent(row: OwnRow | undefined): Content | undefined {
   return row && row.envelope !== null ? joinContent(row.envelope, row.body) : undefined;
 }
 
-/** The one kept longest goes first. */
+/** Drops the oldest entry where there are too many. */
 function keep(parsed: Map<number, Content>, id: number, content: Content): void {
   const oldest = parsed.size >= MAX_PARSED ? parsed.keys().next().value : undefined;
   if (oldest !== undefined) parsed.delete(oldest);

@@ -14,7 +14,7 @@ import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import type { AccountBook } from "../records/account-book.ts";
 import { columnsOf, statusOf } from "./message-status.ts";
-import { createEnvelopeOf, OWN } from "./own-content.ts";
+import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
 
 /** `MessageDesk.list`: steps down the account's index, never further than its looks. */
 export function createMessageList(db: Database, accounts: AccountBook): MessageDesk["list"] {
@@ -84,7 +84,7 @@ function createEnvelopes(db: Database): () => Envelopes {
     let characters = 0;
     return {
       envelopeOf(row) {
-        if (row.content !== id || id === OWN) envelope = find(row);
+        if (row.content !== id || id === OWN_CONTENT) envelope = find(row);
         id = row.content;
         characters += envelope?.length ?? 0;
         return envelope;

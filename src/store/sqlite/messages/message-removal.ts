@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
-import { OWN } from "./own-content.ts";
+import { OWN_CONTENT } from "./own-content.ts";
 
 export interface RemovedMessage {
   readonly id: string;
@@ -8,13 +8,13 @@ export interface RemovedMessage {
   readonly content: number;
 }
 
-/** Deletes messages with all that hangs on them, inside a transaction; a batch's content goes with its last message. */
+/** Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message. */
 export function createMessageRemoval(db: Database): (rows: readonly RemovedMessage[]) => void {
   const perMessage = [
-    // Before the message, which says which they are.
+    // Before the message, whose row says which jobs are its.
     `DELETE FROM jobs WHERE ${OF_MESSAGE}`,
     "DELETE FROM messages WHERE id = ?",
-    // Before the timeline, which says which they are.
+    // Before the timeline, whose rows say which events are its.
     "DELETE FROM events WHERE number IN (SELECT event FROM timeline WHERE message_id = ?)",
     "DELETE FROM timeline WHERE message_id = ?",
     "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",
@@ -30,6 +30,6 @@ export function createMessageRemoval(db: Database): (rows: readonly RemovedMessa
   );
   return (rows) => {
     for (const row of rows) for (const statement of perMessage) statement.run(row.id);
-    for (const id of new Set(rows.map((row) => row.content))) if (id !== OWN) content.run(id);
+    for (const id of new Set(rows.map((row) => row.content))) if (id !== OWN_CONTENT) content.run(id);
   };
 }

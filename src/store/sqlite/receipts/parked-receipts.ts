@@ -9,7 +9,7 @@ import {
   type ParkedReceipts,
 } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
-import { onceATransaction } from "../database/once-a-transaction.ts";
+import { oncePerTransaction } from "../database/once-per-transaction.ts";
 
 export function createParkedReceipts(db: Database): ParkedReceipts {
   const insert = db.prepare(
@@ -28,7 +28,7 @@ export function createParkedReceipts(db: Database): ParkedReceipts {
   );
   const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
   const any = db.prepare("SELECT 1 FROM parked_receipts LIMIT 1");
-  const isAnyParked = onceATransaction(db, () => any.get() !== undefined);
+  const isAnyParked = oncePerTransaction(db, () => any.get() !== undefined);
   const take = (rows: readonly ParkedRow[], isMeant: (receipt: Receipt) => boolean) => {
     const meant = rows.map(read).filter(({ receipt }) => isMeant(receipt));
     for (const { id } of meant) remove.run(id);

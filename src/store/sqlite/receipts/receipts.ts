@@ -1,7 +1,7 @@
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import { onceATransaction } from "../database/once-a-transaction.ts";
+import { oncePerTransaction } from "../database/once-per-transaction.ts";
 
 /** `Queue.recordReceipts`. A receipt that the sandbox owed is cleared in the same transaction. */
 export function createRecordReceipts(db: Database, providerIds: ProviderIds): Queue["recordReceipts"] {
@@ -9,7 +9,7 @@ export function createRecordReceipts(db: Database, providerIds: ProviderIds): Qu
     "UPDATE sandbox_messages SET receipt_at = NULL WHERE id = ? AND receipt_at IS NOT NULL",
   );
   const debt = db.prepare("SELECT 1 FROM sandbox_messages WHERE receipt_at IS NOT NULL LIMIT 1");
-  const isInDebt = onceATransaction(db, () => debt.get() !== undefined);
+  const isInDebt = oncePerTransaction(db, () => debt.get() !== undefined);
   return (receipts) =>
     db.write(
       () =>

@@ -1,17 +1,17 @@
 import type { Database } from "./database.ts";
 
-/** An answer that holds until the transaction ends: then others may write. */
-export interface OnceATransaction<Answer> {
+/** An answer that stays true until the transaction ends, after which others may write. */
+export interface OncePerTransaction<Answer> {
   get(): Answer;
-  /** The transaction itself has changed what it is about. */
+  /** To be called when the transaction itself has changed the answer. */
   forget(): void;
 }
 
-/** Asks at the first use in each transaction. Only inside transactions. */
-export function onceATransaction<Answer>(
+/** Asks at the first use in each transaction, and remembers the answer. For use inside transactions only. */
+export function oncePerTransaction<Answer>(
   db: Pick<Database, "onCommit" | "onRollback">,
   ask: () => Answer,
-): OnceATransaction<Answer> {
+): OncePerTransaction<Answer> {
   let kept: { readonly answer: Answer } | undefined;
   const forget = () => {
     kept = undefined;
