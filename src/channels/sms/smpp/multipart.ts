@@ -4,7 +4,7 @@ import type { Tlvs } from "./octets.ts";
 import { ESM_UDHI, TAG } from "./pdu.ts";
 import type { SmppConfig } from "./smpp-config.ts";
 
-/** One submit_sm of a message, but for the fields that all of them share. */
+/** One submit_sm of a message, without the fields that all of them share. */
 export interface Piece {
   readonly esmClass: number;
   readonly shortMessage: Uint8Array;
@@ -14,8 +14,8 @@ export interface Piece {
 type Style = SmppConfig["concat"];
 
 /**
- * The header each segment's text must leave room for. Behind SAR parameters and message_payload it is the SMSC that
- * writes one: of the first the reference has 16 bits, of the second nothing is known, and most use 8.
+ * The header that each segment must leave room for. With SAR parameters and message_payload the SMSC writes it: for SAR
+ * with a reference of 16 bits; for message_payload it may choose, and most use 8.
  */
 export const HEADER_STYLES: Readonly<Record<Style, ConcatStyle>> = {
   udh8: "udh8",
@@ -44,7 +44,7 @@ export function toPieces(
 
 const NO_TLVS: Tlvs = new Map();
 
-/** sm_length is 0 then (§5.3.2.32). */
+/** All of the text in message_payload; then sm_length is 0 (§5.3.2.32). */
 function wholeInPayload(segments: readonly Uint8Array[]): Piece {
   return {
     esmClass: 0,
@@ -60,7 +60,7 @@ interface Place {
   readonly number: number;
 }
 
-/** §5.3.2.22 to 24. */
+/** sar_msg_ref_num, sar_total_segments and sar_segment_seqnum (§5.3.2.22 to 24). */
 function sarTlvs({ reference, total, number }: Place): Tlvs {
   return new Map<number, Uint8Array>([
     [TAG.sarReference, Uint8Array.of(reference >> 8, reference & 0xff)],

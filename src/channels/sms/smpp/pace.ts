@@ -1,13 +1,13 @@
 import type { Clock } from "../../../core/clock.ts";
 
 /**
- * How fast a connector sends, in segments a second: as it is configured to, or slower where the SMSC has said that
- * this is too fast. Then the rate is halved, and grows again by a twentieth of what was too fast each second.
+ * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too
+ * fast. The rate is then halved, and each second it grows by a twentieth of the rate that was too fast.
  */
 export interface Pace {
-  /** Segments that may go now; infinite without a rate. */
+  /** How many segments may go now; infinite without a rate. */
   available(): number;
-  /** Segments that may go now or in a moment. */
+  /** How many segments may go now or within `SOON_S`. */
   soon(): number;
   take(): void;
   /** Milliseconds until a segment may go; 0 if one may. */
@@ -15,23 +15,23 @@ export interface Pace {
   /** The SMSC has taken a segment. */
   accepted(): void;
   /**
-   * The SMSC says that this is too fast, of a segment sent at `sentAtMs` (monotonic), and nothing goes for `pauseMs`.
-   * What was sent before the last slowing down says nothing about the new rate.
+   * The SMSC refused a segment sent at `sentAtMs` (monotonic) as too fast. Nothing goes for `pauseMs`. The rate stays as
+   * it is if the segment was sent before the rate was last reduced: it says nothing about the new rate.
    */
   slowDown(refusal: { readonly sentAtMs: number; readonly pauseMs: number }): void;
-  /** What of the configured rate is this process's from now on: more than 0, and 1 at the most. */
+  /** This process's part of the configured rate from now on: more than 0, at most 1. */
   setPart(part: number): void;
   /** `undefined` without a rate. */
   rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
 }
 
-/** Sent at once at the most, in seconds' worth: the SMSC counts by seconds that begin when it pleases. */
+/** The largest burst, in seconds' worth of segments. Small, since nobody knows when the seconds begin that the SMSC counts by. */
 const BURST_S = 0.25;
 
-/** What a segment may wait here in place of the queue, in seconds. */
+/** How long, in seconds, a segment may wait here rather than in the queue. */
 const SOON_S = 0.05;
 
-/** A pace that nobody set is kept until it has grown to so many times what was too fast. */
+/** Where no rate is configured, a reduction ends when the rate has grown to this many times what was too fast. */
 const LIFTED_AT = 4;
 
 const GROWTH_PER_S = 0.05;
@@ -45,7 +45,7 @@ interface State {
   rate: number;
   tokens: number;
   filledAt: number;
-  /** While the rate is reduced. */
+  /** Present while the rate is reduced. `atMs`: when it was last reduced; `endsAt`: the rate at which that ends. */
   reduced: { readonly atMs: number; readonly growthPerS: number; readonly endsAt: number } | undefined;
 }
 
@@ -63,17 +63,17 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
   const now = () => clock.monotonicMs();
   return {
     available() {
-      if (isFree(state)) return Number.POSITIVE_INFINITY;
+      if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
       refill(state);
       return state.filledAt > now() ? 0 : Math.floor(state.tokens);
     },
     soon() {
-      if (isFree(state)) return Number.POSITIVE_INFINITY;
+      if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
       refill(state);
       return state.filledAt > now() ? 0 : Math.floor(state.tokens + state.rate * SOON_S);
     },
     take() {
-      if (isFree(state)) return;
+      if (isUnlimited(state)) return;
       refill(state);
       if (Number.isFinite(state.rate)) state.tokens -= 1;
     },
@@ -89,7 +89,7 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
         setCeiling(state, perSecond * part);
     },
     rate() {
-      if (isFree(state)) return undefined;
+      if (isUnlimited(state)) return undefined;
       refill(state);
       const { rate, reduced } = state;
       return Number.isFinite(rate) ? { perSecond: rate, isReduced: reduced !== undefined } : undefined;
@@ -97,12 +97,12 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
   };
 }
 
-/** Nobody has set a pace, and nobody asks for one: then the time need not be known. */
-function isFree({ rate, reduced }: State): boolean {
+/** No rate is configured, and the SMSC asks for none: then not even the time is read. */
+function isUnlimited({ rate, reduced }: State): boolean {
   return rate === Number.POSITIVE_INFINITY && reduced === undefined;
 }
 
-/** While the pace rests, `filledAt` lies ahead and nothing is added. */
+/** Adds the tokens, and the growth, of the time since `filledAt`. During a pause `filledAt` lies ahead, and nothing is added. */
 function refill(state: State): void {
   const nowMs = state.clock.monotonicMs();
   const seconds = (nowMs - state.filledAt) / 1000;
@@ -124,7 +124,7 @@ function endReduction(state: State): void {
   state.tokens = Math.max(state.tokens, Number.isFinite(state.rate) ? 0 : burst(state.rate));
 }
 
-/** Others may have sent what this process's part has grown by: it begins to fill from now on. */
+/** Where the part has grown, another process may have used up the difference just now: no more than one token stays. */
 function setCeiling(state: State, ceiling: number): void {
   refill(state);
   state.ceiling = ceiling;
@@ -157,15 +157,15 @@ function burst(rate: number): number {
   return Math.max(1, rate * BURST_S);
 }
 
-/** How many there were in the second that is passing or the one before, whichever had more. */
+/** Counts events by the second; `perSecond` is the count of this second or the one before, whichever is higher. */
 function countBySecond(clock: Clock) {
   let second = 0;
   let count = 0;
-  let before = 0;
+  let previous = 0;
   const turn = () => {
     const current = Math.floor(clock.monotonicMs() / 1000);
     if (current === second) return;
-    before = current === second + 1 ? count : 0;
+    previous = current === second + 1 ? count : 0;
     count = 0;
     second = current;
   };
@@ -176,7 +176,7 @@ function countBySecond(clock: Clock) {
     },
     perSecond() {
       turn();
-      return Math.max(count, before);
+      return Math.max(count, previous);
     },
   };
 }

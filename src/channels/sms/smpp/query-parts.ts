@@ -1,4 +1,4 @@
-/** Asks the SMSC what became of messages (query_sm, SMPP 3.4 §4.8), where receipts do not come. */
+/** Asks the SMSC what became of messages whose receipts do not come (query_sm, SMPP 3.4 §4.8). */
 import type { Clock } from "../../../core/clock.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { QueriedPart } from "../../channel.ts";
@@ -15,11 +15,11 @@ export interface Inquirer {
   readonly idFormat: IdFormat;
   /** How long each question may wait for its turn. */
   readonly patienceMs: number;
-  /** As the message was sent from: an SMSC may insist on it. */
+  /** The source address the message was sent with: an SMSC may insist on it. */
   readonly sourceOf: (part: QueriedPart) => Address | undefined;
 }
 
-/** One after the other, each in its turn among the submit_sm. What has no answer, or none that is final, is left out. */
+/** Asks about one part after another, each in its turn among the submit_sm. Parts without a final answer are left out. */
 export async function queryParts(
   inquirer: Inquirer,
   parts: readonly QueriedPart[],
@@ -40,7 +40,7 @@ export async function queryParts(
   return receipts;
 }
 
-/** The id of the question counts: some SMSCs leave it out of the answer, or write it in another way. */
+/** The id is taken from the question: some SMSCs leave it out of the answer, or write it differently. */
 function toReceipt(
   { connectorId, clock, idFormat }: Inquirer,
   part: QueriedPart,

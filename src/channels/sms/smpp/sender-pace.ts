@@ -1,27 +1,27 @@
 import type { Clock } from "../../../core/clock.ts";
 
-/** Keeps each sender to so many segments a second, without holding up the others. */
+/** Keeps each sender to its rate, in segments a second, without holding up the others. */
 export interface SenderPace {
   /**
-   * Milliseconds until the message's turn; 0: it is now, and is taken. Who has to wait has a place from then on, if
-   * it is not too far ahead.
+   * Milliseconds until the message may go; 0: now, and its segments are counted. A message that has to wait is given a
+   * place (a time to go), unless that would be further ahead than `HORIZON_MS`.
    */
   waitMs(message: { readonly sender: string; readonly messageId: string; readonly segments: number }): number;
 }
 
-/** How far ahead places are given out. Beyond, a message comes back after one to two times this long and asks again. */
+/** How far ahead places are given out. Beyond it, a message asks again after once to twice this long. */
 const HORIZON_MS = 30_000;
 
-/** A sender that was silent may send so much at once, in milliseconds' worth. */
+/** The largest burst of a sender that was silent, in milliseconds' worth of segments. */
 const BURST_MS = 250;
 
-/** Places that may be held. They are taken up or lapse, so a place that is missing costs a wait, no more. */
+/** Places held at a time. A message that finds none left only has to wait once more. */
 const MAX_PLACES = 10_000;
 
-/** A place nobody came for is given up so long after its time. */
+/** How long after its time a place that was not used is given up. */
 const LAPSE_MS = 60_000;
 
-/** Where nothing is this process's nothing leaves it; what is booked meanwhile must still end some day. */
+/** The least part of the rate to reckon with: while this process has none it sends nothing, and bookings must not be endless. */
 const LEAST_PART = 0.01;
 
 const NO_WAIT: SenderPace = { waitMs: () => 0 };
@@ -29,7 +29,7 @@ const NO_WAIT: SenderPace = { waitMs: () => 0 };
 export interface SenderRate {
   /** Absent: senders have no rate of their own. */
   readonly perSecond: number | undefined;
-  /** What of it is this process's now, up to 1; absent: all. */
+  /** This process's part of the rate now, from 0 to 1; absent: all. */
   readonly part?: () => number;
 }
 
@@ -39,9 +39,9 @@ export function createSenderPace(
   { perSecond, part = () => 1 }: SenderRate,
 ): SenderPace {
   if (perSecond === undefined) return NO_WAIT;
-  /** When each sender's next segment may go, as far as that lies ahead; in the order last used. */
+  /** When each sender's next segment may go, for senders used lately; in the order of last use. */
   const nextAt = new Map<string, number>();
-  /** By message, in the order given out. */
+  /** When each waiting message may go; in the order given out. */
   const places = new Map<string, number>();
 
   const book = (sender: string, segments: number) => {
@@ -70,7 +70,7 @@ export function createSenderPace(
   };
 }
 
-/** From the oldest on, until one is not over yet: few at a time, and all in the end. */
+/** Forgets entries up to `limit`, from the oldest on. It stops at the first that is later, so a few may stay for a while. */
 function forgetPassed(times: Map<string, number>, limit: number): void {
   for (const [name, at] of times) {
     if (at > limit) return;

@@ -4,9 +4,11 @@ import { STATUS_OK } from "./status-words.ts";
 /** What became of a submit_sm. */
 export type SubmitAnswer =
   | { readonly kind: "answered"; readonly status: number; readonly messageId: string }
-  /** generic_nack: the SMSC could not make out what we sent. */
+  /** generic_nack: the SMSC could not read the PDU. */
   | { readonly kind: "nacked"; readonly status: number }
+  /** No answer in time. */
   | { readonly kind: "silent" }
+  /** The session ended first. `wasWritten`: the submit_sm may have reached the SMSC. */
   | { readonly kind: "lost"; readonly reason: string; readonly wasWritten: boolean };
 
 export function readSubmitAnswer({ commandId, status, body }: Pdu): SubmitAnswer {

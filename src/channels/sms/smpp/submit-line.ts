@@ -3,30 +3,30 @@ import type { Pace } from "./pace.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Where the segments of a connector get their turn: a session with a free slot, when the pace allows it. Who finds none
- * waits in line, first come first served. Not more wait than the windows hold; the next is refused at once.
+ * Gives each segment of a connector its turn: a session with a free slot, when the pace allows it. Segments that find
+ * none wait in line, first come first served. At most as many wait as the windows have slots; more are refused at once.
  */
 export interface SubmitLine {
   /** How many segments would get their turn at once, or nearly so. */
   free(): number;
-  /** A session of which a slot is now taken; `undefined` if none came free in time, on abort, and without sessions. */
+  /** A session, with one slot taken; `undefined` if none came free in time, on abort, or where the line is full. */
   take(limit: {
     readonly waitMs: number;
     readonly signal: AbortSignal;
   }): Session | undefined | Promise<Session | undefined>;
-  /** Slots may have come free, or sessions have come or gone. */
+  /** Call when slots may have come free, or sessions have come or gone. */
   serve(): void;
 }
 
 export interface SubmitLineDeps {
   readonly clock: Clock;
   readonly pace: Pace;
-  /** Those that take submit_sm. */
+  /** The sessions that submit. */
   readonly sessions: () => readonly Session[];
   readonly onFree: () => void;
 }
 
-/** However fast the pace: looking more often only costs. */
+/** However fast the pace is, the line is not looked at more often than this. */
 const SHORTEST_WAIT_MS = 20;
 
 export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDeps): SubmitLine {
@@ -41,7 +41,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
     pace.take();
     return session;
   };
-  /** Comes back when the pace allows more; a slot that comes free, and a session, say so themselves. */
+  /** Serves again when the pace allows more. Slots and sessions that come free call `serve` themselves. */
   const wakeLater = () => {
     if (pace.available() < 1 && isAnyOpen()) timer.set(Math.max(SHORTEST_WAIT_MS, pace.waitMs()), serve);
   };
@@ -72,7 +72,7 @@ export function createSubmitLine({ clock, pace, sessions, onFree }: SubmitLineDe
   };
 }
 
-/** One at a time: the first that is set counts. */
+/** One timer: while it is set, setting it again does nothing. */
 function createTimer(clock: Clock) {
   let cancel: (() => void) | undefined;
   return {
@@ -120,7 +120,7 @@ function createLine(clock: Clock) {
   const line = new Set<(session: Session | undefined) => void>();
   return {
     length: () => line.size,
-    /** The session when called; `undefined` when the time is up, on abort, and when sent away. */
+    /** Resolves with the session when called; with `undefined` when the time is up, on abort, and when sent away. */
     join: (waitMs: number, signal: AbortSignal) =>
       new Promise<Session | undefined>((resolve) => {
         const refuse = () => leave(undefined);

@@ -19,7 +19,7 @@ import {
   unconfirmed,
 } from "./submit-result.ts";
 
-/** What an attempt goes out through. */
+/** What of a connector all attempts share. */
 export interface Submitter {
   readonly clock: Clock;
   readonly binds: Pick<Binds, "sessions" | "replace">;
@@ -38,13 +38,13 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** The state of an attempt: when it began, and the refusal of a segment, once there is one. */
+/** An attempt under way. `refused`: why the rest of the message is not sent, once a segment was refused. */
 interface Progress extends Attempt {
   readonly startedAt: number;
   refused: SubmitResult | undefined;
 }
 
-/** Submits the segments still to be sent as they get their turn; answers are not waited for in between. */
+/** Submits the segments still to be sent, each when it gets its turn, without waiting for the answers in between. */
 export async function submitMessage(
   submitter: Submitter,
   attempt: Attempt,
@@ -58,7 +58,7 @@ export async function submitMessage(
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
       const turn = takeTurn(submitter, progress);
-      // Most get their turn at once: a message is not to wait for what is there.
+      // Most get their turn at once: then there is nothing to await, which would cost a turn of the microtask queue.
       const session = turn instanceof Promise ? await turn : turn;
       begun.push(beginSegment(submitter, progress, { segment, session }));
     }
@@ -81,7 +81,7 @@ function takeTurn(submitter: Submitter, progress: Progress): ReturnType<SubmitLi
   return submitter.line.take({ waitMs, signal: progress.signal });
 }
 
-/** The segment is on its way, or stays here. */
+/** Submits the segment, or says why it is not sent. */
 function beginSegment(
   submitter: Submitter,
   progress: Progress,
@@ -89,7 +89,7 @@ function beginSegment(
 ): SubmitResult | Promise<SubmitResult> {
   if (!session) return noTurn(submitter, progress);
   const remainingMs = progress.message.remainingMs - elapsedMs(submitter, progress);
-  // A message with a segment missing helps nobody: once one is refused, the others stay here.
+  // A message that lacks a segment is of no use: once one is refused, the others are not sent.
   const reason = progress.refused ?? tooLate(submitter, progress, { segment, remainingMs });
   if (reason) {
     session.slots.giveBack();
@@ -99,8 +99,8 @@ function beginSegment(
 }
 
 /**
- * Why a segment would only cost money: the window is over, or, before the first of its message, the pace does not let
- * the last go out within it. Once a segment is out, the others follow while there is time.
+ * Why sending the segment would be in vain: the window is over, or (asked before the first segment) the pace does not
+ * let the last one out within it. Once a segment is out, the others follow while there is time.
  */
 function tooLate(
   { pace }: Submitter,
@@ -147,13 +147,13 @@ function submitSegment(
       if (result.outcome.kind === "rejected") progress.refused ??= result;
       if (isReported) tellLate(submitter, progress, { segment, result });
       else report(result);
-      // Only now: what comes after this segment goes by what was said of it.
+      // Only now, so that the next segment to go already knows what this answer changed.
       session.slots.giveBack();
     });
   });
 }
 
-/** What a segment already handed over came to when nobody waits for its answer any more. */
+/** The result of a submitted segment when the attempt is aborted before its answer. */
 const CUT_OFF = unconfirmed("smpp.cut_off", "the attempt was cut off before the SMSC answered");
 
 function tellLate(
@@ -167,7 +167,7 @@ function tellLate(
   onLateAnswer({ messageId: message.messageId, part: segment, parts: plan.submits, detail, ...taken });
 }
 
-/** What the answer means for what is sent after it. */
+/** Applies what the answer means for the segments that follow. */
 function react(
   { pace, binds }: Submitter,
   session: Session,

@@ -11,14 +11,14 @@ import { encodeShortMessage, TAG } from "./pdu.ts";
 import type { SmppConfig } from "./smpp-config.ts";
 import { toRelativeTime } from "./time-format.ts";
 
-/** A message as the submit_sm it becomes. The same message and configuration make the same plan, on every attempt. */
+/** The submit_sm that a message becomes. The same message and configuration make the same plan, on every attempt. */
 export interface SubmitPlan {
   readonly encoding: SmsEncoding;
-  /** What a handset gets, and what is paid for. */
+  /** Segments as the handset gets them, and as they are paid for. */
   readonly segments: number;
-  /** submit_sm, and so the message's parts: as many as segments, or one for all where they go in message_payload. */
+  /** How many submit_sm, and so parts of the message: one for each segment, or one for all in message_payload. */
   readonly submits: number;
-  /** Body of one submit_sm, from 0, with what is left of the delivery window. */
+  /** Body of the submit_sm with this index. `remainingMs`: what is left of the delivery window. */
   body(submit: number, remainingMs: number): Buffer;
 }
 
@@ -71,7 +71,7 @@ function reference({ messageId }: OutgoingSms, submit: number, config: SmppConfi
 
 const NO_TLVS: Tlvs = new Map();
 
-/** In this order. */
+/** All of them in one map, in this order. */
 function joinTlvs(...all: readonly Tlvs[]): Tlvs {
   return all.every(({ size }) => size === 0) ? NO_TLVS : new Map(all.flatMap((tlvs) => [...tlvs]));
 }
@@ -80,7 +80,7 @@ function refusal(code: string, message: string): { readonly error: MessageError 
   return { error: { code: `smpp.${code}`, message } };
 }
 
-/** GSM-7 unpacked, a septet in an octet; ASCII is the lower half of Latin-1; UCS-2 big-endian. */
+/** GSM-7 goes unpacked, a septet in each octet; UCS-2 big-endian; ASCII is the lower half of Latin-1. */
 function encodeText(text: string, encoding: SmsEncoding, config: SmppConfig): Uint8Array {
   if (encoding === "ucs2") return Buffer.from(text, "utf16le").swap16();
   return config.default_alphabet === "gsm7" ? encodeGsm7(text) : Buffer.from(text, "latin1");

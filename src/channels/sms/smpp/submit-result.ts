@@ -8,21 +8,21 @@ import type { SubmitAnswer } from "./submit-answer.ts";
 /** What one submit_sm came to. */
 export interface SubmitResult {
   readonly outcome: PartOutcome;
-  /** False where it shall not use up the retry budget. */
+  /** False where it must not use up the retry budget. */
   readonly counts: boolean;
-  /** What to do about it: rest and then go slower, go slower, or replace the session. */
+  /** How the connector reacts: `rest` pauses and then goes slower, `slow` goes slower, `replace` replaces the session. */
   readonly reaction?: "rest" | "slow" | "replace";
 }
 
-/** How soon to come back where the message was not at fault. */
+/** The wait where the message is not at fault. */
 const SOON_MS = 1000;
 
-/** What a connector knows of its SMSC's answers. */
+/** How a connector's configuration reads the SMSC's answers. */
 export interface AnswerReading {
-  /** Its own classes of command_status. */
+  /** The connector's own classes of command_status, by number. */
   readonly statusClasses: ReadonlyMap<number, StatusClass>;
   readonly idFormat: IdFormat;
-  /** Every message gets a final receipt, whatever became of it. */
+  /** A final receipt is asked for, whatever becomes of the message. */
   readonly hasReceipts: boolean;
 }
 
@@ -45,23 +45,23 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): Su
   }
 }
 
-/** It never reached the wire, for a reason that is not its own. */
+/** It was not sent, for a reason that is not the message's. `waitMs`: how long to wait with the next try. */
 export function notTried(code: string, message: string, waitMs = SOON_MS): SubmitResult {
   const retryAfterMs = Math.max(SOON_MS, Math.round(waitMs));
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs }, counts: false };
 }
 
-/** It left us, or may have, and there is no answer. */
+/** It was sent, or may have been, and there is no answer. */
 export function unconfirmed(code: string, message: string): SubmitResult {
   return { outcome: { kind: "unconfirmed", error: { code, message } }, counts: true };
 }
 
 function sent(providerMessageIds: readonly string[], hasReceipts: boolean): SubmitResult {
-  const silence = hasReceipts ? {} : ({ expectsReceipt: false } as const);
-  return { outcome: { kind: "sent", providerMessageIds, ...silence }, counts: true };
+  const noReceipt = hasReceipts ? {} : ({ expectsReceipt: false } as const);
+  return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, counts: true };
 }
 
-/** A nack says that our PDU was unreadable, whatever its status, unless that says to come back later. */
+/** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
 function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
   const { class: statusClass } = statusWord(status, overrides);
   if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
@@ -69,7 +69,7 @@ function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): 
   return fromStatus(status, new Map([[status, "framing"]]));
 }
 
-/** Some SMSCs scrub before they answer, and answer with the scrub code: beyond what SMPP itself has. */
+/** Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, decimal) into command_status. */
 function scrubError(status: number): MessageError | undefined {
   return status >= 600 && status < 700 ? dltScrubError(String(status)) : undefined;
 }

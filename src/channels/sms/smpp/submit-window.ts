@@ -1,14 +1,14 @@
-/** The slots of a session: as many submit_sm may be unanswered. */
+/** The window of a session: how many submit_sm may be unanswered, as slots that are taken and given back. */
 export interface SubmitWindow {
   readonly size: number;
   /** False once closed. */
   isOpen(): boolean;
-  /** Slots nobody holds; 0 once closed. */
+  /** Free slots; 0 once closed. */
   free(): number;
-  /** Takes one of those that are free. */
+  /** Takes a slot; only where one is free. */
   take(): void;
   giveBack(): void;
-  /** Hands out nothing ever again. Slots already taken stay so until given back. */
+  /** No slot is free from now on. Those taken stay so until given back. */
   close(): void;
   /** Resolves once closed and every slot is given back. */
   drained(): Promise<void>;

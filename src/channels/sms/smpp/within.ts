@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/clock.ts";
 
-/** Resolves with the promise, or after the limit. */
+/** Resolves when the promise has settled, however, or after `limitMs`. */
 export function within(clock: Clock, limitMs: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(limitMs, resolve);
