@@ -6,7 +6,7 @@ import { readSettings } from "../records/account-settings.ts";
 import { endMessage } from "./ending.ts";
 import type { MessageChanges } from "./message-log.ts";
 
-/** `MessageDesk.cancel`. Its jobs are locked first, so that a claim has them all before, or none. */
+/** `MessageDesk.cancel`. Locks the jobs first, so that a claim has taken them before, or never does. */
 export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
   return async ({ accountId, channel, id, now }) => {
     if (!isUuid(id)) return "not_found";
@@ -28,7 +28,7 @@ export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
   };
 }
 
-/** Whether an attempt is under way, or one has ended without a word. */
+/** Locks the message's jobs. True if an attempt is under way, or one has ended with its outcome unknown. */
 async function lockJobs(session: Session, id: string): Promise<boolean> {
   const jobs = await session.query<{ is_leased: boolean }>(LOCK_JOBS, [id]);
   if (jobs.some((job) => job.is_leased)) return true;

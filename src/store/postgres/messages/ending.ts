@@ -2,7 +2,7 @@ import { isSettled, type Step } from "../../../core/messages/progress.ts";
 import type { Settings } from "../records/account-settings.ts";
 import type { LockedMessage, MessageLog } from "./message-log.ts";
 
-/** Saves a step that ends a message, or some of its parts, without an attempt, and lets go of a body nobody needs. */
+/** Saves a step that ends a message, or some of its parts, without an attempt, and wipes a body that is not needed any more. */
 export function endMessage(
   log: MessageLog,
   message: LockedMessage,

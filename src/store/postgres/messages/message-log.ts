@@ -11,30 +11,30 @@ import { addWebhooks } from "../webhooks/webhook-log.ts";
 import { writeMessages } from "./message-writes.ts";
 
 /**
- * Messages that a transaction moves, with their timeline, events and webhooks. It locks all it will need, then reads and
- * saves in memory as if each save were a write, and all is written at the end by a fixed handful of statements:
+ * Messages that a transaction changes, with their timelines, events and webhooks. It locks all messages it will need, then
+ * reads and saves them in memory, and everything is written at the end by a fixed number of statements:
  *
  *     const changes = createMessageChanges(db, bells);
  *     const answer = await changes(async (session, log) => {
- *       await log.lock(ids);                               // one statement; those that are not there are left out
+ *       await log.lock(ids);                               // one statement; ids of no message are left out
  *       const message = log.find(id);
  *       if (message) log.save(message, applyReceipt(message.progress, part, receipt));
- *       log.find(id)?.progress;                            // what was saved a moment ago
+ *       log.find(id)?.progress;                            // as it was just saved
  *       return …;
- *     });                                                  // written, committed, and those who wait are told
+ *     });                                                  // written, committed, listeners notified
  */
 export interface MessageLog {
-  /** In the order of ids, so that two transactions that lock once do not wait for one another. Jobs are locked before. */
+  /** Locks in the order of ids: two transactions that each call this once cannot deadlock. Lock jobs before. */
   lock(ids: Iterable<string>): Promise<void>;
-  /** As of the last save. Only what was locked is found. */
+  /** As last saved. Only locked messages are found. */
   find(id: string): LockedMessage | undefined;
-  /** What a step of `core/messages/progress.ts` came to. */
+  /** Saves the result of a step of `core/messages/progress.ts`. */
   save(message: LockedMessage, step: Step): void;
-  /** Moves `from` to `to`; another status stays. No entry. */
-  turn(id: string, from: Progress["status"], to: Progress["status"]): void;
-  /** No attempt can need the body of the message any more; that of a batch stays. */
+  /** Changes the status from `from` to `to`; any other status stays. No timeline entry. */
+  moveStatus(id: string, from: Progress["status"], to: Progress["status"]): void;
+  /** Wipes the body, which no attempt can need any more; not that of a batch. */
   wipeSingle(message: LockedMessage): void;
-  /** The account keeps its bodies: the batch's is not to be wiped. */
+  /** Excepts the body of a batch from being wiped, since its account keeps bodies. */
   keepBatch(message: LockedMessage): void;
 }
 
@@ -47,17 +47,17 @@ export interface LockedMessage {
   readonly content: string;
   readonly recipient: string;
   readonly expiresAt: number;
-  /** Where its webhooks go. */
+  /** The host that its webhooks go to. */
   readonly callbackHost: string | null;
   readonly progress: Progress;
 }
 
-/** Rung after commits, with lanes that have webhooks ready. Of events it is told when they are numbered. */
+/** Rung after commits, with lanes that have webhooks ready. Events are announced when they are numbered. */
 export interface MessageBells {
   readonly webhooks: Bell<Lane>;
 }
 
-/** A transaction on messages, see `Database`. It may run again: `work` leaves no trace outside. */
+/** Runs a transaction on messages, see `Database`. `work` may run again, so it must leave no trace outside. */
 export type MessageChanges = <T>(
   work: (session: Session, log: MessageLog) => Promise<T>,
   isStored?: IsStored<T>,
@@ -78,7 +78,7 @@ export function createMessageChanges(db: Database, bells: MessageBells): Message
   };
 }
 
-/** What is to be written of one transaction. */
+/** What one transaction has to write. */
 export interface Changes {
   readonly messages: ReadonlyMap<string, LockedMessage>;
   /** Ids of those that have moved. */
@@ -116,7 +116,7 @@ function createBook(session: Session): { log: MessageLog; changes: Changes } {
       if (step.progress !== message.progress || step.entries.length > 0) move(message, step.progress);
       for (const entry of step.entries) entries.push({ message, entry });
     },
-    turn(id, from, to) {
+    moveStatus(id, from, to) {
       const message = messages.get(id);
       if (message?.progress.status === from) move(message, { ...message.progress, status: to });
     },
@@ -126,7 +126,7 @@ function createBook(session: Session): { log: MessageLog; changes: Changes } {
   return { log, changes: { messages, moved, entries, wiped, kept } };
 }
 
-/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+/** A join rather than a list of ids, so that for each id only the tables of its day are searched. */
 const LOCK = `SELECT m.id, m.account, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position,
     m.error, m.expires_at, m.callback_host, a.id AS account_id, a.mode
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN accounts a ON a.number = m.account
@@ -152,7 +152,7 @@ function toLocked(row: LockedRow): LockedMessage {
   };
 }
 
-/** The lanes to tell after the commit. */
+/** Returns the lanes to ring after the commit. */
 async function write(session: Session, changes: Changes): Promise<Lane[]> {
   await writeMessages(session, changes);
   return addWebhooks(session, changes.entries);

@@ -6,11 +6,11 @@ export interface RemovedMessage {
   readonly content: string;
 }
 
-/** Deletes messages with all that hangs on them, inside a transaction; a batch's content goes with its last message. */
+/** Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message. */
 export async function removeMessages(session: Session, rows: readonly RemovedMessage[]): Promise<void> {
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
-  // Jobs before messages, as all lock them.
+  // Jobs before messages, the order in which everybody locks them.
   await session.query(removeSql("jobs", "message_id"), [ids]);
   const sql = `${removeSql("webhooks", "message_id")} RETURNING r.id`;
   await removeAttempts(session, await session.query<{ id: number }>(sql, [ids]));
@@ -18,7 +18,7 @@ export async function removeMessages(session: Session, rows: readonly RemovedMes
   await session.query(REMOVE_CONTENTS, [[...new Set(rows.map(({ content }) => content))]]);
 }
 
-/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+/** A join rather than a list of ids, so that for each id only the tables of its day are searched. */
 function removeSql(table: string, key: string): string {
   return `DELETE FROM ${table} r USING unnest($1::uuid[]) AS t (id) WHERE r.${key} = t.id`;
 }
@@ -50,8 +50,8 @@ const REMOVE_CONTENTS = `DELETE FROM contents c USING unnest($1::uuid[]) AS t (i
     WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id)`;
 
 /**
- * Deletes what hangs on messages and is not by day, of all ids after `after` up to `last`, but those of `except`. What
- * hangs on inbound messages of that time goes with it.
+ * Deletes what belongs to messages and is not partitioned by day, for all ids after `after` up to `last`, except `except`.
+ * What belongs to inbound messages of that time goes with it.
  */
 export async function removeLeftovers(
   session: Session,

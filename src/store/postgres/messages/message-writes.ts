@@ -3,7 +3,7 @@ import { fromParts } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Changes, Entry, LockedMessage } from "./message-log.ts";
 
-/** Writes messages, entries, events and what becomes of bodies, in one statement. */
+/** Writes messages, timeline entries, events, and which bodies are wiped or kept, in one statement. */
 export async function writeMessages(session: Session, changes: Changes): Promise<void> {
   const { moved, entries, wiped, kept } = changes;
   if (moved.size + wiped.size + kept.size === 0) return;
@@ -50,7 +50,7 @@ function toJson(value: object | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** Events are numbered after the commit, when it is known what came before. */
+/** Events are numbered after the commit, once their order is known. */
 const WRITE = `WITH moved AS (
     UPDATE messages m SET status = t.status, parts = t.parts, sequence = t.sequence, position = t.position,
       error = t.error

@@ -6,7 +6,7 @@ const MAX_LOOKED_AT = 200;
 
 const START = "00000000-0000-0000-0000-000000000000";
 
-/** `UpkeepStore.wipeContents`: goes round, from where the last call ended. */
+/** `UpkeepStore.wipeContents`: each call goes on where the last one ended, round and round. */
 export function createWipeContents(session: Session): UpkeepStore["wipeContents"] {
   let last = START;
   return async (limit) => {
@@ -22,7 +22,7 @@ interface WipeRow {
   readonly is_done: boolean;
 }
 
-/** Bodies of batches none of whose messages any attempt can move. Their ids lie between two, so within a day or two. */
+/** Bodies of batches none of whose messages can be attempted any more. A range of ids limits these to a day or two. */
 const WIPE = `WITH looked AS (
     SELECT c.id, NOT EXISTS (
       SELECT 1 FROM messages m WHERE m.id >= c.id AND m.id <= c.last_message_id AND m.content = c.id

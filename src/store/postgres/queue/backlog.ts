@@ -4,7 +4,7 @@ import type { Session } from "../database/driver.ts";
 const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
-/** What waits, for metrics: counted as far as it is cheap. */
+/** How much waits, for metrics; counted only as far as that is cheap. */
 export function createBacklog(session: Session): UpkeepStore["backlog"] {
   return async () => (await session.query<BacklogRow>(BACKLOG)).map(toBacklog);
 }
@@ -19,7 +19,7 @@ function toBacklog({ name, ready, since }: BacklogRow): QueueBacklog {
   return { queue: name, ready, ...(since !== null && { oldestReadySince: since }) };
 }
 
-/** What has never waited has been ready since its message was made, and the first 48 bits of the id say when. */
+/** A job that never waited has been ready since its message was accepted, which the first 48 bits of the id say. */
 const READY_SINCE = `coalesce(ready_since, ('x' || left(replace(message_id::text, '-', ''), 12))::bit(48)::bigint)`;
 
 /** Since when the oldest of those first in line (one of each flow) has been ready. */

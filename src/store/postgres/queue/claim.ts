@@ -11,7 +11,7 @@ import { readSettings, type Settings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 
-/** Queues of which it is remembered where the last claim ended. */
+/** Queues for which the flow that the last claim ended with is remembered. */
 const MAX_QUEUES = 10_000;
 
 /** `Queue.claim`. */
@@ -24,7 +24,7 @@ export function createClaim(db: Database, erasedNames: ErasedNames): Queue["clai
       isLeased,
     );
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
-    // A claim that was not committed has taken nothing from anybody: the next one begins where it did.
+    // Only after the commit: the next claim after one that failed begins where that began.
     lastFlow.set(queue, last);
     return claimed;
   };
@@ -35,8 +35,9 @@ interface Claimed {
   readonly last: number;
 }
 
-/** One job stands for all. Where there was none there was nothing to store. */
-async function isLeased(session: Session, { claimed: [job] }: Claimed): Promise<boolean> {
+/** Whether the claim is stored: one job stands for all, and without one there was nothing to store. */
+async function isLeased(session: Session, { claimed }: Claimed): Promise<boolean> {
+  const [job] = claimed;
   if (!job) return true;
   const sql = "SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased";
   return (await session.query(sql, [job.jobId, job.claim])).length > 0;
@@ -69,8 +70,8 @@ async function claimNow(
 }
 
 /**
- * Joined rather than looked up by a list: then each id leads to the tables of its day alone. In the order of ids, as
- * all that locks messages.
+ * A join rather than a list of ids, so that for each id only the tables of its day are searched. In the order of ids,
+ * like every statement that locks messages.
  */
 const SENDING = `UPDATE messages m SET status = 'sending' FROM unnest($1::uuid[]) AS t (id)
   WHERE m.id = t.id AND m.status = 'queued'`;
@@ -87,7 +88,7 @@ interface FoundRow extends Omit<MessageRow, "account" | "content"> {
   readonly mode: Account["mode"];
 }
 
-/** Where the message has been pruned nothing is left to send. */
+/** Removes jobs whose message has been pruned: nothing is left to send. */
 async function removeOrphans(
   session: Session,
   jobs: readonly LeasedRow[],

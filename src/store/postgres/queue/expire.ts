@@ -8,7 +8,7 @@ import { endMessage } from "../messages/ending.ts";
 import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { readSettings } from "../records/account-settings.ts";
 
-/** Parts that ended because their window is over. */
+/** A message some of whose parts ended because their window is over. */
 export interface Ended {
   readonly message: LockedMessage;
   readonly at: number;
@@ -18,11 +18,11 @@ export interface Ended {
 
 export interface ExpireParts {
   readonly changes: MessageChanges;
-  /** Within the transaction: what else is to be recorded of the ends. */
+  /** Called within the transaction, to record what else follows. */
   readonly recorders: readonly ((session: Session, ended: readonly Ended[]) => Promise<void>)[];
 }
 
-/** Flows looked at in one call; the next goes on from there. */
+/** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
 /** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
@@ -51,18 +51,18 @@ interface Flow {
 
 const START: Flow = { queue: -1, flow: -1 };
 
-/** All were looked at: from the last one on, or from the start where there were no more. */
+/** Where to go on after all were examined: behind the last one, or from the start if there were no more. */
 function flowAfter(flows: readonly Flow[]): Flow {
   return flows.length < MAX_FLOWS ? START : (flows.at(-1) ?? START);
 }
 
-/** The flow that filled the limit is looked at again; `undefined`: it is the first. */
+/** Where to go on so that the flow that filled the limit is examined again; `undefined`: it is the first. */
 function flowBefore(flows: readonly Flow[], jobs: readonly OverdueRow[]): Flow | undefined {
   const reached = Math.max(...jobs.map(({ index }) => index - 1));
   return flows[reached - 1];
 }
 
-/** A row value compares as the index is ordered, so each step is one look into it. */
+/** A row value compares in the order of the index, so each step is one look-up. */
 const FLOWS = `WITH RECURSIVE flows AS (
     (SELECT queue, flow FROM jobs WHERE due_at IS NULL AND (queue, flow) > ($1::int, $2::int)
      ORDER BY queue, flow LIMIT 1)
@@ -78,7 +78,7 @@ interface OverdueRow {
   readonly message_id: string;
   readonly parts: string | null;
   readonly was_interrupted: boolean;
-  /** Of its flow, from 1. */
+  /** Position of its flow in the list that was given, from 1. */
   readonly index: number;
 }
 
@@ -97,7 +97,7 @@ async function takeOverdue(
   return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
 }
 
-/** What others are at work on is passed over. */
+/** Jobs that others have locked are skipped. */
 const TAKE = `WITH overdue AS (
     SELECT picked.id, f.index
     FROM unnest($1::int[], $2::int[]) WITH ORDINALITY AS f (queue, flow, index), LATERAL (

@@ -1,10 +1,10 @@
 import type { Database } from "../database/transactions.ts";
 
-/** Queues are named by number in the rows of jobs; and who waits for which queue is told after the commit. */
+/** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
 export interface QueueBook {
-  /** The numbers of these queues; each gets one that has none. */
+  /** Makes sure that each of these queues has a number, and returns a look-up of them. */
   numbersOf(names: Iterable<string>): Promise<(name: string) => number>;
-  /** After a commit: jobs of the queues have become ready. */
+  /** To be called after a commit that has made jobs of the queues ready. */
   ring(names: Iterable<string>): void;
   onReady(listener: (queue: string) => void): () => void;
 }
@@ -15,7 +15,7 @@ export function createQueueBook(db: Database): QueueBook {
   const listeners = new Set<(queue: string) => void>();
 
   const learn = async (names: readonly string[]) => {
-    // In order, so that two processes that meet the same queues do not wait for one another.
+    // In order, so that two processes that add the same queues cannot deadlock.
     await db.query(
       "INSERT INTO queues (name) SELECT name FROM unnest($1::text[]) AS t (name) ORDER BY name ON CONFLICT DO NOTHING",
       [names],

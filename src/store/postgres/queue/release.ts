@@ -29,7 +29,7 @@ interface ReleasedRow {
   readonly message_id: string;
 }
 
-/** In the order of ids, as all that locks jobs and does not pass over what is locked. */
+/** Locks in the order of ids, like every statement that locks jobs and does not skip locked ones. */
 const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since = $3
   FROM (
     SELECT j.id FROM (SELECT * FROM unnest($1::bigint[], $2::int[]) AS t (id, claim) ORDER BY id) AS t, LATERAL (
@@ -41,12 +41,12 @@ const RELEASE = `UPDATE jobs SET due_at = NULL, is_leased = false, ready_since =
 
 async function putBack(session: Session, log: MessageLog, ids: readonly string[]): Promise<void> {
   await log.lock(ids);
-  const tried = await triedElsewhere(session, ids);
-  for (const id of ids) if (!tried.has(id)) log.turn(id, "sending", "queued");
+  const leased = await findLeased(session, ids);
+  for (const id of ids) if (!leased.has(id)) log.moveStatus(id, "sending", "queued");
 }
 
-/** Those of the messages, locked before, of which a job is under way. */
-export async function triedElsewhere(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
+/** Those of the messages, which the caller has locked, that have a leased job. */
+export async function findLeased(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const sql = "SELECT message_id FROM jobs WHERE message_id = ANY($1::uuid[]) AND is_leased";
   const rows = await session.query<{ message_id: string }>(sql, [ids]);

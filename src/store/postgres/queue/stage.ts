@@ -3,14 +3,14 @@ import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import type { QueueBook } from "./queue-book.ts";
-import { triedElsewhere } from "./release.ts";
+import { findLeased } from "./release.ts";
 
 export interface StageParts {
   readonly changes: MessageChanges;
   readonly queues: QueueBook;
 }
 
-/** Moves the waiting whose time has come into line: schedules, retries and dead leases in one sweep. */
+/** Puts waiting jobs in line whose time has come: schedules, retries and expired leases in one sweep. */
 export function createStage(
   session: Session,
   { changes, queues }: StageParts,
@@ -20,7 +20,7 @@ export function createStage(
       const staged = await changes(async (session, log) => {
         const rows = await session.query<StagedRow>(STAGE, [now, limit]);
         await log.lock(rows.map((row) => row.message_id));
-        for (const row of rows) if (!row.was_leased) log.turn(row.message_id, "scheduled", "queued");
+        for (const row of rows) if (!row.was_leased) log.moveStatus(row.message_id, "scheduled", "queued");
         const interrupted = rows.filter((row) => row.was_leased).map((row) => row.message_id);
         await interrupt(session, log, { interrupted, now });
         return rows;
@@ -38,7 +38,7 @@ interface StagedRow {
   readonly was_leased: boolean;
 }
 
-/** Dead leases first. What others are at work on is passed over: they settle it, or stage it themselves. */
+/** Expired leases first. Jobs that others have locked are skipped: they are being settled, or staged there. */
 const STAGE = `WITH leased AS (
     SELECT id, is_leased FROM jobs WHERE is_leased = true AND due_at <= $1 ORDER BY due_at LIMIT $2
     FOR UPDATE SKIP LOCKED
@@ -60,11 +60,11 @@ async function interrupt(
   log: MessageLog,
   { interrupted, now }: { interrupted: readonly string[]; now: number },
 ): Promise<void> {
-  const tried = await triedElsewhere(session, interrupted);
+  const leased = await findLeased(session, interrupted);
   for (const id of interrupted) {
     const message = log.find(id);
     const step = message && applyInterruption(message.progress, now);
     if (message && step && step.entries.length > 0) log.save(message, step);
-    if (tried.has(id)) log.turn(id, "queued", "sending");
+    if (leased.has(id)) log.moveStatus(id, "queued", "sending");
   }
 }

@@ -14,15 +14,15 @@ export interface LeasedRow {
 
 export interface Taken {
   readonly jobs: readonly LeasedRow[];
-  /** The flow the claim ended with. */
+  /** The last flow that was served. */
   readonly last: number;
 }
 
 /**
- * Leases ready jobs in equal shares, passing over those that another process is just taking: a loose scan of the index
- * steps from flow to flow, so the cost is that of the flows visited and the jobs taken, whatever waits behind them.
+ * Leases ready jobs of all flows in equal shares, skipping those that another process is just taking. A loose scan of the
+ * index steps from flow to flow, so the cost is that of the flows visited and the jobs taken, however many wait behind.
  *
- * @param after the flow to begin behind
+ * @param after the flow behind which to begin
  */
 export async function takeJobs(
   session: Session,
@@ -31,7 +31,7 @@ export async function takeJobs(
 ): Promise<Taken> {
   const jobs: LeasedRow[] = [];
   let last = after;
-  let flows = await flowsFrom(session, [queue, after, limit]);
+  let flows = await flowsFrom(session, { queue, after, limit });
   while (jobs.length < limit && flows.length > 0) {
     const wanted = shares(limit - jobs.length, flows);
     const rows = await session.query<LeasedRow>(LEASE, [
@@ -59,8 +59,8 @@ function byDeadline(one: LeasedRow, other: LeasedRow): number {
 }
 
 /**
- * Where the queue was drained when the planner last looked it takes it for empty, and each order of a join for equally
- * good: also that which picks anew for every job there is. A list of ids leaves it no choice.
+ * If the queue was empty when statistics were taken, the planner finds every order of a join equally good, even one that
+ * picks anew for every job there is. A list of ids leaves it no choice.
  */
 const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1, holder = $5
   WHERE id = ANY(ARRAY(
@@ -72,22 +72,22 @@ const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1,
   RETURNING jobs.id, jobs.flow, jobs.message_id, jobs.parts, jobs.deadline, jobs.claim, jobs.attempt,
     jobs.was_interrupted`;
 
-/** Flows of a queue that have ready jobs, in a circle from the one after the last, at most so many. */
+/** Up to `limit` flows of a queue that have ready jobs: those after `after`, then those from the first up to it. */
 async function flowsFrom(
   session: Session,
-  values: [queue: string, last: number, limit: number],
+  { queue, after, limit }: { readonly queue: string; readonly after: number; readonly limit: number },
 ): Promise<number[]> {
-  const rows = await session.query<{ flow: number }>(FLOWS, values);
+  const rows = await session.query<{ flow: number }>(FLOWS, [queue, after, limit]);
   return rows.map(({ flow }) => flow);
 }
 
-const NEXT = (after: string) => `(SELECT flow FROM jobs WHERE due_at IS NULL AND flow > ${after}
+const nextFlow = (after: string) => `(SELECT flow FROM jobs WHERE due_at IS NULL AND flow > ${after}
     AND queue = (SELECT number FROM queues WHERE name = $1) ORDER BY flow LIMIT 1)`;
 
 const FLOWS = `WITH RECURSIVE later AS (
-    SELECT ${NEXT("$2")} AS flow UNION ALL SELECT ${NEXT("later.flow")} FROM later WHERE later.flow IS NOT NULL
+    SELECT ${nextFlow("$2")} AS flow UNION ALL SELECT ${nextFlow("later.flow")} FROM later WHERE later.flow IS NOT NULL
   ), earlier AS (
-    SELECT ${NEXT("-1")} AS flow UNION ALL SELECT ${NEXT("earlier.flow")} FROM earlier WHERE earlier.flow IS NOT NULL
+    SELECT ${nextFlow("-1")} AS flow UNION ALL SELECT ${nextFlow("earlier.flow")} FROM earlier WHERE earlier.flow IS NOT NULL
   )
   SELECT flow FROM (
     (SELECT flow, 0 AS turn FROM later WHERE flow IS NOT NULL LIMIT $3)

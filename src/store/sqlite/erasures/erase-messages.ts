@@ -62,7 +62,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
   const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
   const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
   const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
-  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const forget = createForget(db);
 
   return ({ recipient, writings, createdAt }, { account, after, looks }) => {
@@ -76,7 +76,7 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
     const counts = { erased: 0, redacted: 0 };
     for (const row of found) {
       // What is on its way comes home first: then its traces are all here.
-      if (isTried.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
+      if (hasLeasedJob.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, { recipient, writings })]++;
     }
     const end = found.length === most ? found.at(-1)?.id : last;

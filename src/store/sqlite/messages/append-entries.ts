@@ -14,7 +14,7 @@ export interface NewEntries {
 const COLUMNS =
   "message_id, position, at, kind, status, sequence, event_type, recipient, error, detail, event";
 
-/** Adds to the timelines of messages, inside a transaction; what is public becomes an event of the feed. */
+/** Adds entries to the timelines of messages, inside a transaction; public ones become events of the feed. */
 export function createAppendEntries(
   db: Database,
   events: Pick<EventBook, "addEntries">,

@@ -5,10 +5,10 @@ import type { Database } from "../database/database.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import { createEnding, type EndingParts } from "./ending.ts";
 
-/** `MessageDesk.cancel`. Claims are transactions too, so a job is either leased or gone. */
+/** `MessageDesk.cancel`. Claims are transactions too, so a job is leased before this one, or never. */
 export function createCancel(db: Database, parts: EndingParts): MessageDesk["cancel"] {
   const end = createEnding(parts);
-  const isTried = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   const wasLost = db.prepare(
     "SELECT 1 FROM timeline WHERE message_id = ? AND kind IN ('interrupted', 'lost_settle') LIMIT 1",
   );
@@ -19,7 +19,7 @@ export function createCancel(db: Database, parts: EndingParts): MessageDesk["can
     const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
     if (!isTheirs || message.channel !== channel) return "not_found";
     const before = toProgress(message);
-    const verdict = canCancel(before, Boolean(isTried.get(id) ?? wasLost.get(id)));
+    const verdict = canCancel(before, Boolean(hasLeasedJob.get(id) ?? wasLost.get(id)));
     if (verdict === "too late") return "too_late";
     if (verdict === "yes") {
       end(message, applyCancel(before, now));

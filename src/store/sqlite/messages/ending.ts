@@ -10,7 +10,7 @@ export interface EndingParts {
   readonly messages: MessageLog;
 }
 
-/** Saves a step that ends a message, or some of its parts, without an attempt, and lets go of a body nobody needs. */
+/** Saves a step that ends a message, or some of its parts, without an attempt, and wipes a body that is not needed any more. */
 export function createEnding({ accounts, contents, messages }: EndingParts) {
   const keepsBodies = (message: MessageRow) =>
     accounts.byNumber(message.account)?.settings.keep_bodies === "true";

@@ -17,7 +17,7 @@ export function createMessageLookup(
   db: Database,
   accounts: AccountBook,
 ): Pick<Intake, "findMessage" | "timeline"> {
-  // Not the id, by which it is asked: each text that is read costs a string.
+  // Without the id, which the caller has: each text that is read costs a string.
   const find = db.prepare<FoundRow>(
     `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, expires_at, envelope
      FROM messages WHERE id = ? AND account = ? AND channel = ?`,

@@ -5,59 +5,61 @@ import type { Database } from "../database/database.ts";
 import type { EventBook } from "../events/event-book.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
 import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
-import { columnsOf, triedColumnsOf } from "./message-status.ts";
+import { columnsOf, leasedColumnsOf } from "./message-status.ts";
 
 /**
- * Messages read and moved inside a transaction, with the entries of their timeline. What is saved is written at the end
- * of the transaction: an answer and the receipt right behind it are one change then, and their entries side by side.
+ * Reads and changes messages inside a transaction, with the entries of their timelines. What is saved is written at the
+ * end of the transaction: an answer and the receipt right behind it become one update, with their entries side by side.
  */
 export interface MessageLog {
   /** As it was last saved. */
   find(id: string): MessageRow | undefined;
-  /** The same, with how far it has come. */
+  /** The same, with its progress. */
   read(id: string): ReadMessage | undefined;
   /** The same of one whose job has been leased until now. */
-  readTried(id: string): ReadMessage | undefined;
-  /** Keeps what a step of `core/messages/progress.ts` came to. */
+  readLeased(id: string): ReadMessage | undefined;
+  /** Saves the result of a step of `core/messages/progress.ts`. */
   save(message: MessageRow, step: Step): void;
-  /** Writes what has been saved of this one now: somebody is about to look at its rows. */
+  /** Writes at once what has been saved of this message, for a statement that is about to read its rows. */
   write(id: string): void;
-  /** Wipes the body in its row. */
+  /** Wipes the body that is in the message's row. */
   wipe(id: string): void;
-  /** Moves `from` to `to`; another status stays. No entry. */
-  turn(id: string, from: string, to: string): void;
+  /** Changes the status from `from` to `to`; any other status stays. No timeline entry. */
+  moveStatus(id: string, from: string, to: string): void;
 }
 
 export interface ReadMessage {
-  /** Of what moves, `progress` knows better. */
+  /** As it was read: where they differ, `progress` is newer. */
   readonly row: MessageRow;
   readonly progress: Progress;
 }
 
 export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${columnsOf("messages")} FROM messages WHERE id = ?`);
-  const findTried = db.prepare<MessageRow>(`SELECT ${triedColumnsOf("messages")} FROM messages WHERE id = ?`);
-  const turn = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
+  const findLeased = db.prepare<MessageRow>(
+    `SELECT ${leasedColumnsOf("messages")} FROM messages WHERE id = ?`,
+  );
+  const moveStatus = db.prepare("UPDATE messages SET status = ?3 WHERE id = ?1 AND status = ?2");
 
-  const putOff = createPutOff(db, createAppendEntries(db, events));
+  const unwritten = createUnwritten(db, createAppendEntries(db, events));
 
   return {
     find(id) {
-      putOff.write(id);
+      unwritten.write(id);
       return find.get(id);
     },
-    read: (id) => putOff.get(id) ?? withProgress(find.get(id)),
-    readTried: (id) => putOff.get(id) ?? withProgress(findTried.get(id)),
+    read: (id) => unwritten.get(id) ?? withProgress(find.get(id)),
+    readLeased: (id) => unwritten.get(id) ?? withProgress(findLeased.get(id)),
     save(row, { progress, entries }) {
       const { id: messageId, account, callback_host: host } = row;
-      putOff.add({ row, progress, entries });
+      unwritten.add({ row, progress, entries });
       if (host !== null) webhooks.add({ messageId, account, host }, entries);
     },
-    write: putOff.write,
-    wipe: putOff.wipe,
-    turn(id, from, to) {
-      putOff.write(id);
-      turn.run(id, from, to);
+    write: unwritten.write,
+    wipe: unwritten.wipe,
+    moveStatus(id, from, to) {
+      unwritten.write(id);
+      moveStatus.run(id, from, to);
     },
   };
 }
@@ -71,8 +73,8 @@ interface SavedMessage extends ReadMessage {
   readonly entries: readonly TimelineEntry[];
 }
 
-/** The messages that the transaction has saved and not written yet. */
-function createPutOff(db: Database, append: (all: readonly NewEntries[]) => void) {
+/** Messages that the transaction has saved and not written yet. */
+function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => void) {
   const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
   const move = db.prepare(`${progressed} WHERE id = ?`);
   const moveAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);

@@ -1,16 +1,16 @@
 import { MESSAGE_COLUMNS } from "../../messages/message-rows.ts";
 
 /**
- * The status of a message of table `m`. Claims leave the row of a message alone that has one job, as nearly all do: it
- * stands as `queued`, and is `sending` while that job is leased.
+ * SQL for the status of a message of table `m`. Nearly all messages have one job, and claims do not write to their rows:
+ * such a row says `queued` throughout, and the message is `sending` while its job is leased.
  */
 export function statusOf(m: string): string {
-  return `CASE WHEN ${isOfOneJob(m)} AND EXISTS (
+  return `CASE WHEN ${hasOneQueuedJob(m)} AND EXISTS (
     SELECT 1 FROM jobs WHERE jobs.id = ${m}.first_job AND jobs.message_id = ${m}.id AND jobs.is_leased = 1)
     THEN 'sending' ELSE ${m}.status END`;
 }
 
-function isOfOneJob(m: string): string {
+function hasOneQueuedJob(m: string): string {
   return `${m}.status = 'queued' AND ${m}.first_job = ${m}.last_job`;
 }
 
@@ -19,9 +19,9 @@ export function columnsOf(m: string): string {
   return columnsWith(m, statusOf(m));
 }
 
-/** The same where it is known that the job has been leased until now. */
-export function triedColumnsOf(m: string): string {
-  return columnsWith(m, `CASE WHEN ${isOfOneJob(m)} THEN 'sending' ELSE ${m}.status END`);
+/** The same of a message whose job is known to be leased, or to have been until now. */
+export function leasedColumnsOf(m: string): string {
+  return columnsWith(m, `CASE WHEN ${hasOneQueuedJob(m)} THEN 'sending' ELSE ${m}.status END`);
 }
 
 function columnsWith(m: string, status: string): string {

@@ -6,7 +6,7 @@ import type { QueueBook } from "./queue-book.ts";
 const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
-/** What waits, for metrics: counted as far as it is cheap. */
+/** How much waits, for metrics; counted only as far as that is cheap. */
 export function createBacklog(
   db: Database,
   queues: QueueBook,

@@ -28,9 +28,9 @@ export interface ClaimParts {
 
 /** `Queue.claim` and `Queue.release`. */
 export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim" | "release"> {
-  const take = createTaker(db);
+  const lease = createLease(db);
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
-  const hand = createHandOver(parts);
+  const toClaimedJob = createClaimedJobs(parts);
   const setSending = createForIds(
     db,
     "UPDATE messages SET status = 'sending' WHERE status = 'queued' AND id IN",
@@ -40,10 +40,10 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     const queue = parts.queues.numberOf(request.queue);
     if (queue === undefined) return [];
     const claimed: ClaimedJob[] = [];
-    const rows = take(queue, request);
+    const rows = lease(queue, request);
     setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
-      const job = hand(request.queue, row);
+      const job = toClaimedJob(request.queue, row);
       if (job) claimed.push(job);
       else remove.run(row.job_id);
     }
@@ -61,13 +61,13 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
     `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ? WHERE id = ? AND claim = ? AND is_leased = 1
      RETURNING queue, message_id`,
   );
-  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
   return (jobs, now) =>
     db.write(() => {
       for (const { jobId, claim } of jobs) {
         const job = release.get(now, jobId, claim);
         if (!job) continue;
-        if (!isTriedElsewhere.get(job.message_id)) messages.turn(job.message_id, "sending", "queued");
+        if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
         queues.ring(queues.nameOf(job.queue));
       }
     }, jobs.length);
@@ -77,23 +77,23 @@ interface ReadyRow extends Omit<MessageRow, "id"> {
   readonly envelope: string | null;
   readonly body: string | null;
   readonly job_id: number;
-  /** `null`, and nothing of the message there: it has been pruned. */
+  /** `null`, like all columns of the message, if that has been pruned. */
   readonly id: string | null;
   readonly job_parts: string | null;
   readonly claim: number;
   readonly attempt: number;
   readonly was_interrupted: number;
-  /** Else others have to be told in its row that one of them is tried; see `message-status.ts`. */
+  /** Whether it is the message's only job: then the message's row stays as it is; see `message-status.ts`. */
   readonly is_of_one_job: number | null;
 }
 
-type Taker = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
+type Lease = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
 
 /**
- * Leases ready jobs in equal shares: a loose scan of the index steps from flow to flow, so the cost is that of
- * the flows visited and the jobs taken, whatever waits behind them.
+ * Leases ready jobs of all flows in equal shares. A loose scan of the index steps from flow to flow, so the cost is that
+ * of the flows visited and the jobs taken, however many wait behind them.
  */
-function createTaker(db: Database): Taker {
+function createLease(db: Database): Lease {
   const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
   const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
@@ -103,31 +103,36 @@ function createTaker(db: Database): Taker {
      FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );
-  const lease = createForIds(db, "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN");
+  const setLeased = createForIds(
+    db,
+    "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN",
+  );
 
   return (queue, { limit, now, leaseMs }) => {
-    const taken: ReadyRow[] = [];
+    const leased: ReadyRow[] = [];
+    const leaseSome = (flow: number, wanted: number): number => {
+      const jobs = earliest.all(queue, flow, wanted);
+      const ids = jobs.map((job) => job.job_id);
+      setLeased(ids, now + leaseMs);
+      leased.push(...jobs);
+      lastFlow.set(queue, flow);
+      return jobs.length;
+    };
     let flows = flowsFrom(queue, lastFlow.get(queue) ?? -1, limit);
-    while (taken.length < limit && flows.length > 0) {
-      const share = Math.max(1, Math.floor((limit - taken.length) / flows.length));
-      flows = flows.filter((flow) => {
-        const wanted = Math.min(share, limit - taken.length);
-        if (wanted === 0) return false;
-        const jobs = earliest.all(queue, flow, wanted);
-        lease(
-          jobs.map((job) => job.job_id),
-          now + leaseMs,
-        );
-        taken.push(...jobs);
-        lastFlow.set(queue, flow);
-        return jobs.length === wanted;
-      });
+    while (leased.length < limit && flows.length > 0) {
+      const share = Math.max(1, Math.floor((limit - leased.length) / flows.length));
+      const withMore: number[] = [];
+      for (const flow of flows) {
+        const wanted = Math.min(share, limit - leased.length);
+        if (wanted > 0 && leaseSome(flow, wanted) === wanted) withMore.push(flow);
+      }
+      flows = withMore;
     }
-    return taken;
+    return leased;
   };
 }
 
-/** Flows of a queue that have ready jobs, in a circle from the one after `last`, at most `limit`. */
+/** Up to `limit` flows of a queue that have ready jobs: those after `last`, then those from the first up to `last`. */
 function createFlowScan(db: Database): (queue: number, last: number, limit: number) => number[] {
   const next = db.prepare<{ flow: number }>(
     "SELECT flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",
@@ -148,10 +153,10 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
   };
 }
 
-/** What the worker is given; `undefined` where the message has been pruned, and the job is an orphan. */
-function createHandOver({ accounts, contents, optOuts }: ClaimParts) {
+/** Makes of a row what the worker is given; `undefined` if the message has been pruned, so that the job is an orphan. */
+function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
   return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
-    if (!isWhole(job)) return undefined;
+    if (!hasMessage(job)) return undefined;
     const entry = accounts.byNumber(job.account);
     const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
     if (!entry || !content) return undefined;
@@ -174,7 +179,7 @@ function createHandOver({ accounts, contents, optOuts }: ClaimParts) {
   };
 }
 
-function isWhole(job: ReadyRow): job is ReadyRow & MessageRow {
+function hasMessage(job: ReadyRow): job is ReadyRow & MessageRow {
   return job.id !== null;
 }
 

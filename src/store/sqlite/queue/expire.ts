@@ -16,7 +16,7 @@ export interface ExpireParts {
   readonly suppressions: SuppressionBook;
 }
 
-/** Flows looked at in one call; the next goes on from there. */
+/** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
 /** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
@@ -40,7 +40,7 @@ export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["exp
         remove.run(row.id);
       }
       moved += rows.length;
-      // A flow that filled the limit is looked at again.
+      // A flow that filled the limit is examined again.
       if (moved < limit) last = flow ?? START;
       if (!flow) break;
     }
@@ -56,7 +56,7 @@ interface Flow {
 
 const START: Flow = { queue: -1, flow: -1 };
 
-/** From flow to flow in the order of the index; two statements, since a row value would walk through the flow's jobs. */
+/** Steps from flow to flow in the order of the index. Two statements: SQLite would scan the flow's jobs for a row value. */
 function createFlowSteps(db: Database): (last: Flow) => Flow | undefined {
   const ofQueue = db.prepare<Flow>(
     "SELECT queue, flow FROM jobs WHERE due_at IS NULL AND queue = +? AND flow > +? ORDER BY flow LIMIT 1",

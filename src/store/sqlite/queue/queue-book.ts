@@ -1,20 +1,20 @@
 import { createBell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
 
-/** Queues are named by number in the rows of jobs; and who waits for which queue is told after the commit. */
+/** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
 export interface QueueBook {
   /** `undefined`: no job was ever in it. */
   numberOf(name: string): number | undefined;
-  /** Within a transaction: gives the queue a number where it has none. */
+  /** Within a transaction: gives the queue a number if it has none. */
   numberFor(name: string): number;
   nameOf(number: number): string;
   all(): readonly { readonly number: number; readonly name: string }[];
-  /** Within a transaction: jobs of the queue become ready with it. */
+  /** To be called within a transaction that makes jobs of the queue ready. */
   ring(name: string): void;
   onReady(listener: (queue: string) => void): () => void;
 }
 
-/** Queues are routes, so there are few; a runaway is dropped and read again. */
+/** Queues are routes, so there are few; beyond this all are forgotten and read again. */
 const MAX_KEPT = 10_000;
 
 export function createQueueBook(db: Database): QueueBook {

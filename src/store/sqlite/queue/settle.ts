@@ -15,7 +15,7 @@ export interface SettleParts {
   readonly suppressions: SuppressionBook;
 }
 
-/** Statements one settlement takes, in the coin of group commit. */
+/** Weight of a settlement in group commit: its statements. */
 const WEIGHT = 3;
 
 /** `Queue.settle`: the claim proves the lease; without it only what the provider said is kept. */
@@ -30,25 +30,26 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
 
   const end = db.prepare("DELETE FROM jobs WHERE id = ? AND claim = ? AND message_id = ?");
 
-  /** Where nobody asks which parts the job covers, the statement that ends it proves the lease as well. */
-  const take = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
+  /** Proves the lease. Where it does not matter which parts the job covers, the statement that ends the job does so. */
+  const proveLease = ({ jobId, claim, messageId, next }: Settlement): Verdict["job"] => {
     if (!isPlainlyDone(next)) return find.get(jobId, claim, messageId);
     return end.run(jobId, claim, messageId) === 1 ? ENDED : undefined;
   };
 
   const settleOne = (settlement: Settlement): boolean => {
-    const job = take(settlement);
+    const job = proveLease(settlement);
     const { messages } = parts;
-    const message = job ? messages.readTried(settlement.messageId) : messages.read(settlement.messageId);
+    const message = job ? messages.readLeased(settlement.messageId) : messages.read(settlement.messageId);
     const isOver = message !== undefined && record(parts, message, { settlement, job });
-    if (!job || job === ENDED) return job === ENDED;
+    if (!job) return false;
+    if (job === ENDED) return true;
     if (settlement.next.kind === "done" || isOver) remove.run(settlement.jobId);
     else postpone.run(settlement.next.dueAt, settlement.countsAsAttempt ? 1 : 0, settlement.jobId);
     return true;
   };
 
   const settle = (settlements: readonly Settlement[]) => settlements.map(settleOne);
-  // Late: what it puts off is written with what the receipts of the same turn make of it.
+  // Late: what it saves is written together with what receipts of the same transaction change.
   return (settlements) => db.write(() => settle(settlements), settlements.length * WEIGHT, "late");
 }
 
@@ -64,7 +65,7 @@ interface Verdict {
   readonly job: { readonly parts: string | null } | undefined;
 }
 
-/** True if there is nothing left to do for the message. */
+/** Saves the outcome. True if nothing is left to do for the message. */
 function record(
   { messages, contents, providerIds, suppressions }: SettleParts,
   { row, progress: before }: ReadMessage,
@@ -82,7 +83,7 @@ function record(
   return isOver;
 }
 
-/** A retry is not needed where a receipt, or a late answer, has told of what the attempt left open. */
+/** No retry is needed if a receipt, or a late answer, has settled what the attempt left open. */
 function isNowSettled(messages: MessageLog, messageId: string): boolean {
   const message = messages.read(messageId);
   return message !== undefined && isSettled(message.progress);

@@ -10,10 +10,10 @@ export interface StageParts {
   readonly queues: QueueBook;
 }
 
-/** Due time of a lease that a start has ended: the store has no clock to say when. */
+/** Due time of leases ended at the start, when no time is known: the store has no clock. */
 const LEASE_ENDED = 0;
 
-/** Moves the waiting whose time has come into line: schedules, retries and dead leases in one sweep. */
+/** Puts waiting jobs in line whose time has come: schedules, retries and expired leases in one sweep. */
 export function createStage(
   db: Database,
   { messages, queues }: StageParts,
@@ -29,20 +29,20 @@ export function createStage(
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
   );
-  const isTriedElsewhere = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
 
   const interrupt = (messageId: string, now: number) => {
-    const message = messages.readTried(messageId);
+    const message = messages.readLeased(messageId);
     if (!message) return;
     const step = applyInterruption(message.progress, now);
     if (step.entries.length > 0) messages.save(message.row, step);
-    if (isTriedElsewhere.get(messageId)) messages.turn(messageId, "queued", "sending");
+    if (hasLeasedJob.get(messageId)) messages.moveStatus(messageId, "queued", "sending");
   };
 
   const stageOne = (row: WaitingRow, now: number) => {
     ready.run(now, row.id);
     if (row.is_leased === 1) interrupt(row.message_id, now);
-    else messages.turn(row.message_id, "scheduled", "queued");
+    else messages.moveStatus(row.message_id, "scheduled", "queued");
     queues.ring(queues.nameOf(row.queue));
   };
 
@@ -71,8 +71,8 @@ interface WaitingRow {
 }
 
 /**
- * One process works on a database file, so at its start every lease is dead, whatever it says: `stage` is to
- * find them at once. Only the leased are touched.
+ * Ends all leases at the start, so that `stage` finds them at once: only one process works on a database file, so those
+ * of an earlier one are dead.
  */
 export async function endDeadLeases(db: Database): Promise<void> {
   const end = db.prepare(
