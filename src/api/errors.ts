@@ -25,7 +25,11 @@ export const invalidApiKey = () => new Refusal(401, "invalid or missing API key"
 export const invalidAdminToken = () =>
   new Refusal(401, "invalid or missing admin token", { headers: BEARER });
 
-export const callbackNotAuthenticated = () => new Refusal(401, "callback not authenticated");
+/** A provider may prove itself either way, and a client of its that has a password may give it only when asked to. */
+export const callbackNotAuthenticated = () =>
+  new Refusal(401, "callback not authenticated", {
+    headers: { "WWW-Authenticate": 'Bearer, Basic realm="callbacks"' },
+  });
 
 export const notFound = () => new Refusal(404, "not found");
 
@@ -73,7 +77,7 @@ export const outcomeUnknown = () =>
   new Refusal(
     503,
     "outcome unknown: the request may have been taken; repeating it with the same Idempotency-Key is safe",
-    { headers: { "Retry-After": "1" } },
+    { headers: { "Retry-After": "1" }, details: { outcome: "unknown" } },
   );
 
 /** The cause is in the log, under the request id. */

@@ -172,6 +172,7 @@ onEveryStore((start) => {
     const headers = { "Idempotency-Key": "k" };
     const lost = await api.post(PATH, sms(), { headers });
     expect(lost.status).toBe(503);
+    expect(lost.json).toMatchObject({ code: 503, details: { outcome: "unknown" } });
     expect(lost.json.message).toStartWith("outcome unknown");
     expect(lost.json.message).toContain("repeating it with the same Idempotency-Key is safe");
     expect(lost.headers.get("retry-after")).toMatch(/^\d+$/);

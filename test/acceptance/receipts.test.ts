@@ -55,6 +55,8 @@ onEveryStore((start) => {
       status: 401,
       json: { code: 401, message: "callback not authenticated" },
     });
+    // Every 401 carries a challenge; a provider's client that holds a password back until it is asked hears that one will do.
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer, Basic realm="callbacks"');
     expect((await post({})).status).toBe(401);
     expect(await parked(api)).toBe(0);
 
