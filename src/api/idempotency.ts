@@ -3,7 +3,7 @@ import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.t
 import { readSetting } from "../core/records/settings.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
-import { idempotencyKeyReused, validationFailed } from "./errors.ts";
+import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.ts";
 
 /** Answers are replayed for this long after the first request. */
 const REPLAY_WINDOW_MS = 24 * 3600 * 1000;
@@ -14,7 +14,24 @@ export function idempotencyKey(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
   if (KEY.test(key)) return key;
-  throw validationFailed({ "Idempotency-Key": "must be 1 to 255 visible ASCII characters" });
+  throw validationFailed(NOT_A_KEY);
+}
+
+const NOT_A_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
+
+/** The same; also `undefined` for one that is no key. */
+export function readableKey(headers: Headers): string | undefined {
+  return isNoKey(headers) ? undefined : idempotencyKey(headers);
+}
+
+/** A refused request, told of its key along with all else where that is none. */
+export function withKeyProblem(refusal: Refusal, headers: Headers): Refusal {
+  return isNoKey(headers) ? validationFailed({ ...refusal.more.details, ...NOT_A_KEY }) : refusal;
+}
+
+function isNoKey(headers: Headers): boolean {
+  const key = headers.get("idempotency-key");
+  return key !== null && !KEY.test(key);
 }
 
 /** What a key is unique within, by API key: the aliases of a path are one operation. */

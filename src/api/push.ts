@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, tooManyRequests, validationFailed } from "./errors.ts";
-import { digestOf, idempotencyKey, replayed, replayOfRefused, windowed } from "./idempotency.ts";
+import { digestOf, idempotencyKey, readableKey, replayed, replayOfRefused, windowed } from "./idempotency.ts";
 import { pushLimit } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { IdentificationResult, identifiedJson, Registration, registeredJson } from "./push-resource.ts";
@@ -67,13 +67,9 @@ export function pushEndpoints(deps: PushDeps): readonly Endpoint[] {
 
 async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
   const account = await admit(deps, call);
-  const claim = claimOf(call, "registerDevice");
   const judged = await judgeDevice(deps.directory, account, call.body?.json);
-  if ("errors" in judged) {
-    const replay = claim && (await replayOfRefused(deps.store.intake, { claim, ...claim, isStrict: false }));
-    if (replay) return replay;
-    throw validationFailed(judged.errors);
-  }
+  if ("errors" in judged) return refuseDevice(deps, call, judged.errors);
+  const claim = claimOf(call, "registerDevice");
   const registrationId = deps.ids();
   const contactId = deps.ids();
   return toResponse(
@@ -91,11 +87,19 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
   );
 }
 
+/** Unless it repeats one that was taken: its account or app may be gone since. */
+async function refuseDevice({ store }: PushDeps, call: Call, errors: FieldErrors): Promise<Response> {
+  const claim = readableKey(call.headers) === undefined ? undefined : claimOf(call, "registerDevice");
+  const replay = claim && (await replayOfRefused(store.intake, { claim, ...claim, isStrict: false }));
+  if (replay) return replay;
+  throw validationFailed(errors);
+}
+
 async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
   await admit(deps, call);
-  const claim = claimOf(call, "identifyUser");
   const parsed = parseIdentifyUser(call.body?.json);
   if ("errors" in parsed) throw validationFailed(parsed.errors);
+  const claim = claimOf(call, "identifyUser");
   const result = await deps.store.push.identify(
     {
       ...parsed.value,

@@ -7,7 +7,7 @@ import { clientAddress } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
-import { digestOf, idempotencyKey, isStrict, keyScope, replayOfRefused } from "./idempotency.ts";
+import { digestOf, isStrict, keyScope, readableKey, replayOfRefused, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { parseJsonObject } from "./parse-json.ts";
@@ -109,10 +109,10 @@ function createBodyRunner({ clock, store, limits, readJsonAside }: DoorDeps): Bo
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
       if (error instanceof HandedOn) throw new HandedOn(text);
-      const isRefused = error instanceof Refusal && error.status === 400 && endpoint.idempotent;
-      const replay = isRefused ? await replayFor(store.intake, endpoint, { call, text }) : undefined;
+      if (!(error instanceof Refusal && error.status === 400 && endpoint.idempotent)) throw error;
+      const replay = await replayFor(store.intake, endpoint, { call, text });
       if (replay) return replay;
-      throw error;
+      throw withKeyProblem(error, call.headers);
     }
   };
 }
@@ -154,12 +154,4 @@ function addressOf(
   isTrustedProxy: DoorDeps["isTrustedProxy"] = isNobody,
 ): string {
   return clientAddress(arrival.addressOf(request), request.headers.get("x-forwarded-for"), isTrustedProxy);
-}
-
-function readableKey(headers: Headers): string | undefined {
-  try {
-    return idempotencyKey(headers);
-  } catch {
-    return undefined;
-  }
 }

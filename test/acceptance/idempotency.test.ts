@@ -6,6 +6,8 @@ const PATH = "/v1/sms/messages";
 const DAY_MS = 24 * 3600 * 1000;
 const KEY = { "Idempotency-Key": "7e3c0f1a-2f0e-4a52-8f5b-6f1f6a3f9d11" };
 
+const NOT_A_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
+
 async function countJobs(api: RunningApi) {
   const claimed = await api.store.queue.claim({
     queue: "sandbox:sms",
@@ -125,6 +127,25 @@ onEveryStore((start) => {
     const again = await api.post(PATH, "{", { headers: KEY });
     expect(again.text).toBe(first.text);
     expect(again.headers.get("idempotent-payload-mismatch")).toBe("true");
+  });
+
+  test("a key that is none is told of along with all that is wrong with the body, wherever a key is taken", async () => {
+    await using api = await start();
+    const headers = { "Idempotency-Key": "a b" };
+    const paths = [PATH, "/v1/sms/send", "/v1/emails/messages", "/v1/push/register", "/v1/push/identify"];
+    for (const path of paths) {
+      const without = await api.post(path, {});
+      const refused = await api.post(path, {}, { headers });
+      expect(refused.json.details).toEqual({ ...without.json.details, ...NOT_A_KEY });
+      const broken = await api.post(path, "{", { headers });
+      expect(broken.json.details).toEqual({ body: "must be valid JSON", ...NOT_A_KEY });
+    }
+  });
+
+  test("a dry run says of a key that is none what the send would", async () => {
+    await using api = await start();
+    const refused = await api.post(PATH, sms({ dry_run: true }), { headers: { "Idempotency-Key": "a b" } });
+    expect([refused.status, refused.json.details]).toEqual([400, NOT_A_KEY]);
   });
 
   test("a key of 255 visible ASCII characters is taken; a longer, empty or other one is refused under its name", async () => {

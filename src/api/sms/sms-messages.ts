@@ -10,6 +10,7 @@ import type { Answer, Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound } from "../errors.ts";
+import { idempotencyKey } from "../idempotency.ts";
 import { limitedRequest } from "../limits/sending-limit.ts";
 import { acceptMessages } from "../messages/accept-messages.ts";
 import type { MessageDeps } from "../messages/message-deps.ts";
@@ -75,7 +76,11 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   const parsed = parseSendSms(call.body?.json, { mode: caller.account.mode, now: call.now });
   if ("errors" in parsed) return refuseSms(deps.directory, call);
   const request = parsed.value;
-  if (request.isDryRun) return dryRunSms(deps, { caller, request, now: call.now });
+  if (request.isDryRun) {
+    // Of no use here, and yet a send is refused for one that is none.
+    idempotencyKey(call.headers);
+    return dryRunSms(deps, { caller, request, now: call.now });
+  }
   const planned = planSms(deps.directory, { caller, request, now: call.now });
   return planned instanceof Promise
     ? acceptPlanned(deps, call, { request, planned })
