@@ -1,11 +1,13 @@
+import type { Clock } from "../../../core/clock.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
+import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { openCut } from "./cut.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
-import { smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
+import { type SmtpSettings, smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
 
 const CALLBACK_TOKEN = "callback_token";
@@ -35,8 +37,9 @@ export const smtpConnectorKind: ConnectorKind = {
     if ("fault" in opened) {
       const { code, message } = opened.fault;
       const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
-      const way = settings.tls === "implicit" ? wayOf(message) : "";
-      return { ok: false, detail: `${code}: ${withCertificateAdvice(message, fields)}${way}` };
+      const advised = `${code}: ${withCertificateAdvice(message, fields)}`;
+      if (settings.tls === "implicit") return { ok: false, detail: withClearAdvice(advised, STARTTLS) };
+      return { ok: false, detail: advised + (await wayInto(settings, code, clock)) };
     }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";
@@ -46,9 +49,14 @@ export const smtpConnectorKind: ConnectorKind = {
 };
 
 /** The commonest mistake with port 587: its servers begin in the clear. */
-function wayOf(fault: string): string {
-  const isClear = /WRONG_VERSION_NUMBER/.test(fault);
-  return isClear ? "; the server does not begin with TLS: `tls` is to be `required`, which is STARTTLS" : "";
+const STARTTLS = "`tls` is to be `required`, which is STARTTLS";
+
+/** The commonest one with port 465: there both sides wait for the other to begin. */
+async function wayInto(settings: SmtpSettings, code: string, clock: Clock): Promise<string> {
+  const mayWait = code === "smtp.timeout" || code === "smtp.connect";
+  return mayWait && (await speaksTls(settings, clock))
+    ? "; the server begins with TLS: `tls` is to be `implicit`"
+    : "";
 }
 
 /** With the 2 s a goodbye may take, within the 15 s of `ConnectorKind.check`. */

@@ -5,6 +5,7 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
+import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { descriptionProblems, secretProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
 import type { Gateway } from "./gateway.ts";
@@ -88,6 +89,12 @@ function described(connector: Connector): Described | undefined {
 
 type Checked = { readonly ok: boolean; readonly detail: string };
 
+/** `inDoubt`: what was asked in the clear, and may wait for TLS. */
+type Tried = Checked & { readonly inDoubt?: URL };
+
+const OVER_TLS = "speaks TLS on this port: the URL is to begin with https://";
+const IN_THE_CLEAR = "the URL is to begin with http://";
+
 /** A harmless request with the connector's credentials where the provider has one; otherwise no more than a connection. */
 async function check(connector: Connector, clock: Clock): Promise<Checked> {
   const config = readHttpConfig(connector);
@@ -96,14 +103,16 @@ async function check(connector: Connector, clock: Clock): Promise<Checked> {
   if (!gateway) return { ok: false, detail: "nothing describes this gateway" };
   const tried = gateway.check ? request : connect;
   try {
-    return await tried(connector, { config, gateway }, clock);
+    const { inDoubt, ...checked } = await tried(connector, { config, gateway }, clock);
+    const isTls = inDoubt !== undefined && (await speaksTls(placeOf(inDoubt), clock));
+    return isTls ? { ok: false, detail: `${inDoubt.host} ${OVER_TLS}` } : checked;
   } catch (error) {
     // Only a setting can throw here.
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function request(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {
+async function request(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Tried> {
   const { auth, headers } = gateway.send;
   const send = {
     method: "GET" as const,
@@ -117,16 +126,27 @@ async function request(connector: Connector, { config, gateway }: Described, clo
   const client = openClient(limited, clock);
   const exchange = await client.exchange(rendered.request, new AbortController().signal);
   client.close();
-  const where = rendered.request.url.host;
-  if (exchange.kind !== "answered")
-    return {
-      ok: false,
-      detail: `${where}: ${withCertificateAdvice(exchange.reason, certificateFields(config))}`,
-    };
+  const { url } = rendered.request;
+  if (exchange.kind !== "answered") {
+    const isCutOff = url.protocol === "http:" && /hang up|parse error|ECONNRESET/i.test(exchange.reason);
+    return { ok: false, detail: faultAt(url, exchange.reason, config), ...(isCutOff && { inDoubt: url }) };
+  }
   const { status, body } = exchange.answer;
   if (status >= 200 && status < 300)
-    return { ok: true, detail: `${where} knows these credentials; nothing was sent` };
-  return { ok: false, detail: `${where} answered ${status} ${tidyText(body)}`.trim() };
+    return { ok: true, detail: `${url.host} knows these credentials; nothing was sent` };
+  return { ok: false, detail: `${url.host} answered ${status} ${tidyText(body)}`.trim() };
+}
+
+function faultAt({ host }: URL, reason: string, config: HttpConfig): string {
+  const advised = withCertificateAdvice(reason, certificateFields(config));
+  // A provider's own address does speak TLS: something else answers there.
+  const isOwn = config.base_url !== undefined || config.provider === "custom";
+  return `${host}: ${isOwn ? withClearAdvice(advised, IN_THE_CLEAR) : advised}`;
+}
+
+function placeOf(url: URL): { readonly host: string; readonly port: number } {
+  const usual = url.protocol === "https:" ? 443 : 80;
+  return { host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) || usual };
 }
 
 function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields {
@@ -134,7 +154,7 @@ function certificateFields({ tls_ca, base_url }: HttpConfig): CertificateFields 
   return { authority: "tls_ca", hasAuthority: tls_ca !== undefined, host };
 }
 
-function connect(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Checked> {
+function connect(connector: Connector, { config, gateway }: Described, clock: Clock): Promise<Tried> {
   const filled = fillTemplate(
     gateway.send.url,
     (name) => valuesOfConnector(connector)(name) ?? "x",
@@ -142,8 +162,7 @@ function connect(connector: Connector, { config, gateway }: Described, clock: Cl
   );
   const url = new URL(filled ?? gateway.send.url);
   const isTls = url.protocol === "https:";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(url.port) || (isTls ? 443 : 80);
+  const { host, port } = placeOf(url);
   const ca = config.tls_ca === undefined ? {} : { ca: config.tls_ca };
   const verified = {
     rejectUnauthorized: config.tls_verify,
@@ -151,7 +170,7 @@ function connect(connector: Connector, { config, gateway }: Described, clock: Cl
   };
   return new Promise((resolve) => {
     const socket = isTls ? tls.connect({ host, port, ...verified, ...ca }) : net.connect({ host, port });
-    const end = (checked: Checked) => {
+    const end = (checked: Tried) => {
       cancel();
       socket.destroy();
       resolve(checked);
@@ -159,12 +178,11 @@ function connect(connector: Connector, { config, gateway }: Described, clock: Cl
     const cancel = clock.after(Math.min(config.connect_timeout_ms, CHECK_TIMEOUT_MS), () =>
       end({ ok: false, detail: `${url.host}: no connection in time` }),
     );
-    socket.once("error", ({ message }) =>
-      end({ ok: false, detail: `${url.host}: ${withCertificateAdvice(message, certificateFields(config))}` }),
-    );
+    socket.once("error", ({ message }) => end({ ok: false, detail: faultAt(url, message, config) }));
     socket.once(isTls ? "secureConnect" : "connect", () =>
       end({
         ok: true,
+        ...(!isTls && { inDoubt: url }),
         detail: `connected to ${url.host}${isTls ? " over TLS" : ""}; the provider has no request that tries the credentials and sends nothing`,
       }),
     );

@@ -1,6 +1,7 @@
 import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
+import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../tls-advice.ts";
 import { createFrameReader } from "./frame-reader.ts";
 import type { Pdu } from "./pdu.ts";
 
@@ -23,8 +24,8 @@ export interface ConnectionTarget {
 export interface ConnectionEvents {
   onOpen(): void;
   onPdu(pdu: Pdu): void;
-  /** A command_length was impossible. Nothing more will be read. */
-  onBrokenFrame(): void;
+  /** A command_length was impossible; in words for the operator. Nothing more will be read. */
+  onBrokenFrame(reason: string): void;
   /** Once, whatever ended it; in words for the operator. */
   onClosed(reason: string): void;
 }
@@ -43,35 +44,39 @@ const MAX_UNREAD_OCTETS = 1024 * 1024;
 
 const END_GRACE_MS = 1000;
 
+const IN_THE_CLEAR = "`tls` is to be false";
+const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
+
 /** Connects over TCP, or TLS, and reads PDUs. */
 export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
   const socket = target.tls
     ? tls.connect(tlsOptions(target, target.tls))
     : net.connect({ host: target.host, port: target.port });
-  let timer = clock.after(target.connectTimeoutMs, () => destroy("connecting took too long"));
+  const whyTooLong = watchConnecting(socket);
+  let timer = clock.after(target.connectTimeoutMs, () => fail(whyTooLong()));
   let isClosed = false;
+  let ending: string | undefined;
   const close = (reason: string) => {
     if (isClosed) return;
     isClosed = true;
     timer();
     frames.tellBegun();
-    events.onClosed(reason);
+    events.onClosed(ending ?? reason);
   };
   const destroy = (reason: string) => {
     socket.destroy();
     close(reason);
   };
+  const fail = (reason: string) => destroy(target.tls ? withClearAdvice(reason, IN_THE_CLEAR) : reason);
 
   socket.setNoDelay(true);
   socket.on(target.tls ? "secureConnect" : "connect", () => {
     timer();
     if (!isClosed) events.onOpen();
   });
-  socket.on(
-    "data",
-    createReader(events, () => isClosed),
-  );
-  socket.on("error", (error) => destroy(error.message));
+  const read = createReader(events, () => isClosed);
+  socket.on("data", read);
+  socket.on("error", (error) => fail(error.message));
   socket.on("close", () => close("the SMSC closed the connection"));
 
   const frames = createFrameLine(socket);
@@ -83,14 +88,23 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
     },
     end(reason) {
       if (isClosed) return;
+      ending = reason;
       frames.flush();
       timer();
       timer = clock.after(END_GRACE_MS, () => destroy(reason));
-      socket.once("close", () => close(reason));
       socket.end();
     },
     destroy,
   };
+}
+
+/** What to say when time is up: where there is a connection, it is TLS that did not come about. */
+function watchConnecting(socket: net.Socket): () => string {
+  let reason = "connecting took too long";
+  socket.once("connect", () => {
+    reason = NO_HANDSHAKE;
+  });
+  return () => reason;
 }
 
 /**
@@ -151,10 +165,14 @@ function createReader(events: ConnectionEvents, isClosed: () => boolean): (chunk
     if (!isClosed()) events.onPdu(pdu);
   });
   let isReadable = true;
+  let isFirst = true;
   return (chunk) => {
     if (isClosed() || !isReadable) return;
+    const isTls = isFirst && isTlsRecord(chunk);
+    isFirst = false;
     isReadable = frames.push(chunk);
-    if (!isReadable && !isClosed()) events.onBrokenFrame();
+    if (isReadable || isClosed()) return;
+    events.onBrokenFrame(isTls ? OVER_TLS : "the SMSC sent a PDU of impossible length");
   };
 }
 

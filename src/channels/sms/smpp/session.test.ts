@@ -90,9 +90,10 @@ test("a bind without an answer is given up after 30 s", async () => {
 });
 
 test("an SMSC that unbinds is answered, and bound to again", async () => {
-  const { smsc, clock, state } = await openBoundSmppRig();
+  const { smsc, clock, state, channel } = await openBoundSmppRig();
   expect(await smsc.request(0x06)).toMatchObject({ commandId: 0x80000006, status: 0 });
   await state("down");
+  expect(channel.status().reason).toContain("the SMSC unbound");
   await clock.advance(1000);
   await state("up");
   expect(smsc.binds).toHaveLength(2);

@@ -101,7 +101,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
   const connection = openConnection(options, clock, {
     onOpen: () => void bind(state),
     onPdu: (pdu) => receive(state, pdu),
-    onBrokenFrame: () => refuseBrokenFrame(state),
+    onBrokenFrame: (reason) => refuseBrokenFrame(state, reason),
     onClosed: (reason) => end(state, reason),
   });
   const session: Session = {
@@ -292,8 +292,8 @@ function nack(state: State, { status, sequence }: { status: number; sequence: nu
 }
 
 /** §4.3: the sequence number of a PDU that could not be read is given as 0. What was written still goes out. */
-function refuseBrokenFrame(state: State): void {
+function refuseBrokenFrame(state: State, reason: string): void {
   nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
   state.session.slots.close();
-  state.connection.end("the SMSC sent a PDU of impossible length");
+  state.connection.end(reason);
 }

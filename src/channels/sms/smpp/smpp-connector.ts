@@ -4,6 +4,7 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
+import { speaksTls } from "../../tls-advice.ts";
 import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
@@ -46,11 +47,22 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
   try {
     const role = config.bind === "transceiver" ? "transceiver" : "transmitter";
     const { ok, detail } = await bindOnce({ ...sessionOptions(config, connector.secrets), role }, clock);
-    return { ok, detail: ok ? detail : withCertificateAdvice(detail, certificateFields(config)) };
+    if (ok) return { ok, detail };
+    const advice = (await isTlsPort(config, detail, clock))
+      ? "; it speaks TLS on this port: `tls` is to be true"
+      : "";
+    return { ok, detail: withCertificateAdvice(detail, certificateFields(config)) + advice };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** Whoever waits for a handshake takes a bind for a broken one: some say so, and others only hang up. */
+async function isTlsPort({ tls, host, port }: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
+  return !tls && HUNG_UP.test(detail) && (await speaksTls({ host, port }, clock));
+}
+
+const HUNG_UP = /^the SMSC closed the connection$|ECONNRESET/;
 
 function certificateFields({ tls_ca, tls_server_name }: SmppConfig): CertificateFields {
   const host = tls_server_name === undefined ? "`host` (or `tls_server_name`)" : "`tls_server_name`";

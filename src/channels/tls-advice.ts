@@ -1,0 +1,52 @@
+/** What to say where one side of a connection speaks TLS and the other does not: the runtime's words alone lead nobody there. */
+import { isIP } from "node:net";
+import * as tls from "node:tls";
+import type { Clock } from "../core/clock.ts";
+
+/** Why a connection over TLS came to nothing; where the server seems to speak in the clear, with `cure`, a clause. */
+export function withClearAdvice(reason: string, cure: string): string {
+  const advice = ADVICE.find(({ words }) => words.test(reason));
+  return advice ? `${reason}; ${advice.say} ${cure}` : reason;
+}
+
+export const NO_HANDSHAKE = "the TLS handshake took too long";
+
+/** By the words of the runtime (BoringSSL's and Node's): not every way to them keeps its code. */
+const ADVICE: readonly { readonly words: RegExp; readonly say: string }[] = [
+  { words: /WRONG_VERSION_NUMBER/, say: "the server does not begin with TLS:" },
+  // Others that hang up: those that do not know our address.
+  {
+    words: new RegExp(`before secure TLS connection was established|^Socket is closed$|^${NO_HANDSHAKE}$`),
+    say: "if the server does not begin with TLS,",
+  },
+];
+
+/** True for a record of TLS, an alert or a handshake (RFC 8446 §5.1), where another protocol was to begin. */
+export function isTlsRecord(octets: Uint8Array): boolean {
+  return (octets[0] === 0x15 || octets[0] === 0x16) && octets[1] === 0x03;
+}
+
+const PROBE_MS = 2_000;
+
+/**
+ * Whether the server begins with TLS, whatever its certificate; asked with nothing but a handshake, for 2 s at most. For
+ * a check that came to nothing in the clear: a server that waits for a handshake says no more than one that is gone.
+ */
+export function speaksTls(
+  { host, port }: { readonly host: string; readonly port: number },
+  clock: Clock,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    const socket = tls.connect({ host, port, rejectUnauthorized: false, ...name });
+    const end = (does: boolean) => {
+      cancel();
+      socket.destroy();
+      resolve(does);
+    };
+    const cancel = clock.after(PROBE_MS, () => end(false));
+    socket.once("secureConnect", () => end(true));
+    socket.on("error", () => end(false));
+    socket.once("close", () => end(false));
+  });
+}
