@@ -6,9 +6,9 @@ import type { ShortMessage } from "./pdu.ts";
 import { STATUS_OK } from "./status-words.ts";
 import { createStoreLine } from "./store-line.ts";
 
-/** Takes what handsets write: stores it, then acknowledges it. */
+/** Takes messages from handsets: stores them, and only then acknowledges them. */
 export interface HandsetInbox {
-  /** One session's door. */
+  /** For one session: a repeat is told from a new message by what was acknowledged on which session. */
   open(): HandsetDoor;
   /** Resolves when nothing waits to be stored. */
   whenEmpty(): Promise<void>;
@@ -16,7 +16,7 @@ export interface HandsetInbox {
 
 export interface HandsetDoor {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** The session has ended: what it acknowledged last the SMSC may not know of. */
+  /** The session has ended: its last acknowledgements may not have reached the SMSC. */
   close(): void;
 }
 
@@ -27,17 +27,18 @@ export interface HandsetInboxOptions {
   readonly storeTimeoutMs: number;
 }
 
-/** An SMSC repeats what it has no answer to within this time. */
+/** An SMSC delivers a message that was not acknowledged again within this time. */
 const REPEATS_WITHIN_MS = 10 * 60_000;
 
-/** An answer is known to have arrived when its session has lived so long since. */
+/** An acknowledgement has arrived if its session lived at least this long after it. */
 const ARRIVES_WITHIN_MS = 30_000;
 
-/** Messages remembered as acknowledged. */
+/** Acknowledged messages that are remembered. */
 const MAX_REMEMBERED = 5_000;
 
 interface Acknowledged {
-  readonly visit: { endedMs?: number };
+  /** The session it was acknowledged on; `endedMs`, once that has ended, on the monotonic clock. */
+  readonly session: { endedMs?: number };
   readonly atMs: number;
 }
 
@@ -51,7 +52,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
       noun: "messages from handsets",
       connectorId,
       timeoutMs: storeTimeoutMs,
-      store: deps.onInbound ?? nobody,
+      store: deps.onInbound ?? refuse,
     },
     deps,
   );
@@ -69,18 +70,18 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
 
   return {
     open() {
-      const visit: Acknowledged["visit"] = {};
+      const session: Acknowledged["session"] = {};
       return {
         take(message, acknowledge) {
           const read = readHandsetMessage(message, alphabet);
           line.join(toReceived(read), (status) => {
             const atMs = clock.monotonicMs();
-            if (status === STATUS_OK) memory.remember(read.fingerprint, { visit, atMs });
+            if (status === STATUS_OK) memory.remember(read.fingerprint, { session, atMs });
             acknowledge(status);
           });
         },
         close() {
-          visit.endedMs ??= clock.monotonicMs();
+          session.endedMs ??= clock.monotonicMs();
         },
       };
     },
@@ -88,7 +89,7 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
   };
 }
 
-/** What the SMSC was told last that we have, by its words. */
+/** When the last message with a given fingerprint was acknowledged, and on which session. */
 function createMemory() {
   const acknowledged = new Map<string, Acknowledged>();
   return {
@@ -97,15 +98,15 @@ function createMemory() {
       acknowledged.set(fingerprint, entry);
       if (acknowledged.size > MAX_REMEMBERED) acknowledged.delete(acknowledged.keys().next().value ?? "");
     },
-    /** The SMSC knows that we have the last one with the same words: this one was written anew. */
+    /** True if the SMSC knows that the last one with this fingerprint was taken: then this is a new message, and no repeat. */
     isNew(fingerprint: string): boolean {
       const last = acknowledged.get(fingerprint);
       if (!last) return false;
-      return (last.visit.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;
+      return (last.session.endedMs ?? Number.POSITIVE_INFINITY) - last.atMs > ARRIVES_WITHIN_MS;
     },
   };
 }
 
-function nobody(): Promise<never> {
+function refuse(): Promise<never> {
   return Promise.reject(new Error("nobody takes them"));
 }

@@ -5,13 +5,13 @@ import { decodeGsm7 } from "../../../core/sms/gsm7.ts";
 import type { DefaultAlphabet } from "../../../core/sms/sms-segments.ts";
 import { type Address, ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
-/** What a deliver_sm or data_sm from a handset says; who it came through and when is added by the inbox. */
+/** What a deliver_sm or data_sm from a handset says; the inbox adds the connector and the time. */
 export interface HandsetMessage extends Pick<ReceivedSms, "from" | "to" | "text" | "encoding" | "part"> {
   /** The same for the same message, delivered again. */
   readonly fingerprint: string;
 }
 
-/** Never fails: what is no text is given as its octets in hexadecimal. */
+/** Never fails: octets that are no text are given in hexadecimal. `alphabet`: the SMSC's default one. */
 export function readHandsetMessage(message: ShortMessage, alphabet: DefaultAlphabet): HandsetMessage {
   const octets = octetsOf(message);
   const headerLength = message.esmClass & ESM_UDHI ? 1 + (octets[0] ?? 0) : 0;
@@ -40,17 +40,18 @@ function addressOf({ ton, address }: Address): string {
 
 // ---------------------------------------------------------------- parts
 
-/** Information elements of concatenation (3GPP TS 23.040 §9.2.3.24.1, .8): reference of one octet, and of two. */
+/** Information elements of concatenation (3GPP TS 23.040 §9.2.3.24.1 and .8): with a reference of one octet, and of two. */
 const CONCAT_8 = 0x00;
 const CONCAT_16 = 0x08;
 
 function partOfHeader(header: Buffer): InboundPart | undefined {
-  for (let at = 0; at + 2 <= header.length; at += 2 + (header[at + 1] ?? 0)) {
-    const value = header.subarray(at + 2, at + 2 + (header[at + 1] ?? 0));
-    const isLong = header[at] === CONCAT_16 && value.length === 4;
-    if (!isLong && !(header[at] === CONCAT_8 && value.length === 3)) continue;
-    const reference = isLong ? value.readUInt16BE() : (value[0] ?? 0);
-    return toPart(reference, value.at(-2), value.at(-1));
+  let rest = header;
+  while (rest.length >= 2) {
+    const [element, length = 0] = rest;
+    const value = rest.subarray(2, 2 + length);
+    if (element === CONCAT_8 && value.length === 3) return toPart(value.readUInt8(), value[1], value[2]);
+    if (element === CONCAT_16 && value.length === 4) return toPart(value.readUInt16BE(), value[2], value[3]);
+    rest = rest.subarray(2 + length);
   }
   return undefined;
 }
@@ -73,7 +74,7 @@ function toPart(reference: number, total = 0, number = 0): InboundPart | undefin
 
 type Text = Pick<HandsetMessage, "text" | "encoding">;
 
-/** data_coding (§5.2.19). From 0x10 on some SMSCs hand on the GSM one (3GPP TS 23.038 §4), with a message class. */
+/** By data_coding (§5.2.19). From 0x10 on it is, with some SMSCs, the GSM data coding scheme (3GPP TS 23.038 §4). */
 function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): Text {
   const coding = dataCoding >= 0x10 ? fromGsm(dataCoding) : dataCoding;
   switch (coding) {
@@ -95,14 +96,14 @@ function decode(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): 
   }
 }
 
-/** Some SMSCs end a text with a NUL, as if it were a C-octet string: a stop word behind which it stands is one. */
+/** Some SMSCs end a text with a NUL, as if it were a C-octet string. A stop word must be found all the same. */
 function withoutNul({ text, encoding }: Text): Text {
   let end = text.length;
   while (text[end - 1] === "\0") end--;
   return { text: text.slice(0, end), encoding };
 }
 
-/** Whatever the SMSC's own default is. */
+/** Of our own: GSM-7, whatever the SMSC's default alphabet is. */
 const GSM_ALPHABET = -1;
 const BINARY = 4;
 
@@ -112,7 +113,7 @@ function fromGsm(dataCoding: number): number {
   return [GSM_ALPHABET, BINARY, 8, BINARY][(dataCoding >> 2) & 0x03] ?? BINARY;
 }
 
-/** Big-endian; halves of surrogate pairs stay, since the other half may stand in the next part. */
+/** Big-endian. Half a surrogate pair at an end stays: the other half may be in the next part. */
 function decodeUcs2(octets: Buffer): string {
   return octets
     .subarray(0, octets.length & ~1)
@@ -120,7 +121,7 @@ function decodeUcs2(octets: Buffer): string {
     .toString("utf16le");
 }
 
-/** Handsets count references up, and SMSCs write no time: equal octets between equal addresses are all there is. */
+/** A deliver_sm has no id and no time: all that shows a repeat are equal addresses and equal octets. */
 function fingerprintOf(
   { source, destination, esmClass, dataCoding, tlvs }: ShortMessage,
   octets: Buffer,

@@ -7,7 +7,7 @@ import { readReceipt } from "./receipt.ts";
 import { STATUS_OK } from "./status-words.ts";
 import { createStoreLine } from "./store-line.ts";
 
-/** Takes the receipts that the SMSC delivers: stores them, then acknowledges them. */
+/** Takes the receipts that the SMSC delivers: stores them, and only then acknowledges them. */
 export interface ReceiptInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
   /** Resolves when nothing waits to be stored. */
@@ -20,7 +20,7 @@ export interface InboxOptions {
   readonly connectorId: string;
   readonly idFormat: IdFormat;
   readonly storeTimeoutMs: number;
-  /** Scrub codes of the connector's own. */
+  /** The connector's own scrub codes. */
   readonly dltCodes?: OwnCodes;
 }
 

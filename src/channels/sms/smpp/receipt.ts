@@ -2,7 +2,7 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
-/** A receipt as the SMSC told it; who it came through and when is added by the channel. */
+/** A receipt as the SMSC wrote it; the inbox adds the connector and the time. */
 export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
 
 type ReceiptStatus = Receipt["status"];
@@ -15,9 +15,10 @@ const INTERMEDIATE_NOTICE = 0x20;
 /** UCS-2 big-endian, in data_coding. */
 const UCS2 = 8;
 
+/** Characters kept of an id, and of the provider's own words. */
 const RAW_LIMIT = 255;
 
-/** message_state (§5.2.28), the words a receipt's text has for it (appendix B), and our status. SKIPPED and SCHEDULED are of version 5. */
+/** message_state (§5.2.28), its word in a receipt's text (appendix B), and our status. SCHEDULED and SKIPPED are of SMPP 5.0. */
 const STATES: readonly (readonly [state: number, word: string, status: ReceiptStatus])[] = [
   [0, "SCHEDULED", "sent"],
   [1, "ENROUTE", "sent"],
@@ -31,7 +32,10 @@ const STATES: readonly (readonly [state: number, word: string, status: ReceiptSt
   [9, "SKIPPED", "undelivered"],
 ];
 
-/** Spellings seen beside the seven letters of the standard. */
+const WORD_OF_STATE = new Map(STATES.map(([state, word]) => [state, word]));
+const STATUS_OF_WORD = new Map(STATES.map(([, word, status]) => [word, status]));
+
+/** Other spellings that SMSCs use. */
 const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   DELIVERED: "DELIVRD",
   DELIVERD: "DELIVRD",
@@ -45,32 +49,32 @@ const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   REJECTED: "REJECTD",
 };
 
-/** In these states a message has been handed on, so a scrub code beside them is not a refusal. */
+/** In these states the message was not refused, so a scrub code beside them does not count. */
 const NOT_REFUSED: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "DELIVRD", "ACCEPTD"]);
 
-/** True for a deliver_sm or data_sm that tells of a message sent before; false for one a handset sent. */
+/** True for a deliver_sm or data_sm about a message sent before; false for a message from a handset. */
 export function isReceipt(message: ShortMessage): boolean {
   const type = message.esmClass & MESSAGE_TYPE;
-  // Some SMSCs forget the type. A handset cannot make TLVs, but it can write any text: that alone proves nothing.
+  // Some SMSCs leave the type out. Then a TLV decides, which no handset can make; the text could be a handset's.
   return (
     type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTICE || message.tlvs.has(TAG.receiptedMessageId)
   );
 }
 
 /**
- * Reads a receipt by its TLVs and, where they are missing, by its text. `undefined` if it does not say which
- * message it is about. Status words nobody knows are `sent`: they prove neither success nor failure. `own`: the
- * connector's scrub codes.
+ * Reads a receipt from its TLVs and, where they are missing, from its text. `undefined` if it does not say which message
+ * it is about. An unknown status word is read as `sent`: it proves neither success nor failure. `own`: the connector's
+ * own scrub codes.
  */
 export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt | undefined {
   const tlvId = tlvText(message, TAG.receiptedMessageId);
   const found = textFields(receiptText(message));
-  // Beside TLVs the text may be the customer's own words: only one that names a state is a receipt's.
+  // Beside TLVs the text may be that of the message: it is a receipt's only if it names a state.
   const fields = tlvId && !found.stat ? {} : found;
   const providerMessageId = tlvId || fields.id;
   if (!providerMessageId) return undefined;
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
-  const word = stateWord(message) ?? wordOf(fields.stat ?? "");
+  const word = stateWord(message) ?? standardWord(fields.stat ?? "");
   const code = networkCode(message) ?? fields.err;
   const verdict = isNotice ? { status: "sent" as const } : judge(word, code, own);
   const raw = rawReceipt(message, fields);
@@ -84,9 +88,9 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   };
 }
 
-/** What a message_state and the error beside it come to; `undefined` for a state nobody knows. */
+/** What a message_state and an error code (0: none) come to, as query_sm_resp has them; `undefined` for an unknown state. */
 export function readState(state: number, errorCode: number): Pick<Receipt, "status" | "error"> | undefined {
-  const word = STATES.find(([known]) => known === state)?.[1];
+  const word = WORD_OF_STATE.get(state);
   if (word === undefined) return undefined;
   return judge(word, errorCode === 0 ? undefined : String(errorCode));
 }
@@ -96,7 +100,7 @@ type Verdict = Pick<SmppReceipt, "status" | "error">;
 function judge(word: string, code: string | undefined, own?: OwnCodes): Verdict {
   const scrubbed = NOT_REFUSED.has(word) ? undefined : dltScrubError(code, own);
   if (scrubbed) return { status: "failed", error: scrubbed };
-  const status = STATES.find(([, known]) => known === word)?.[2] ?? "sent";
+  const status = STATUS_OF_WORD.get(word) ?? "sent";
   if (status === "sent" || status === "delivered") return { status };
   const detail = code === undefined ? "" : `, error ${code}`;
   return {
@@ -114,7 +118,7 @@ function tlvText(message: ShortMessage, tag: number): string {
   return Buffer.from(value).toString("latin1").split("\0", 1)[0]?.trim() ?? "";
 }
 
-/** user_message_reference (§5.3.2.17), as the submit_sm had it. */
+/** user_message_reference (§5.3.2.17), as the submit_sm gave it. */
 function userReference(message: ShortMessage): number | undefined {
   const value = message.tlvs.get(TAG.userMessageReference);
   return value?.length === 2 ? Buffer.from(value).readUInt16BE() : undefined;
@@ -122,10 +126,10 @@ function userReference(message: ShortMessage): number | undefined {
 
 function stateWord(message: ShortMessage): string | undefined {
   const value = message.tlvs.get(TAG.messageState);
-  return value?.length === 1 ? STATES.find(([state]) => state === value[0])?.[1] : undefined;
+  return value?.length === 1 ? WORD_OF_STATE.get(value[0] ?? -1) : undefined;
 }
 
-/** network_error_code (§5.3.2.31): network type and a number; 0 is no error. */
+/** network_error_code (§5.3.2.31): an octet for the network, and two for the code; 0 is no error. */
 function networkCode(message: ShortMessage): string | undefined {
   const value = message.tlvs.get(TAG.networkErrorCode);
   if (value?.length !== 3) return undefined;
@@ -135,12 +139,12 @@ function networkCode(message: ShortMessage): string | undefined {
 
 // ---------------------------------------------------------------- text
 
-/** Keys of appendix B. Each is looked for on its own: they come in any order and case, and some do not come. */
+/** Keys of appendix B. SMSCs write them in any order and case, and leave some out, so each is looked for on its own. */
 const KEYS = ["id", "sub", "dlvrd", "submit date", "done date", "stat", "err"] as const;
 
 type TextFields = Partial<Record<(typeof KEYS)[number], string>>;
 
-/** A value ends at a blank; one that is itself a key is missing. */
+/** A value ends at a blank. What looks like the next key is none: the value is missing. */
 const PATTERNS = KEYS.map((key) => [key, patternOf(key)] as const);
 
 function patternOf(key: string): RegExp {
@@ -148,7 +152,7 @@ function patternOf(key: string): RegExp {
   return new RegExp(`(?:^|[\\s,;])${name}\\s*:[ \\t]*([^\\s,;]+)`, "i");
 }
 
-/** As appendix B writes it, which most do: one look then finds what one for each key would. */
+/** Exactly as appendix B writes it, as most SMSCs do: one match then replaces one for each key. */
 const STANDARD = new RegExp(`^${KEYS.map((key) => `${key}:([^\\s,;:]+)`).join(" ")} *$`, "i");
 
 function textFields(text: string): TextFields {
@@ -169,8 +173,8 @@ function standardFields(found: RegExpExecArray): TextFields {
 }
 
 /**
- * The text of a receipt up to its `text:` key. What follows was written by our own customer, who could have
- * written `stat:` there too, and is never kept.
+ * The text of a receipt up to its `text:` key. What follows is the beginning of the message, which could hold a `stat:`
+ * as well, and is never kept.
  */
 function receiptText(message: ShortMessage): string {
   // Some SMSCs end the text with a NUL, as if it were a C-octet string.
@@ -185,12 +189,12 @@ function withoutHeader(message: ShortMessage): Uint8Array {
   return message.esmClass & ESM_UDHI ? octets.subarray(1 + (octets[0] ?? 0)) : octets;
 }
 
-/** Of a text no more is looked at. */
+/** Octets of a text that are read. */
 const TEXT_OCTETS = 1024;
 
 /**
- * Receipts are written in ASCII, or in UCS-2, which not every SMSC then declares; others declare it because the message
- * was in UCS-2, and write ASCII.
+ * Receipts are written in ASCII or UCS-2, and data_coding does not tell which: some SMSCs write UCS-2 without declaring
+ * it, others declare it because the message was in UCS-2, and write ASCII.
  */
 function decodeText(octets: Uint8Array, dataCoding: number): string {
   const plain = (Buffer.isBuffer(octets) ? octets : Buffer.from(octets)).toString("latin1", 0, TEXT_OCTETS);
@@ -200,13 +204,13 @@ function decodeText(octets: Uint8Array, dataCoding: number): string {
 }
 
 /** `delivrd` and `DELIVERED` are DELIVRD, and so is the digit 2; an unknown word stays as it is, capitalised. */
-function wordOf(stat: string): string {
+function standardWord(stat: string): string {
   const word = stat.toUpperCase();
-  const byNumber = /^\d$/.test(word) ? STATES.find(([state]) => state === Number(word))?.[1] : undefined;
+  const byNumber = /^\d$/.test(word) ? WORD_OF_STATE.get(Number(word)) : undefined;
   return byNumber ?? OTHER_SPELLINGS[word] ?? word;
 }
 
-/** The provider's own words, made of the keys we know, so that nothing of the message's text can be among them. */
+/** The receipt in the provider's own words: only known keys, so that none of the message's text can be among them. */
 function rawReceipt(message: ShortMessage, fields: TextFields): string {
   const words: string[] = [];
   for (const key of KEYS) if (fields[key] !== undefined) words.push(`${key}:${fields[key]}`);

@@ -1,9 +1,9 @@
 import type { ChannelDeps } from "../../channel.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "./status-words.ts";
 
-/** What the SMSC delivers waits here to be stored, and is acknowledged when it is. */
+/** Stores what the SMSC delivers, in batches, and acknowledges each item once it is stored. */
 export interface StoreLine<Item> {
-  /** Acknowledges with an error where too many wait, or storing fails or takes too long: the SMSC keeps them. */
+  /** Acknowledges with a temporary error if too many wait, or if storing fails or takes too long: the SMSC keeps the item. */
   join(item: Item, acknowledge: (status: number) => void): void;
   /** Resolves when nothing waits to be stored. */
   whenEmpty(): Promise<void>;
@@ -17,7 +17,7 @@ export interface StoreLineOptions<Item> {
   readonly store: (items: readonly Item[]) => Promise<void>;
 }
 
-/** Those beyond are refused for now. */
+/** Items that may wait; further ones are refused for now. */
 const MAX_WAITING = 1000;
 
 interface Waiting<Item> {
@@ -31,9 +31,9 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
   let waiting: Waiting<Item>[] = [];
   let storing: Promise<void> | undefined;
 
-  /** One call at a time; what comes meanwhile goes with the next, so that a burst shares a commit. */
+  /** One call of `store` at a time: what comes meanwhile goes with the next one, so that a burst shares a commit. */
   const storeAll = async () => {
-    // Lets what came in the same octets gather first.
+    // Waits for the other PDUs of the same read.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting;
