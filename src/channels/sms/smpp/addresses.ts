@@ -5,15 +5,15 @@ import type { SmppConfig } from "./smpp-config.ts";
 /** Longest source_addr without its NUL (§5.2.8). */
 const ADDRESS = /^[\x20-\x7e]{1,20}$/;
 
-/** Digits up to here are a short code or a numeric header, above a telephone number. */
+/** Up to this many digits are a short code or a numeric header; more are a telephone number. */
 const SHORT_CODE_DIGITS = 8;
 
-/** Who the message is from, in the sender's own words; `undefined` where nobody names one. */
+/** The sender of the message as it was written; `undefined` where neither message nor connector names one. */
 export function senderOf(message: OutgoingSms, config: SmppConfig): string | undefined {
   return message.from ?? message.content.resolved?.from ?? message.content.from ?? config.source_addr;
 }
 
-/** `undefined` if the sender cannot be written. */
+/** The message's source address; `undefined` if the sender does not fit into one. */
 export function sourceAddress(message: OutgoingSms, config: SmppConfig): Address | undefined {
   return addressOf(senderOf(message, config), config);
 }

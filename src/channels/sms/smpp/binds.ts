@@ -3,24 +3,24 @@ import type { ChannelStatus, Share } from "../../channel.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import type { BindRole, Session, SessionEvents } from "./session.ts";
 
-/** The binds of one connector: kept each for itself, and shown as one. */
+/** The binds of one connector: each is kept up by itself, and together they have one status. */
 export interface Binds {
   start(): void;
   /** The sessions that take submit_sm. */
   sessions(): readonly Session[];
-  /** Lets go of one session, and opens another in its place. */
+  /** Leaves one session, and opens another in its place. */
   replace(session: Session, reason: string): void;
   stop(): Promise<void>;
-  /** Up as long as one bind carries messages. */
+  /** Up as long as one bind that submits is up. */
   status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
 }
 
 export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus"> {
   readonly roles: readonly BindRole[];
-  /** Whose slots are so many roles each; absent: all binds are this process's. */
+  /** A slot is one bind, or one transmitter and its receiver. Absent: all binds are this process's. */
   readonly share?: Share;
   readonly open: (role: BindRole, events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
-  /** Called when the state changes, or how many are up, and when one could not be bound. */
+  /** Called when the state changes, when the number of binds that are up changes, and when another one is down. */
   readonly onStatus: (isNewState: boolean) => void;
 }
 
@@ -33,7 +33,7 @@ interface Bind {
 export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps): Binds {
   let phase: "new" | "running" | "stopped" = "new";
   const view = createView(deps.clock, onStatus);
-  /** In order of their numbers. */
+  /** This process's binds, by index. */
   let binds: readonly Bind[] = [];
   const isHeld = (index: number) =>
     share === undefined || share.held().has(Math.floor((index * share.of) / roles.length));
@@ -52,7 +52,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       },
     }),
   });
-  /** Opens the binds that are this process's now, and leaves those that are no longer. */
+  /** Opens the binds that are this process's now, and leaves those that are not any more. */
   const reconcile = async (limitMs?: number) => {
     if (phase !== "running") return;
     const left = binds.filter(({ index }) => !isHeld(index));
@@ -81,7 +81,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
   };
 }
 
-/** The first goes ahead: with a wrong password one refusal is enough. */
+/** The others start once the first is up or down: with a wrong password, one refusal is enough. */
 function startOthers([first, ...others]: readonly Bind[]): void {
   if (!first || !["up", "down"].includes(first.link.status().state)) return;
   for (const { link } of others) link.start();
@@ -96,7 +96,7 @@ function statusOf(
   return { state, since, ...(reason !== undefined && { reason }), binds: reach };
 }
 
-/** What was last seen of the binds together. */
+/** The state of the binds together, as last looked at. */
 function createView(clock: Clock, onStatus: BindsDeps["onStatus"]) {
   let before = { up: 0, down: 0 };
   const view = {

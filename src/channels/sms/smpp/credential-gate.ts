@@ -1,23 +1,23 @@
 import type { Clock } from "../../../core/clock.ts";
 
 /**
- * Who is refused by name or password waits minutes, with all binds of the connector: a wrong password does not mend
- * itself, and an SMSC locks out those who insist. Then one bind tries, and the others after it.
+ * Holds back all binds of a connector for minutes when the SMSC refuses its name or password: that does not mend itself,
+ * and an SMSC locks out clients that insist. After that one bind tries, and the others only once it has been accepted.
  */
 export interface CredentialGate {
-  /** Milliseconds until a bind may be tried; 0 if it may. */
+  /** Milliseconds until a bind may be tried; 0: now. While the gate is closed, an answer of 0 is given to one bind. */
   holdMs(): number;
-  /** Milliseconds until the next try. */
+  /** A bind was refused. Returns the milliseconds until the next try. */
   refused(reason: string): number;
   /** A bind was accepted. */
   passed(): void;
-  /** Why there is to be no bind, in words. */
+  /** Why no bind is tried, in words for the operator. */
   reason(): string;
 }
 
 const CREDENTIAL_DELAY_MS = 5 * 60_000;
 
-/** Time for the one bind that tries to be answered, before the others follow. */
+/** How long the others wait for the answer to the one bind that tries. */
 const TRIAL_MS = 30_000;
 
 /** @param onAlarm called when the gate closes and when it opens, not in between */

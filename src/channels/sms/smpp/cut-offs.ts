@@ -1,10 +1,10 @@
-/** Tells those who wait for an answer when their signal aborts. */
+/** Tells attempts that wait for an answer when their signal aborts. */
 export interface CutOffs {
-  /** Calls `tell` once, at once where the signal has aborted already, unless the returned function is called first. */
+  /** Calls `tell` once when the signal aborts, or now if it has, unless the returned function is called first. */
   watch(signal: AbortSignal, tell: () => void): () => void;
 }
 
-/** One listener on a signal for all who watch it: a signal's own listeners cost more than the rest of an attempt. */
+/** One listener on each signal, for all that watch it: a listener for each would cost more than the rest of an attempt. */
 export function createCutOffs(): CutOffs {
   const watchers = new WeakMap<AbortSignal, Set<() => void>>();
   const watchersOf = (signal: AbortSignal) => {

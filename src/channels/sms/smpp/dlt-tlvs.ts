@@ -3,10 +3,7 @@ import type { OutgoingSms } from "../../channel.ts";
 import type { Tlvs } from "./octets.ts";
 import type { SmppConfig } from "./smpp-config.ts";
 
-/**
- * The DLT ids there are, and the hash of the chain they come by, as TLVs (India, TCCCPR 2018); `undefined` if one
- * cannot be written.
- */
+/** The message's DLT ids, and the hash of its chain, as TLVs (India, TCCCPR 2018); `undefined` if an id cannot be written. */
 export function dltTlvs({ content }: OutgoingSms, config: SmppConfig): Tlvs | undefined {
   const entityId = content.resolved?.dltEntityId ?? content.dltEntityId;
   const templateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
@@ -26,8 +23,9 @@ export function dltTlvs({ content }: OutgoingSms, config: SmppConfig): Tlvs | un
 }
 
 /**
- * SHA-256 of the ids of entity, aggregators and delivery telemarketer, in that order, joined by commas: 64 lower-case
- * hexadecimal digits (the operators' manual on header binding). `undefined` without a chain, or without its entity.
+ * SHA-256, in lower-case hexadecimal, of the chain's ids joined by commas: entity, aggregators, delivery telemarketer (the
+ * operators' manual on header binding). `undefined` where no chain is configured, or where the message has no entity for
+ * its place in it.
  */
 export function chainHash(chain: readonly string[], entityId: string | undefined): string | undefined {
   const ids = chain.map((id) => (id === "entity" ? entityId : id));

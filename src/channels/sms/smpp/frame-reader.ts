@@ -1,25 +1,25 @@
 import { HEADER_OCTETS, type Pdu } from "./pdu.ts";
 
-/** Longest PDU taken from a peer: a message_payload of 64 KiB and room for everything beside it. */
+/** Longest PDU that is accepted: a message_payload of 64 KiB, and everything beside it. */
 export const MAX_PDU_OCTETS = 72 * 1024;
 
 export interface FrameReader {
   /**
-   * Takes octets as they come and calls `onPdu` for every PDU they complete. False once a command_length is
-   * impossible: there is no telling where the next PDU starts, and everything from then on is ignored.
+   * Takes octets as they come, and calls `onPdu` for every PDU that they complete. False once a command_length is
+   * impossible: nobody can tell then where the next PDU starts, and all further octets are ignored.
    */
   push(chunk: Buffer): boolean;
 }
 
 /**
- * Cuts a stream of octets into PDUs. One that comes whole is read where it lies; of one that does not at most `maxOctets`
- * are held.
+ * Cuts a stream of octets into PDUs. A PDU that lies whole in one chunk is read without a copy; otherwise its octets are
+ * collected, at most `maxOctets` of them.
  */
 export function createFrameReader(onPdu: (pdu: Pdu) => void, maxOctets = MAX_PDU_OCTETS): FrameReader {
   const unfinished = createUnfinished(maxOctets);
   let isBroken = false;
 
-  /** The PDUs that lie whole in the chunk, from `start` on; returns where the rest begins. */
+  /** Reads the PDUs that lie whole in the chunk, from `start` on, and returns where the rest begins. */
   const readWhole = (chunk: Buffer, start: number): number => {
     let at = start;
     while (chunk.length - at >= LENGTH_OCTETS) {
@@ -56,7 +56,7 @@ function isPossible(length: number, maxOctets: number): boolean {
   return length >= HEADER_OCTETS && length <= maxOctets;
 }
 
-/** The PDU of which only a part has come: first only its command_length, then room for all of it. */
+/** A PDU of which only a part has come. It is collected in a buffer for its command_length first, then in one for all of it. */
 function createUnfinished(maxOctets: number) {
   const lengthField = Buffer.alloc(LENGTH_OCTETS);
   let frame = lengthField;
@@ -74,7 +74,7 @@ function createUnfinished(maxOctets: number) {
   return {
     isBegun: () => filled > 0,
     isBroken: () => isBroken,
-    /** Takes what the frame still lacks; returns how much that was. */
+    /** Takes what the frame still lacks from the chunk, and returns how many octets that was. */
     fill(chunk: Buffer, from: number): number {
       const taken = chunk.copy(frame, filled, from);
       filled += taken;

@@ -4,15 +4,15 @@ import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
 import { within } from "./within.ts";
 
-/** Keeps one session bound: opens it, and opens the next when it ends. */
+/** Keeps one bind up: opens its session, and another one when that ends. */
 export interface BoundLink {
   /** Connects, and stays connected. Only the first call counts. */
   start(): void;
-  /** The session, while it is bound and not being left. */
+  /** The session, while it is bound and takes work. */
   session(): Session | undefined;
-  /** Lets go of the session once what is under way has been answered, or after a while; then the next is opened. */
+  /** Leaves the session, once the answers under way have come or `drainMs` is over; then opens another. */
   replace(reason: string): void;
-  /** Lets go of the session likewise, for good; after `limitMs` whatever is under way. */
+  /** Leaves the session likewise, for good; after `limitMs` even if answers are still under way. */
   stop(limitMs?: number): Promise<void>;
   status(): LinkStatus;
 }
@@ -26,35 +26,35 @@ export interface LinkDeps {
   /** Called on every change of state. */
   readonly onStatus: (status: LinkStatus) => void;
   readonly gate: CredentialGate;
-  /** How long answers under way are waited for when a session is left. */
+  /** When a session is left: how long answers under way are waited for. */
   readonly drainMs: number;
-  /** Resolves when nobody waits for an answer: what is still to come then is for no one. */
+  /** Resolves when nobody waits for an answer any more: then there is no need to wait for them. */
   readonly nobodyWaits: () => Promise<void>;
-  /** Resolves when no receipt waits to be stored, and so to be acknowledged. */
+  /** Resolves when no receipt waits to be stored and acknowledged. */
   readonly receiptsStored: () => Promise<void>;
 }
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
-/** A session that held this long was a good one: the next failure is the first again. */
+/** After a session that held this long, the next failure counts as the first. */
 const STABLE_MS = 60_000;
 
-/** How long the receipts in hand may take to be stored before a session is left. */
+/** When a session is left: how long receipts may take to be stored. */
 const RECEIPTS_MS = 2000;
 
 interface State {
   readonly deps: LinkDeps;
   status: LinkStatus;
   phase: "new" | "running" | "stopping";
-  /** The session there is, bound or not. */
+  /** The current session, bound or not. */
   opened: Session | undefined;
-  /** The same while it takes work. */
+  /** The current session while it takes work. */
   usable: Session | undefined;
   boundAt: number | undefined;
   failures: number;
   cancelRetry: () => void;
-  /** Resolves when the session there is has ended. */
+  /** Resolves when the current session has ended. */
   ended: PromiseWithResolvers<void>;
   stopped: Promise<void> | undefined;
 }
@@ -106,7 +106,7 @@ function connect(state: State): void {
       onEnd: (end) => ended(state, end),
     });
   } catch (error) {
-    // Only a setting can throw here: a certificate that is none, a host that cannot be one.
+    // Only a setting makes this throw: a certificate that cannot be read, an impossible host name.
     ended(state, { reason: error instanceof Error ? error.message : String(error), isCredentialFault: true });
   }
 }
@@ -133,13 +133,13 @@ function ended(state: State, end: SessionEnd): void {
   state.cancelRetry = state.deps.clock.after(delayMs, () => connect(state));
 }
 
-/** 1 s doubling to 60 s, of which a random half is taken off, so that many do not come back at once. */
+/** 1 s, doubling up to 60 s, less a random part of up to a half, so that many binds do not come back at once. */
 function backoffMs(failures: number, chance: number): number {
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 6));
   return delay * (0.5 + chance / 2);
 }
 
-/** Takes no more work, waits for what is under way, says goodbye. */
+/** Takes no more work, waits for answers and receipts under way, and unbinds. */
 async function leaveSession(state: State, reason: string): Promise<void> {
   const { opened: session, deps } = state;
   if (!session) return;
@@ -162,7 +162,7 @@ async function stop(state: State): Promise<void> {
   setStatus(state, "stopped", undefined);
 }
 
-/** The session may end before; then there is nothing to cut. */
+/** Destroys the session after `limitMs`, unless it has ended before. */
 function cutAfter(state: State, limitMs: number): void {
   const cancel = state.deps.clock.after(limitMs, () =>
     state.opened?.destroy("its place went to another process"),

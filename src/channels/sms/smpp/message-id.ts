@@ -5,9 +5,9 @@ export type IdFormat = "same" | "resp_hex_receipt_dec" | "resp_dec_receipt_hex";
 export type IdSource = "response" | "receipt";
 
 /**
- * The one form of an id that both of the SMSC's ways to write it come to. Numbers lose their leading zeros and come
- * in capitals and, where the two bases differ, in hexadecimal, whatever their size; UUIDs come in capitals; anything
- * else is opaque and stays as it is, but for blanks around it.
+ * The same form of an id, whether the SMSC wrote it in a submit_sm_resp or in a receipt. Numbers are written in capitals,
+ * without leading zeros and, where the two bases differ, in hexadecimal, whatever their size; UUIDs in capitals. Anything
+ * else is opaque, and only loses the blanks around it.
  */
 export function canonicalId(id: string, format: IdFormat, source: IdSource): string {
   const trimmed = id.trim();
@@ -18,8 +18,8 @@ export function canonicalId(id: string, format: IdFormat, source: IdSource): str
 }
 
 /**
- * The ids of a submit_sm_resp for the record: first as the SMSC wrote it, for asking about it, then, if it is another,
- * as receipts will name it. None where there is none.
+ * The ids to record of a submit_sm_resp: first as the SMSC wrote it, to ask about it (query_sm); then, if it differs, its
+ * canonical form, which receipts are matched by. Empty where the SMSC gave none.
  */
 export function responseIds(id: string, format: IdFormat): readonly string[] {
   const canonical = canonicalId(id, format, "response");
@@ -27,7 +27,7 @@ export function responseIds(id: string, format: IdFormat): readonly string[] {
   return canonical === id ? [id] : [id, canonical];
 }
 
-/** Which of the two writes decimal numbers that the other writes in hexadecimal. */
+/** Which of the two writes numbers in decimal, where the other writes them in hexadecimal. */
 const DECIMAL_SOURCE: Readonly<Record<IdFormat, IdSource | undefined>> = {
   same: undefined,
   resp_hex_receipt_dec: "receipt",

@@ -1,17 +1,17 @@
-/** Optional parameters by tag (SMPP 3.4 §3.2.4). Of a tag sent twice the last counts. */
+/** Optional parameters by tag (SMPP 3.4 §3.2.4). If a tag is sent twice, the last one counts. */
 export type Tlvs = ReadonlyMap<number, Uint8Array>;
 
 /**
- * Reads the fields of a PDU body in order. It never throws: past the end every field is 0 or empty, and
- * `isShort` says that the body was too small for what was asked of it.
+ * Reads the fields of a PDU body in order. It never throws: past the end every field is 0 or empty, and `isShort` tells
+ * that the body was too short for what was read.
  */
 export interface OctetReader {
   u8(): number;
-  /** C-octet string (§3.1); without a NUL it reaches to the end of the body, as some SMSCs write it. */
+  /** A C-octet string (§3.1). Some SMSCs leave out its NUL: then it ends with the body. */
   cString(): string;
   octets(count: number): Buffer;
   skip(count: number): void;
-  /** All that is left, as TLVs; a last one that is cut off is dropped. */
+  /** All that is left, as TLVs; one that is cut off is dropped. */
   tlvs(): Tlvs;
   isShort(): boolean;
 }
@@ -69,12 +69,12 @@ function readTlvs(octets: Buffer, from: number): Tlvs {
 
 const NOTHING = Buffer.alloc(0);
 
-/** A C-octet string: Latin-1 and a NUL. A NUL within would end it early, so it is left out. */
+/** A C-octet string: Latin-1 and a NUL. NULs inside the text would end it early, and are left out. */
 export function cString(text: string): Buffer {
   return Buffer.from(cText(text), "latin1");
 }
 
-/** The same as text, for fields that are written together. */
+/** The same as text, so that several fields can be written at once. */
 export function cText(text: string): string {
   return `${text.replaceAll("\0", "")}\0`;
 }

@@ -1,4 +1,4 @@
-/** The PDUs of SMPP 3.4 issue 1.2, as octets and as values. */
+/** Encodes and decodes the PDUs of SMPP 3.4, issue 1.2. */
 import { createOctetReader, cString, cText, encodeTlvs, type Tlvs } from "./octets.ts";
 
 /** command_id (§5.1.2.1). A response has the top bit of its request set. */
@@ -31,7 +31,7 @@ export const TAG = {
 /** esm_class (§5.2.12): the message starts with a user data header. */
 export const ESM_UDHI = 0x40;
 
-/** Size of the header: four numbers of four octets. */
+/** Size of the header: command_length, command_id, command_status and sequence_number, 4 octets each. */
 export const HEADER_OCTETS = 16;
 
 export interface Pdu {
@@ -40,7 +40,7 @@ export interface Pdu {
   readonly status: number;
   /** 1 to 0x7FFFFFFF. */
   readonly sequence: number;
-  /** What follows the header, TLVs included. */
+  /** Everything after the header, TLVs included. */
   readonly body: Buffer;
 }
 
@@ -91,7 +91,7 @@ export function encodePdu(pdu: {
   return frame;
 }
 
-/** Body of the three binds (§4.1.1, §4.1.3, §4.1.5), at interface version 3.4: below it an SMSC ignores or refuses TLVs. */
+/** Body of the three binds (§4.1.1, §4.1.3, §4.1.5). interface_version is 3.4: below that an SMSC ignores or refuses TLVs. */
 export function encodeBind(bind: {
   systemId: string;
   password: string;
@@ -109,7 +109,7 @@ export function encodeBind(bind: {
 
 /** Body of submit_sm and deliver_sm. */
 export function encodeShortMessage(message: ShortMessage): Buffer {
-  // As one Latin-1 text, octet by octet: a buffer for each field would cost more than all else about them.
+  // Built as one Latin-1 text, a character for each octet: a buffer for each field would cost more than all the rest.
   const head = [
     cText(""), // service_type
     addressText(message.source),
@@ -158,7 +158,7 @@ export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   };
 }
 
-/** Body of data_sm, which some SMSCs send receipts in; its text can only be in message_payload. */
+/** Body of data_sm, which some SMSCs send receipts in. It has no short_message: its text is in message_payload. */
 export function decodeDataSm(body: Buffer): ShortMessage | undefined {
   const reader = createOctetReader(body);
   reader.cString();
@@ -173,7 +173,7 @@ export function decodeDataSm(body: Buffer): ShortMessage | undefined {
   return { source, destination, esmClass, registeredDelivery, dataCoding, tlvs, ...fixed };
 }
 
-/** message_id of a submit_sm_resp, as the SMSC wrote it; "" where there is none. Opaque, at most 64 characters (§5.2.23). */
+/** message_id of a submit_sm_resp, as the SMSC wrote it; "" where there is none. Opaque, 64 characters at most by §5.2.23; 255 are kept. */
 export function decodeMessageId(body: Buffer): string {
   return createOctetReader(body).cString().slice(0, 255);
 }

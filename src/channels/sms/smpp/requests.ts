@@ -9,24 +9,24 @@ export type Answer =
   /** The session ended first. */
   | { readonly kind: "lost"; readonly reason: string };
 
-/** The requests of one session that wait for their answers. Each ends, by its time limit at the latest. */
+/** The requests of one session that wait for an answer. Each ends at its time limit at the latest. */
 export interface Requests {
-  /** @param onLate called when the answer comes after its limit, unless too much has happened since */
+  /** @param onLate called when the answer comes after the limit; not for requests so old that they are forgotten */
   begin(
     commandId: number,
     limitMs: number,
     onLate?: (pdu: Pdu) => void,
   ): { readonly sequence: number; readonly answer: Promise<Answer> };
-  /** Hands a response to its request. False if none waits for it: it came too late, or was never asked for. */
+  /** Hands a response to its request, late or not. False if no request is known that it answers. */
   answer(pdu: Pdu): boolean;
-  /** Ends all of them, and those begun later, as lost. */
+  /** Ends all requests, and those begun later, as lost. */
   lose(reason: string): void;
 }
 
 /** Highest sequence_number (§5.1.4); 1 follows. */
 const MAX_SEQUENCE = 0x7fffffff;
 
-/** Requests out of time whose answer is still listened for; the oldest are forgotten first. */
+/** Requests past their limit that are remembered for a late answer; the oldest are forgotten first. */
 const MAX_OVERDUE = 10_000;
 
 interface Waiting {
@@ -47,7 +47,7 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
   let lost: Answer | undefined;
   const alarm = createAlarm(clock, () => giveUp());
 
-  // After a turn of the counter an old request may still hold a number.
+  // When the counter has wrapped, an old request may still hold a number.
   const takeSequence = createCounter(firstSequence, (number) => waiting.has(number) || overdue.has(number));
 
   const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
@@ -55,7 +55,7 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
     resolve(answer);
   };
 
-  /** Ends those whose time is up. */
+  /** Ends the requests whose time is up. */
   const giveUp = () => {
     const nowMs = clock.monotonicMs();
     for (const [sequence, request] of [...waiting]) {
@@ -103,7 +103,7 @@ function createCounter(first: number, isTaken: (number: number) => boolean): () 
   };
 }
 
-/** One timer for all that wait: it rings at the earliest time it was set for. */
+/** One timer for all requests. It rings at the earliest of the times it was set for. */
 function createAlarm(clock: Clock, ring: () => void) {
   let set: { readonly atMs: number; readonly cancel: () => void } | undefined;
   const cancel = () => {

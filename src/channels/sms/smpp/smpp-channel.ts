@@ -1,4 +1,4 @@
-/** The way out through one SMSC: messages become submit_sm, deliver_sm become receipts. */
+/** The SMPP channel: messages become submit_sm; deliver_sm become receipts, and messages from handsets. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type {
@@ -27,10 +27,10 @@ import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-m
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import type { SubmitResult } from "./submit-result.ts";
 
-/** Answers under way are waited for this long when a session is left. */
+/** When a session is left: how long answers under way are waited for. */
 const DRAIN_MS = 10_000;
 
-/** What a send may take beyond its time limits. */
+/** Added to the time limits of a send. */
 const SEND_MARGIN_MS = 5000;
 
 interface SmppChannel {
@@ -44,7 +44,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const config = readSmppConfig(connector);
   if (config instanceof Error) throw config;
   const { clock, random } = deps;
-  const sends = createTally();
+  const sends = createInFlight();
   const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second);
   const part = createPart(deps.share, pace);
@@ -65,7 +65,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       line.serve();
     },
     drainMs: Math.min(DRAIN_MS, config.response_timeout_ms),
-    nobodyWaits: sends.whenNone,
+    nobodyWaits: sends.whenEmpty,
     receiptsStored: inbox.whenEmpty,
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
@@ -82,7 +82,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     sendTimeoutMs: 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
-    send: (message, signal) => sends.during(send(channel, message, signal)),
+    send: (message, signal) => sends.add(send(channel, message, signal)),
     partsOf: (message) => partsOf(message, config),
     ...(config.query_sm && { query: createQuery({ connector, config, line }, deps) }),
     stop: binds.stop,
@@ -90,7 +90,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   };
 }
 
-/** What of the connector's rate is this process's: as much as of its binds. The pace is kept in step with it. */
+/** This process's part of the connector's rate, which is its part of the binds. The pace is kept in step with it. */
 function createPart(share: Share | undefined, pace: Pace): () => number {
   if (!share) return () => 1;
   const part = () => share.held().size / share.of;
@@ -113,13 +113,13 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
   );
   return {
     attach(events: Pick<SessionEvents, "onBound" | "onEnd">): Omit<SessionEvents, "onSlots"> {
-      const door = handsets.open();
+      const fromHandsets = handsets.open();
       return {
         onBound: events.onBound,
         onMessage: (message, acknowledge) =>
-          (isReceipt(message) ? receipts : door).take(message, acknowledge),
+          (isReceipt(message) ? receipts : fromHandsets).take(message, acknowledge),
         onEnd(end) {
-          door.close();
+          fromHandsets.close();
           events.onEnd(end);
         },
       };
@@ -173,21 +173,21 @@ function createQuery(
   return (parts, signal) => queryParts(inquirer, parts, signal);
 }
 
-/** Counts what is under way. */
-function createTally() {
-  const underWay = new Set<Promise<unknown>>();
+/** The sends under way. */
+function createInFlight() {
+  const inFlight = new Set<Promise<unknown>>();
   return {
-    during<T>(work: Promise<T>): Promise<T> {
-      const leave = () => void underWay.delete(work);
-      underWay.add(work);
-      work.then(leave, leave);
+    add<T>(work: Promise<T>): Promise<T> {
+      const remove = () => void inFlight.delete(work);
+      inFlight.add(work);
+      work.then(remove, remove);
       return work;
     },
-    whenNone: async () => void (await Promise.allSettled(underWay)),
+    whenEmpty: async () => void (await Promise.allSettled(inFlight)),
   };
 }
 
-/** What does not mend itself. Whoever watches the status tells it. */
+/** The alarm in the channel's status, set while the SMSC refuses our credentials. */
 function createAlarm() {
   let isSet = false;
   return {
@@ -207,7 +207,7 @@ function tellStatus(
   { status, isNewState }: { status: ChannelStatus; isNewState: boolean },
   deps: ChannelDeps,
 ): void {
-  // A new state is the listener's to tell.
+  // The listener logs every new state.
   if (isNewState) return void deps.onStatus(status);
   const { reason, binds } = status;
   const fields = { connector: connector.id, name: connector.name, binds };
@@ -231,7 +231,7 @@ async function send(
   const due: boolean[] = [];
   for (let part = 0; part < plan.submits; part++) due.push(isToBeSent(message, part));
   const waitMs = senderWaitMs(channel, { message, plan, due });
-  if (waitMs > 0) return putOff(due, waitMs);
+  if (waitMs > 0) return deferDue(due, waitMs);
   const results = await submitMessage(channel.submitter, { message, plan, signal });
   const tried = results.filter((result) => result !== undefined);
   return {
@@ -241,7 +241,7 @@ async function send(
   };
 }
 
-/** As the SMSC wrote it: what its support asks for, and what a receipt that matches nothing is compared with. */
+/** For the timeline, as the SMSC wrote it: its support asks for it, and a receipt that matches nothing can be compared with it. */
 function firstId(results: readonly (SubmitResult | undefined)[]): { provider_message_id?: string } {
   const [id] = results.flatMap((result) =>
     result?.outcome.kind === "sent" ? result.outcome.providerMessageIds.slice(0, 1) : [],
@@ -249,25 +249,17 @@ function firstId(results: readonly (SubmitResult | undefined)[]): { provider_mes
   return id === undefined ? {} : { provider_message_id: id };
 }
 
-/** Segments that were taken are progress: beside them, one that was only put off does not make an attempt count. */
+/** Beside segments that were sent, one that was only put off does not make the attempt count. */
 function countsAsAttempt(results: readonly SubmitResult[]): boolean {
   return results.every(({ counts }) => counts) || results.some((r) => r.counts && r.outcome.kind !== "sent");
 }
 
-/** Repeats are spread by ±10 %: so that none comes before its turn, each is asked back that much later. */
+/** Waits are spread by ±10 %. A message is asked back that much later, so that it never comes before its turn. */
 const NEVER_EARLY = 1 / 0.9;
 
 function senderWaitMs(
   { config, senderPace }: SmppChannel,
-  {
-    message,
-    plan,
-    due,
-  }: {
-    message: Extract<OutgoingMessage, { channel: "sms" }>;
-    plan: SubmitPlan;
-    due: readonly boolean[];
-  },
+  { message, plan, due }: { message: OutgoingSms; plan: SubmitPlan; due: readonly boolean[] },
 ): number {
   const submits = due.filter(Boolean).length;
   if (submits === 0) return 0;
@@ -276,7 +268,8 @@ function senderWaitMs(
   return Math.ceil(senderPace.waitMs({ sender, messageId: message.messageId, segments }) * NEVER_EARLY);
 }
 
-function putOff(due: readonly boolean[], retryAfterMs: number): SendOutcome {
+/** The sender's own rate is used up for now. */
+function deferDue(due: readonly boolean[], retryAfterMs: number): SendOutcome {
   const error = { code: "smpp.sender_rate", message: "the sender is at its rate for now" };
   const deferred: PartOutcome = { kind: "deferred", error, retryAfterMs, isOwnPace: true };
   return { parts: due.map((isDue) => (isDue ? deferred : undefined)), countsAsAttempt: false };

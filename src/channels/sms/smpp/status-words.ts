@@ -1,9 +1,9 @@
 /** command_status (SMPP 3.4 §5.1.3): what it is called, what it means in words, and what we make of it. */
 
 /**
- * throttled: rest, slow down and try again, no attempt used. full: the same without the rest, for it may be one
- * recipient's queue that is full. transient: try again later. session: the bind is at
- * fault, not the message. framing: the peers have lost each other's place in the stream. permanent: never.
+ * throttled: pause, slow down, and try again; no attempt is counted. full: the same without the pause, since only one
+ * recipient's queue may be full. transient: try again later. session: the bind is at fault, not the message. framing: the
+ * two sides no longer agree where a PDU begins. permanent: never try again.
  */
 export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
 
@@ -11,7 +11,7 @@ export interface StatusWord {
   readonly name: string;
   readonly words: string;
   readonly class: StatusClass;
-  /** Where the time to wait is known better here than in the general retry policy. */
+  /** Present where the wait is known better here than by the general retry policy. */
   readonly retryAfterMs?: number;
 }
 
@@ -27,7 +27,7 @@ export const THROTTLE_PAUSE_MS = 1000;
 
 const QUEUE_FULL_WAIT_MS = 30_000;
 
-/** Asking again soon after these cannot help: somebody has to change a password or a setting. */
+/** After these another bind is useless until somebody changes a password or a setting. */
 const CREDENTIAL_FAULTS: ReadonlySet<number> = new Set([0x0e, 0x0f, 0x53]);
 
 type Row = readonly [name: string, words: string, statusClass: StatusClass, retryAfterMs?: number];
@@ -86,17 +86,17 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x102: ["ESME_RSERTYPUNAVAIL", "service type is unavailable", "transient"],
   0x103: ["ESME_RSERTYPDENIED", "service type is denied", "permanent"],
   0x104: ["ESME_RINVDCS", "data coding is invalid", "permanent"],
-  // Of India's DLT scrubbing, which says so in decimal: the platform had no answer, and may have one later.
+  // India's DLT scrubbing, in decimal: its platform had no answer, and may have one later.
   670: ["0x0000029e", "DLT scrubbing failed", "transient"],
 };
 
-/** How long to wait after what a connector itself has put into a class. */
+/** The waits of statuses whose class a connector sets itself. */
 const OWN_WAITS: Partial<Record<StatusClass, number>> = {
   throttled: THROTTLE_PAUSE_MS,
   full: QUEUE_FULL_WAIT_MS,
 };
 
-/** The row of a command_status; `overrides` are a connector's own classes, by number. Unknown ones are permanent. */
+/** What is known of a command_status; unknown ones are permanent. `overrides`: a connector's own classes, by number. */
 export function statusWord(status: number, overrides?: ReadonlyMap<number, StatusClass>): StatusWord {
   const [name, words, tableClass, retryAfterMs] = TABLE[status] ?? unlisted(status);
   const ownClass = overrides?.get(status);

@@ -1,4 +1,4 @@
-/** Longest validity period asked for. SMSCs cap it themselves, most of them far below; two digits of days end at 99. */
+/** Longest validity period that is asked for. SMSCs cap it anyway, most of them far below. */
 const MAX_SECONDS = 30 * 86_400;
 
 /**
