@@ -6,10 +6,10 @@ export function connectorsPage(kinds: readonly ConnectorKind[]): string {
   return ["# Connectors", INTRODUCTION, ...kinds.map(section)].join("\n\n").concat("\n");
 }
 
-const INTRODUCTION = `Made from the schemas of the connector kinds.
+const INTRODUCTION = `Generated from the schemas of the connector kinds.
 
-Each field is an option of \`connectors create\` and \`connectors update\`, with dashes for underscores: \`system_id\` is
-\`--system-id\`. Over HTTP they are the members of \`config\`. Secrets are written like fields, kept sealed and never shown again.`;
+Each field is an option of \`connectors create\` and \`connectors update\`, with dashes instead of underscores: \`system_id\` is
+\`--system-id\`. Over HTTP the fields are the members of \`config\`. Set secrets like fields; they are stored encrypted and never shown again.`;
 
 interface FieldSchema {
   readonly type?: string;

@@ -8,7 +8,7 @@ test("a life cycle is drawn with its starts, its moves and its ends", () => {
 
 ## SMS
 
-Drawn from \`src/core/x.ts\`.
+Generated from \`src/core/x.ts\`.
 
 \`\`\`mermaid
 stateDiagram-v2
@@ -17,7 +17,7 @@ stateDiagram-v2
   sent --> [*]
 \`\`\`
 
-| Status | May become |
+| Status | Next status |
 |---|---|
 | \`queued\` (start) | \`sent\` |
 | \`sent\` | final |

@@ -15,7 +15,9 @@ export function lifeCyclesPage(title: string, cycles: readonly LifeCycle[]): str
 }
 
 function section(cycle: LifeCycle): string {
-  return [`## ${cycle.title}`, `Drawn from \`${cycle.source}\`.`, diagram(cycle), table(cycle)].join("\n\n");
+  return [`## ${cycle.title}`, `Generated from \`${cycle.source}\`.`, diagram(cycle), table(cycle)].join(
+    "\n\n",
+  );
 }
 
 function diagram({ moves, starts }: LifeCycle): string {
@@ -34,5 +36,5 @@ function table({ moves, starts }: LifeCycle): string {
     const name = starts.includes(from) ? `\`${from}\` (start)` : `\`${from}\``;
     return `| ${name} | ${to.length > 0 ? to.map((status) => `\`${status}\``).join(", ") : "final"} |`;
   });
-  return ["| Status | May become |", "|---|---|", ...rows].join("\n");
+  return ["| Status | Next status |", "|---|---|", ...rows].join("\n");
 }

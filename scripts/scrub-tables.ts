@@ -7,9 +7,8 @@ export function scrubCodesPage(codes: readonly ScrubCode[]): string {
   return `${["# DLT scrub codes", INTRODUCTION, table].join("\n\n")}\n`;
 }
 
-const INTRODUCTION = `Made from \`src/channels/sms/dlt-scrub-codes.ts\`. See [dlt.md](dlt.md).
+const INTRODUCTION = `Generated from \`src/channels/sms/dlt-scrub-codes.ts\`. See [dlt.md](dlt.md).
 
-What an Indian operator's scrubbing refuses ends as \`failed\`, with one of these as \`error.code\` on the timeline and in webhooks.
-Operators disagree on 611 to 616 and above 666: there the code is certain and the meaning is not. The receipt as it came stands
-on the timeline (\`raw\`). An operator whose codes are other ones is told to the connector with \`dlt_codes\`, for example
-\`{"5308": "633"}\`.`;
+When an Indian operator's scrubbing rejects a message, the message is \`failed\`, with one of these codes as \`error.code\` on the
+timeline and in webhooks. Operators disagree on 611 to 616 and above 666: there the meaning may differ. The timeline also has the
+original receipt (\`raw\`). If an operator uses other codes, map them in the connector's \`dlt_codes\`, for example \`{"5308": "633"}\`.`;

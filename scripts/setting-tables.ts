@@ -9,14 +9,14 @@ export function settingsPage(settings: Readonly<Record<string, Setting<unknown>>
   return [
     "# Settings",
     INTRODUCTION,
-    ["| Name | Default | May be | For | Meaning |", "|---|---|---|---|---|", ...rows].join("\n"),
+    ["| Name | Default | Value | Level | Meaning |", "|---|---|---|---|---|", ...rows].join("\n"),
   ]
     .join("\n\n")
     .concat("\n");
 }
 
-const INTRODUCTION = `Made from \`src/core/records/settings.ts\`.
+const INTRODUCTION = `Generated from \`src/core/records/settings.ts\`.
 
-\`settings get\` shows them as they are, \`settings set NAME VALUE\` changes one, \`settings set NAME\` puts it back to its default.
-With \`--account ID\` they are those of one account, and go over the instance's. Those marked \`instance\` can be set only
-there. A change is in effect within a second.`;
+\`settings get\` shows the current values, \`settings set NAME VALUE\` changes one, \`settings set NAME\` resets it to its default.
+With \`--account ID\` these commands work on the settings of one account, which override those of the instance. Settings marked
+\`instance\` exist only for the instance. A change takes effect within a second.`;

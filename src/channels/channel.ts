@@ -165,7 +165,7 @@ export const MAX_PER_SECOND = Type.Optional(
   Type.Number({
     exclusiveMinimum: 0,
     maximum: 100_000,
-    description: "Segments (SMS) or emails a second at the most; absent: without limit",
+    description: "Most segments (SMS) or emails per second; absent: no limit",
   }),
 );
 

@@ -31,8 +31,8 @@ function find(written: string): ScrubCode | undefined {
   return BY_NAME.get(OTHER_NAMES[name] ?? name);
 }
 
-const RE_REGISTER = "look at its state on the DLT portal and have it renewed";
-const ASK_PROVIDER = "ask your provider, whose chain of telemarketers it concerns";
+const RE_REGISTER = "check its state on the DLT portal and renew it";
+const ASK_PROVIDER = "ask your provider: it concerns their chain of telemarketers";
 const CHAIN = "bind the chain on the DLT portal and give the connector the same dlt_chain_ids";
 
 /**
@@ -90,7 +90,7 @@ const ROWS: readonly (readonly [code: number, name: string, reason: string, hint
     633,
     "TEMPLATE_NOT_MATCHED",
     "text does not match the template",
-    "import the template anew and compare word by word",
+    "import the template again and compare word by word",
   ],
   [
     634,
@@ -122,7 +122,7 @@ const ROWS: readonly (readonly [code: number, name: string, reason: string, hint
     "blocked by the recipient's preference (DND)",
     "send no promotional messages there",
   ],
-  [651, "", "outside the hours for promotional messages", "keep dlt_promotional_hours to 10:00-21:00"],
+  [651, "", "outside the hours for promotional messages", "set dlt_promotional_hours to 10:00-21:00"],
   [660, "CONSENT_FAILED", "consent failed", "register the recipient's consent on the DLT portal"],
   [670, "SCRUBBING_FAILED", "scrubbing failed", "send again: the platform had no answer"],
 ];

@@ -6,6 +6,6 @@ export const OWN_DLT_CODES = Type.Record(
   Type.String({ pattern: "^\\d{3}$" }),
   {
     default: {},
-    description: "What this provider's own error codes mean, by DLT scrub code, for example 5308: 633",
+    description: "Maps this provider's own error codes to DLT scrub codes, for example 5308: 633",
   },
 );

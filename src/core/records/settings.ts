@@ -10,33 +10,35 @@ export type { Setting } from "./setting-kinds.ts";
 
 export const SETTINGS = {
   idempotency: choice(["replay", "strict"], {
-    description: "Same Idempotency-Key, other body: replay the first answer, or refuse with 422.",
+    description: "Same Idempotency-Key with a different body: replay the first answer, or refuse with 422.",
   }),
   batch_duplicates: choice(["send", "once"], {
-    description: "A number that stands twice in a batch: send twice, or once under one message id.",
+    description: "A number that is twice in a batch: send two messages, or one message with one id.",
   }),
   on_unconfirmed: choice(["resend", "hold"], {
-    description: "An attempt whose answer was lost: send again, or hold until a receipt or the window's end.",
+    description:
+      "An attempt whose answer was lost: send again, or hold until a receipt arrives or the delivery window ends.",
   }),
   dlt_variable_max_length: integer(40, {
     min: 1,
     max: 1000,
-    description: "Longest value of a template variable to Indian numbers, in characters.",
+    description: "Longest value of a template variable in SMS to Indian numbers, in characters.",
   }),
   dlt_promotional_hours: hours("10:00-21:00", {
     description:
-      "When promotional messages may go to Indian numbers, in Asia/Kolkata; others wait till then.",
+      "Hours in Asia/Kolkata when promotional messages to Indian numbers may be sent; at other times they wait.",
   }),
   default_dlt_entity_id: text(/^\d{8,30}$/, {
     expected: "8 to 30 digits",
-    description: "DLT entity id used where neither request, template nor sender names one.",
+    description: "DLT entity id used if request, template and sender name none.",
   }),
   keep_bodies: flag(false, {
-    description: "Keep message bodies and texts until retention ends, instead of wiping them once sent.",
+    description:
+      "Keep message bodies and texts until retention ends, instead of wiping them once no attempt can need them.",
   }),
   sms_transliterate: flag(false, {
     description:
-      "Write typographic quotes, dashes, … and ₹ plainly where nothing else keeps a text out of GSM-7, which costs less.",
+      "Replace typographic quotes, dashes, … and ₹ with plain characters if the text then fits GSM-7, which costs less.",
   }),
   sms_default_window_seconds: integer(86_400, {
     min: 5,
@@ -46,52 +48,51 @@ export const SETTINGS = {
   email_window_hours: integer(48, {
     min: 1,
     max: 168,
-    description: "How long an email that cannot be delivered is tried.",
+    description: "Delivery window of an email: how long delivery is retried.",
   }),
   hard_bounce_suppression_days: integer(0, {
     min: 0,
     max: 3_650,
-    description: "How long an address that does not exist is not written to again; 0 is for ever.",
+    description: "How long an address stays suppressed after a hard bounce; 0: forever.",
   }),
   suppress_after_soft_bounce_days: integer(3, {
     min: 0,
     max: 30,
     description:
-      "On how many different days an address bounces for a while (mailbox full) until it is suppressed; 0 is never.",
+      "Number of different days with soft bounces (mailbox full) after which an address is suppressed; 0: never.",
   }),
   soft_bounce_suppression_days: integer(30, {
     min: 1,
     max: 3_650,
-    description: "How long such an address is then not written to.",
+    description: "How long an address stays suppressed after soft bounces.",
   }),
   rate_limit_per_key: integer(0, {
     min: 0,
     max: 1_000_000,
-    description: "Requests per second of one API key; 0 is without limit.",
+    description: "Requests per second of one API key; 0: no limit.",
   }),
   rate_limit_per_account: integer(0, {
     min: 0,
     max: 1_000_000,
-    description: "Requests per second of one account; 0 is without limit.",
+    description: "Requests per second of one account; 0: no limit.",
   }),
   ...INBOUND_SETTINGS,
   ...ALARM_SETTINGS,
   push_rate_limit: integer(50, {
     min: 0,
     max: 1_000_000,
-    description: "Push requests per second of one client address and account; 0 is without limit.",
+    description: "Push requests per second from one client address for one account; 0: no limit.",
   }),
   push_rate_burst: integer(500, {
     min: 1,
     max: 1_000_000,
-    description: "Push requests one client address and account may make at once.",
+    description: "Burst of push requests from one client address for one account.",
   }),
   webhook_allowed_ranges: text(
     { test: (given) => given.split(",").every(isIpRange) },
     {
       expected: "addresses or CIDR ranges separated by commas",
-      description:
-        "Private or reserved addresses that webhooks may be delivered to all the same; unset: none.",
+      description: "Private or reserved addresses to which webhooks may be delivered; unset: none.",
       scope: "instance",
     },
   ),
@@ -99,8 +100,7 @@ export const SETTINGS = {
     { test: (given) => certificatesIn(given).length > 0 },
     {
       expected: "one or more certificates (PEM)",
-      description:
-        "Certificate authorities that webhooks' receivers are trusted by, besides the public ones.",
+      description: "Certificate authorities trusted for webhook receivers, in addition to the public ones.",
       scope: "instance",
     },
   ),
@@ -108,8 +108,7 @@ export const SETTINGS = {
     { test: (given) => given.split(",").every(isNameServer) },
     {
       expected: "addresses separated by commas, each with or without a port",
-      description:
-        "Resolvers that domains are verified with and webhooks' hosts looked up; unset: the machine's own.",
+      description: "DNS servers used to verify domains and look up webhook hosts; unset: the machine's own.",
       scope: "instance",
     },
   ),
@@ -118,27 +117,27 @@ export const SETTINGS = {
     {
       expected: "the name of a host",
       description:
-        "Host whose bounce listener domains point their return path at; unset: bounces go to each domain's own mail server.",
+        "Host of the bounce listener, the target of each domain's return path; unset: bounces go to each domain's own mail server.",
       scope: "instance",
     },
   ),
   domain_grace_days: integer(7, {
     min: 1,
     max: 90,
-    description: "How long a verified domain whose DNS records are gone may still be sent from.",
+    description: "How long a verified domain may still send after its DNS records disappear.",
     scope: "instance",
   }),
   receipt_overdue_after_minutes: integer(60, {
     min: 1,
     max: 10_080,
     description:
-      "How long an SMS may be without a delivery receipt until it is flagged, and its provider asked where that is possible.",
+      "Time after which a missing delivery receipt is flagged as overdue, and queried if the connector can.",
     scope: "instance",
   }),
   public_url: text(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*[^\s/?#])?$/, {
     expected: "an http:// or https:// URL without a slash at the end",
     description:
-      "Where providers reach this service with delivery callbacks; unset: they are asked for none.",
+      "Public URL of this service, for delivery callbacks and unsubscribe links; unset: no callbacks are requested.",
     scope: "instance",
   }),
 } as const;

@@ -34,72 +34,75 @@ export const mxConfigSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "What we call ourselves: a domain name in ASCII, or an address in brackets; absent: the machine's name. " +
-        "It should lead to our address, and our address to it.",
+        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name. " +
+        "Forward and reverse DNS of the name and the sending address should match.",
     }),
   ),
   ip: Type.Optional(
     Type.Enum(FAMILIES, {
       type: "string",
       default: "any",
-      description: "Which addresses of a mail host are used; of `any`, IPv4 comes first.",
+      description: "Which addresses of a mail host are used; `any` tries IPv4 first.",
     }),
   ),
   mta_sts: Type.Optional(
     Type.Boolean({
       default: true,
-      description: "Keep to the MTA-STS policies that domains publish (RFC 8461).",
+      description: "Follow the MTA-STS policies that domains publish (RFC 8461).",
     }),
   ),
   ca: Type.Optional(
     Type.String({
       maxLength: 65_536,
-      description: "PEM certificates that MTA-STS trusts in place of the system's.",
+      description: "PEM certificates that MTA-STS trusts instead of the system's.",
     }),
   ),
   allowed_ranges: Type.Optional(
     Type.Array(Type.String({ maxLength: 64 }), {
       maxItems: 50,
-      description:
-        "Addresses or ranges (10.0.0.0/8) that may be connected to although they are private or reserved.",
+      description: "Private or reserved addresses or ranges (10.0.0.0/8) to which connections are allowed.",
     }),
   ),
-  port: number("port", [1, 65_535], "Where mail hosts are spoken to; another one only for tests."),
-  mta_sts_port: number("mta_sts_port", [1, 65_535], "Where policies are read; another one only for tests."),
-  max_connections: number("max_connections", [1, 10_000], "Messages on their way at a time."),
+  port: number("port", [1, 65_535], "SMTP port of mail hosts; change it only for tests."),
+  mta_sts_port: number(
+    "mta_sts_port",
+    [1, 65_535],
+    "HTTPS port of MTA-STS policies; change it only for tests.",
+  ),
+  max_connections: number("max_connections", [1, 10_000], "Messages sent at the same time."),
   max_connections_per_domain: number(
     "max_connections_per_domain",
     [1, 1_000],
-    "Messages to one domain at a time.",
+    "Messages to one domain at the same time.",
   ),
   max_connections_per_host: number(
     "max_connections_per_host",
     [1, 1_000],
-    "Connections to one mail host at a time, whatever the domain.",
+    "Connections to one mail host at the same time, for all domains together.",
   ),
-  max_per_second_per_domain: rate("Messages a second to one domain; absent: without limit."),
-  max_per_second_per_host: rate("Messages a second to one mail host; absent: without limit."),
+  max_per_second_per_domain: rate("Most messages per second to one domain; absent: no limit."),
+  max_per_second_per_host: rate("Most messages per second to one mail host; absent: no limit."),
   max_messages_per_connection: number(
     "max_messages_per_connection",
     [1, 100_000],
-    "Then a new connection is made.",
+    "After this many, a new connection is opened.",
   ),
-  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "For a connection, the greeting and TLS."),
-  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "For the host's first words."),
+  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "Limit for connection, greeting and TLS."),
+  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "Limit for the host's greeting."),
   response_timeout_ms: number(
     "response_timeout_ms",
     [100, 1_800_000],
-    "Longest silence of a host, the reply to the message included.",
+    "Longest wait for any reply, including the reply to the message.",
   ),
   send_timeout_ms: number(
     "send_timeout_ms",
     [1_000, 3_600_000],
-    "Longest time for one message, all its domains and hosts included.",
+    "Limit for one message, with all its domains and hosts.",
   ),
   idle_timeout_ms: number(
     "idle_timeout_ms",
     [100, 3_600_000],
-    "A connection that has nothing to do is closed after this time.",
+    "An idle connection is closed after this time.",
   ),
   max_per_second: MAX_PER_SECOND,
 });

@@ -34,17 +34,17 @@ export const smtpConfigSchema = Type.Object({
   tls: Type.Optional(
     Type.Enum(TLS_MODES, {
       type: "string",
-      description: "Absent: `required` where a `username` is set, else `opportunistic`.",
+      description: "Absent: `required` if `username` is set, else `opportunistic`.",
     }),
   ),
   ca: Type.Optional(
-    Type.String({ maxLength: 65_536, description: "PEM certificates to trust in place of the system's." }),
+    Type.String({ maxLength: 65_536, description: "PEM certificates to trust instead of the system's." }),
   ),
   username: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: "AUTH with this name and the secret `password`.",
+      description: "Name for AUTH; the secret is `password`.",
     }),
   ),
   ehlo_name: Type.Optional(
@@ -52,55 +52,52 @@ export const smtpConfigSchema = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "What we call ourselves: a domain name in ASCII, or an address in brackets; absent: the machine's name.",
+        "Name sent in EHLO: an ASCII domain name, or an address in brackets; absent: the machine's name.",
     }),
   ),
   provider: Type.Optional(
     Type.Enum([...MAIL_PROVIDERS], {
       type: "string",
       description:
-        "Whose relay it is: its webhooks are then taken at `callback_url`. SendGrid and Resend sign them with the secret `webhook_secret`.",
+        "The relay's provider, whose webhooks arrive at `callback_url`. SendGrid and Resend sign them with the secret `webhook_secret`.",
     }),
   ),
   sns_topic_arn: Type.Optional(
     Type.String({
       pattern: "^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:[0-9]{12}:[A-Za-z0-9_.-]{1,256}$",
-      description: "SES: the topic of its notifications. Subscriptions to it are confirmed, to others not.",
+      examples: ["arn:aws:sns:eu-west-1:123456789012:mail"],
+      description: "SES: the topic of its notifications. Only subscriptions to this topic are confirmed.",
     }),
   ),
   sign: Type.Optional(
     Type.Boolean({
       default: true,
       description:
-        "Sign with the domain's DKIM keys; not so for a relay that rewrites Date or Message-ID and signs by itself.",
+        "Sign with the domain's DKIM keys; use false for a relay that rewrites Date or Message-ID and signs itself.",
     }),
   ),
-  max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at a time."),
+  max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at the same time."),
   max_messages_per_connection: number(
     "max_messages_per_connection",
     [1, 100_000],
-    "Then a new connection is made.",
+    "After this many, a new connection is opened.",
   ),
   connect_timeout_ms: number(
     "connect_timeout_ms",
     [100, 600_000],
-    "For the name, the connection, the greeting and TLS together.",
+    "Limit for name lookup, connection, greeting and TLS together.",
   ),
-  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "For the server's first words."),
+  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "Limit for the server's greeting."),
   response_timeout_ms: number(
     "response_timeout_ms",
     [100, 1_800_000],
-    "Longest silence of the server, the reply to the message included.",
+    "Longest wait for any reply, including the reply to the message.",
   ),
-  send_timeout_ms: number(
-    "send_timeout_ms",
-    [1_000, 3_600_000],
-    "Longest time for one message, everything included.",
-  ),
+  send_timeout_ms: number("send_timeout_ms", [1_000, 3_600_000], "Limit for one message in total."),
   idle_timeout_ms: number(
     "idle_timeout_ms",
     [100, 3_600_000],
-    "A connection that has nothing to do is closed after this time.",
+    "An idle connection is closed after this time.",
   ),
   max_per_second: MAX_PER_SECOND,
 });

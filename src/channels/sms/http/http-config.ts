@@ -18,55 +18,67 @@ export const httpConfigSchema = Type.Object({
   provider: Type.Unsafe<ProviderName>(
     Type.Enum([...PROVIDER_NAMES], {
       type: "string",
-      description: "`custom`: described by `gateway`",
+      description: "The gateway; `custom` is described in `gateway`",
     }) as TSchema,
   ),
   base_url: Type.Optional(
     Type.String({
       maxLength: 255,
       pattern: "^https?://[^\\s/?#@{}]+(/[^\\s?#{}]*[^\\s/?#{}])?$",
-      description: "infobip, kannel: where the interface is; others: instead of the public one",
+      examples: ["https://gateway.example:8443/path"],
+      description: "infobip, kannel: URL of the API; others: overrides the public URL",
     }),
   ),
-  sender: setting("Sender of messages that name none"),
+  sender: setting("Sender of messages without one"),
   account_sid: setting("twilio: Account SID"),
-  messaging_service_sid: setting("twilio: Messaging Service that picks the sender, instead of the message's"),
+  messaging_service_sid: setting("twilio: Messaging Service that chooses the sender"),
   auth_id: setting("plivo: Auth ID"),
   userid: setting("gupshup: account number"),
   username: setting("kannel: name of the sendsms-user"),
-  smsc: setting("kannel: route to this smsc-id"),
+  smsc: setting("kannel: send through this smsc-id"),
   template_ids: Type.Optional(
     Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 255 }), {
-      description: "msg91: its template id by DLT template id or by ours",
+      description: "msg91: maps a DLT template id or a Postrider template id to MSG91's",
     }),
   ),
   variable_prefix: Type.Optional(
-    Type.String({ maxLength: 32, default: "VAR", description: "msg91: variable 1 is VAR1 in its templates" }),
+    Type.String({
+      maxLength: 32,
+      default: "VAR",
+      description: "msg91: prefix of variable names: variable 1 is VAR1",
+    }),
   ),
   signature_method: Type.Optional(
     Type.Unsafe<(typeof SIGNATURE_METHODS)[number]>(
       Type.Enum([...SIGNATURE_METHODS], {
         type: "string",
-        description: "vonage: how callbacks are signed, with the secret signature_secret",
+        description: "vonage: how callbacks are signed; the secret is signature_secret",
       }) as TSchema,
     ),
   ),
-  callback_username: setting("infobip: callbacks come with this name and the secret callback_password"),
+  callback_username: setting("infobip: user name of callbacks; the secret is callback_password"),
   max_in_flight: Type.Integer({
     default: 20,
     minimum: 1,
     maximum: 1000,
-    description: "Requests without an answer",
+    description: "Unanswered requests allowed",
   }),
-  connect_timeout_ms: milliseconds(10_000, { minimum: 100, maximum: 60_000 }, "For name, connection and TLS"),
+  connect_timeout_ms: milliseconds(
+    10_000,
+    { minimum: 100, maximum: 60_000 },
+    "For name lookup, connection and TLS",
+  ),
   response_timeout_ms: milliseconds(
     30_000,
     { minimum: 100, maximum: 300_000 },
-    "For a request and its answer",
+    "Limit for a request and its answer",
   ),
-  tls_verify: Type.Boolean({ default: true, description: "False accepts any certificate" }),
+  tls_verify: Type.Boolean({ default: true, description: "false: accept any certificate" }),
   tls_ca: Type.Optional(
-    Type.String({ maxLength: 65_536, description: "PEM of the authority, where it is not a public one" }),
+    Type.String({
+      maxLength: 65_536,
+      description: "PEM of the certificate authority, if it is not a public one",
+    }),
   ),
   max_per_second: MAX_PER_SECOND,
   dlt_codes: OWN_DLT_CODES,

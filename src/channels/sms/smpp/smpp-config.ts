@@ -30,16 +30,18 @@ const dltFields = {
   dlt_entity_tag: tag(0x1400, "TLV of the DLT entity id"),
   dlt_template_tag: tag(0x1401, "TLV of the DLT template id"),
   dlt_chain_tag: tag(0x1402, "TLV of the DLT chain hash"),
-  dlt_chain_ids: Type.Array(Type.String({ pattern: CHAIN_ID }), {
+  dlt_chain_ids: Type.Array(Type.String({ pattern: CHAIN_ID, examples: ["entity", "1101234567890123456"] }), {
     default: [],
     maxItems: 20,
     description:
-      "Entity, aggregators and delivery telemarketer in the order of the chain, whose hash is sent; `entity` stands for " +
+      "Ids of the chain whose hash is sent, in order: entity, aggregators, delivery telemarketer; `entity` stands for " +
       "the entity id of the message",
   }),
-  dlt_order: choice(["entity_first", "template_first"], { description: "Which DLT TLV comes first" }),
+  dlt_order: choice(["entity_first", "template_first"], {
+    description: "Which of the two DLT TLVs comes first",
+  }),
   dlt_codes: OWN_DLT_CODES,
-  dlt_nul_terminated: Type.Boolean({ default: false, description: "Ends the DLT TLVs with a NUL" }),
+  dlt_nul_terminated: Type.Boolean({ default: false, description: "Terminates the DLT TLVs with a NUL" }),
 };
 
 const STATUS_CLASSES = [
@@ -57,45 +59,53 @@ export const smppConfigSchema = Type.Object({
   port: Type.Integer({ default: 2775, minimum: 1, maximum: 65_535 }),
   system_id: Type.String({ minLength: 1, maxLength: 64 }),
   bind: choice(["transceiver", "transmitter_receiver"], {
-    description: "One session for both ways, or one for each",
+    description: "One session for both directions, or one for each",
   }),
   binds: Type.Integer({
     default: 1,
     minimum: 1,
     maximum: 32,
-    description: "Sessions, or pairs of them, side by side",
+    description: "Number of parallel sessions, or pairs of sessions",
   }),
   system_type: Type.String({ default: "", maxLength: 12 }),
-  address_range: Type.String({ default: "", maxLength: 40, description: "address_range of the bind" }),
+  address_range: Type.String({ default: "", maxLength: 40, description: "address_range in the bind" }),
   tls: Type.Boolean({ default: false }),
-  tls_verify: Type.Boolean({ default: true, description: "False accepts any certificate" }),
-  tls_ca: Type.Optional(Type.String({ description: "PEM of the authority, where it is not a public one" })),
+  tls_verify: Type.Boolean({ default: true, description: "false: accept any certificate" }),
+  tls_ca: Type.Optional(
+    Type.String({ description: "PEM of the certificate authority, if it is not a public one" }),
+  ),
   tls_server_name: Type.Optional(
-    Type.String({ description: "Name in the certificate, where it is not the host" }),
+    Type.String({ description: "Name in the certificate, if it is not `host`" }),
   ),
   window: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 1000,
-    description: "submit_sm without an answer, on each session",
+    description: "Unanswered submit_sm allowed on each session",
   }),
-  response_timeout_ms: milliseconds(60_000, { minimum: 1000, maximum: 300_000 }, "For an answer of the SMSC"),
-  enquire_link_ms: milliseconds(30_000, { minimum: 1000, maximum: 600_000 }, "Silence before enquire_link"),
-  source_addr: Type.Optional(
-    Type.String({ maxLength: 20, description: "Sender of messages that name none" }),
+  response_timeout_ms: milliseconds(
+    60_000,
+    { minimum: 1000, maximum: 300_000 },
+    "How long to wait for an answer of the SMSC",
   ),
-  source_ton: octet("Instead of the one that fits the sender"),
-  source_npi: octet("Instead of the one that fits the sender"),
+  enquire_link_ms: milliseconds(
+    30_000,
+    { minimum: 1000, maximum: 600_000 },
+    "Silence after which enquire_link is sent",
+  ),
+  source_addr: Type.Optional(Type.String({ maxLength: 20, description: "Sender of messages without one" })),
+  source_ton: octet("Overrides the value that fits the sender"),
+  source_npi: octet("Overrides the value that fits the sender"),
   dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
-  dest_plus: Type.Boolean({ default: false, description: "Writes numbers with their +" }),
+  dest_plus: Type.Boolean({ default: false, description: "Sends numbers with a leading +" }),
   concat: choice(["udh8", "udh16", "sar", "payload"], {
     description:
-      "How a long message goes out: segments with a header of 8 or 16 bit reference, segments with SAR parameters, " +
-      "or whole, in message_payload",
+      "How a long message is sent: in segments with an 8-bit or 16-bit reference in the header, in segments with SAR " +
+      "parameters, or whole in message_payload",
   }),
   default_alphabet: choice(["gsm7", "ascii", "latin1"], {
-    description: "How this SMSC reads text in its default data coding",
+    description: "Alphabet of this SMSC's default data coding",
   }),
   default_data_coding: Type.Integer({
     default: 0,
@@ -111,19 +121,19 @@ export const smppConfigSchema = Type.Object({
   }),
   user_message_reference: Type.Boolean({
     default: false,
-    description: "Sends a reference with every segment, which some SMSCs repeat in receipts",
+    description: "Sends a reference with every segment; some SMSCs repeat it in receipts",
   }),
   query_sm: Type.Boolean({
     default: false,
-    description: "The SMSC may be asked about messages whose receipt does not come",
+    description: "Query the SMSC about messages whose receipt does not arrive",
   }),
   registered_delivery: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
   validity_period: Type.Boolean({
     default: true,
-    description: "Tells the SMSC how long the message is good for",
+    description: "Tells the SMSC how long the message is valid",
   }),
   id_format: choice(["same", "resp_hex_receipt_dec", "resp_dec_receipt_hex"], {
-    description: "Whether receipts write a message id as its submit_sm_resp did, or to another base",
+    description: "Whether receipts write the message id as submit_sm_resp does, or in another base",
   }),
   ...dltFields,
   max_per_second: MAX_PER_SECOND,
@@ -131,7 +141,7 @@ export const smppConfigSchema = Type.Object({
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 100_000,
-      description: "Segments a second of one sender at the most; absent: without limit",
+      description: "Most segments per second from one sender; absent: no limit",
     }),
   ),
   status_classes: Type.Record(
@@ -139,7 +149,7 @@ export const smppConfigSchema = Type.Object({
     Type.Union(STATUS_CLASSES.map((name) => Type.Literal(name))),
     {
       default: {},
-      description: "What this SMSC means by a command_status, for example 0x00000401: transient",
+      description: "Meaning of this SMSC's command_status values, for example 0x00000401: transient",
     },
   ),
 });
