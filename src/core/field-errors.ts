@@ -98,11 +98,12 @@ class Problems implements ErrorCollector {
 
   addEntry(field: string, { index, total, at, reason, summary }: BadEntry): void {
     this.arrays ??= new Map();
-    const array: BadEntries = this.arrays.get(field) ?? { bad: new Set(), ways: new Map(), total, at: [] };
+    const array: BadEntries = this.arrays.get(field) ?? { bad: new Map(), ways: new Map(), total };
     this.arrays.set(field, array);
-    array.bad.add(index);
+    const problems = array.bad.get(index) ?? [];
+    array.bad.set(index, problems);
+    problems.push([at, reason]);
     array.ways.set(summary, (array.ways.get(summary) ?? new Set()).add(index));
-    if (array.bad.size <= MAX_LISTED_ENTRIES) array.at.push([at, reason]);
   }
 
   summarise(field: string, summary: Summary): void {
@@ -122,7 +123,7 @@ class Problems implements ErrorCollector {
     const listed = new Map(this.fields);
     for (const [field, array] of this.arrays ?? []) {
       if (!listed.has(field)) listed.set(field, this.summaryOf(field, array));
-      for (const [at, reason] of array.at) if (!listed.has(at)) listed.set(at, reason);
+      for (const [at, reason] of firstProblems(array)) if (!listed.has(at)) listed.set(at, reason);
     }
     return Object.fromEntries(listed);
   }
@@ -134,12 +135,20 @@ class Problems implements ErrorCollector {
   }
 }
 
+type Problem = readonly [at: string, reason: string];
+
 interface BadEntries {
-  readonly bad: Set<number>;
+  /** What is wrong with each, by its index. */
+  readonly bad: Map<number, Problem[]>;
   /** The bad ones by their own summary. */
   readonly ways: Map<Summary | undefined, Set<number>>;
   readonly total: number;
-  readonly at: [string, string][];
+}
+
+/** Of the first bad entries as they stand in the body, whichever was found first. */
+function firstProblems({ bad }: BadEntries): readonly Problem[] {
+  const inOrder = [...bad].sort(([index], [other]) => index - other);
+  return inOrder.slice(0, MAX_LISTED_ENTRIES).flatMap(([, problems]) => problems);
 }
 
 function plainSummary(bad: number, total: number): string {

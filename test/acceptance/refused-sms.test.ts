@@ -24,6 +24,17 @@ async function openLive(api: RunningApi) {
 }
 
 onEveryStore((start) => {
+  test("of a batch's bad entries the first 20 are listed, in the order of the batch, whatever is wrong with each", async () => {
+    await using api = await start();
+    const { refused } = await openLive(api);
+    const to = Array.from({ length: 45 }, (_, index) => [NOWHERE, INDIAN, "x", INDIAN, null][index % 5]);
+    const details = await refused({ to });
+    const bad = to.flatMap((entry, index) => (entry === INDIAN ? [] : [`to.${index}`]));
+    expect(Object.keys(details).filter((name) => name.startsWith("to."))).toEqual(bad.slice(0, 20));
+    expect(details.to).toContain("18 of 45");
+    expect(details.to).toContain("9 of 45");
+  });
+
   test("an unknown template, sender and entity are told along with what is wrong with the body itself", async () => {
     await using api = await start();
     const { accountId, refused } = await openLive(api);
