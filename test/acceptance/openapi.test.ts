@@ -126,6 +126,51 @@ onEveryStore((start) => {
     expect((await api.post("/v1/sms/messages", over)).status).toBe(400);
   });
 
+  test("the examples of bodies work as they stand, those of push with the ids of an account and its app", async () => {
+    await using api = await start();
+    const { accountId } = api.caller;
+    const app = await api.add("pushApps", { accountId, name: "app", platforms: ["fcm"] });
+    const { paths } = (await api.get("/openapi.json")).json;
+    const example = (path: string) => paths[path].post.requestBody.content["application/json"].example;
+    await api.add("contacts", { accountId, externalId: example("/v1/push/identify").external_id });
+    const own = { account_id: accountId, app_id: app.id };
+    for (const [path, over, status] of [
+      ["/v1/sms/messages", {}, 202],
+      ["/v1/sms/send", {}, 202],
+      ["/v1/emails/messages", {}, 202],
+      ["/v1/push/register", own, 201],
+      ["/v1/push/identify", own, 200],
+    ] as const) {
+      const answer = await api.post(path, { ...example(path), ...over });
+      expect([path, answer.status, answer.json.details]).toEqual([path, status, undefined]);
+    }
+  });
+
+  test("an enumeration says that it is one of strings, as generators of clients want it", async () => {
+    await using api = await start();
+    const { text } = await api.get("/openapi.json");
+    const untyped: unknown[] = [];
+    JSON.parse(text, (_, value) => {
+      if (Array.isArray(value?.enum) && value.type !== "string") untyped.push(value);
+      return value;
+    });
+    expect(untyped).toEqual([]);
+  });
+
+  test("a refusal's example names a field of its own endpoint, and no endpoint is said to refuse what it does not", async () => {
+    await using api = await start();
+    const { paths } = (await api.get("/openapi.json")).json;
+    const { "400": refused, ...others } = paths["/v1/push/register"].post.responses;
+    const shown = refused.content["application/json"].example;
+    const { status, json } = await api.post("/v1/push/register", {});
+    expect({ code: status, details: json.details }).toMatchObject({
+      code: shown.code,
+      details: shown.details,
+    });
+    expect(others).not.toContainKey("422");
+    expect(paths["/v1/sms/messages"].post.responses).toContainKey("422");
+  });
+
   test("delivery events are described as webhooks", async () => {
     await using api = await start();
     const { webhooks } = (await api.get("/openapi.json")).json;

@@ -1,4 +1,5 @@
-import type { FieldErrors } from "../../core/field-errors.ts";
+import type { TSchema } from "typebox";
+import { type FieldErrors, NOT_AN_OBJECT } from "../../core/field-errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import {
   idempotencyKeyReused,
@@ -21,14 +22,16 @@ type Json = Readonly<Record<string, unknown>>;
 export function errorResponses(endpoint: Endpoint): Readonly<Record<string, DescribedRefusal>> {
   const refusals = [
     ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
-    ...(endpoint.request ? [validationFailed({ to: "required" })] : []),
+    ...(endpoint.request ? [validationFailed(bodyProblem(endpoint.request.schema))] : []),
     ...(endpoint.request || endpoint.rawBody
       ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()]
       : []),
     ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
     ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
-    ...(endpoint.idempotent ? [requestInProgress(), idempotencyKeyReused()] : []),
+    ...(endpoint.idempotent ? [requestInProgress()] : []),
+    // A choice of the account, and the push endpoints scope keys by the body.
+    ...(endpoint.idempotent && endpoint.auth === "api-key" ? [idempotencyKeyReused()] : []),
     internalError(),
     serviceUnavailable(),
   ];
@@ -38,6 +41,11 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
 function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {
   const [name = ""] = Object.keys(query);
   return "limit" in query ? { limit: "must be a whole number from 1 to 200" } : { [name]: "required" };
+}
+
+function bodyProblem(schema: TSchema): FieldErrors {
+  const [field] = (schema as { required?: readonly string[] }).required ?? [];
+  return field === undefined ? NOT_AN_OBJECT : { [field]: "required" };
 }
 
 interface DescribedRefusal extends Json {

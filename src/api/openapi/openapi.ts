@@ -1,5 +1,6 @@
 /** `/openapi.json`: generated from the endpoints that are routed and the schemas that validate. */
 import Type, { type TSchema } from "typebox";
+import { isObject } from "../../core/field-errors.ts";
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { errorResponses } from "./openapi-errors.ts";
@@ -22,10 +23,16 @@ export function openApiEndpoint(
     auth: "none",
     responses: { 200: { description: "The document." } },
     handle() {
-      written ??= JSON.stringify(describe(endpoints, deps));
+      written ??= JSON.stringify(describe(endpoints, deps), withTypeOfWords);
       return new Response(written, { headers: { "Content-Type": "application/json" } });
     },
   };
+}
+
+/** A list of words is one of strings, which generators of clients do not see unless it says so. */
+function withTypeOfWords(_name: string, value: unknown): unknown {
+  if (!isObject(value) || !Array.isArray(value.enum) || value.type !== undefined) return value;
+  return value.enum.every((word) => typeof word === "string") ? { type: "string", ...value } : value;
 }
 
 function describe(
@@ -54,10 +61,12 @@ function describe(
 
 const DESCRIPTION =
   "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
-  "`X-Request-Id`; every error has the body `Error`. A connection serves one request after the other: what is sent " +
+  "`X-Request-Id`; every error has the body `Error`. Of what is answered 503 nothing was accepted, unless `details.outcome` is " +
+  "`unknown`: then a repeat is safe only with the same `Idempotency-Key`. A connection serves one request after the other: what is sent " +
   "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
   "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +
-  "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed.";
+  "beyond all measure (413) is refused before it is a request: without a body, and the connection is closed. With a " +
+  "method that no standard knows it is closed without an answer.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 
 const SECURITY_SCHEMES = {
@@ -181,12 +190,13 @@ function responseHeaders(status: number, { idempotent = false }: Endpoint): Json
   };
 }
 
-/** Titled schemas are described once, by name. */
+/** Titled schemas are described once, by name. The example of a whole body stands beside it, where pages that try it out look. */
 function contentOf(
   { schema, mediaType = "application/json" }: { schema: TSchema; mediaType?: string | undefined },
   schemas: Map<string, TSchema>,
 ): Json {
-  return { [mediaType]: { schema: referenced(schema, schemas) } };
+  const [example] = (schema as { examples?: readonly unknown[] }).examples ?? [];
+  return { [mediaType]: { schema: referenced(schema, schemas), ...(example !== undefined && { example }) } };
 }
 
 function referenced(schema: TSchema, schemas: Map<string, TSchema>): unknown {

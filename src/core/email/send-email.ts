@@ -96,7 +96,17 @@ export const SendEmailBody = Type.Object(
     ),
     ...deliveryOptionFields,
   },
-  { title: "SendEmail" },
+  {
+    title: "SendEmail",
+    examples: [
+      {
+        from: { email: "shop@example.com", name: "Example Shop" },
+        to: [{ email: "asha@example.com", name: "Asha Rao" }],
+        subject: "Your order has shipped",
+        body_text: "It will be with you on Friday.",
+      },
+    ],
+  },
 );
 
 /** Everything about the body that needs no database, the same in both modes. `now` is Unix milliseconds. */

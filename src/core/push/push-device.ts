@@ -50,7 +50,20 @@ export const RegisterDeviceBody = Type.Object(
     locale: attribute("Device locale.", "en-IN"),
     timezone: attribute("Device timezone, IANA name.", "Asia/Kolkata"),
   },
-  { title: "RegisterDevice" },
+  {
+    title: "RegisterDevice",
+    examples: [
+      {
+        account_id: "0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10",
+        app_id: "0190a5c4-7b1e-7c3a-9f00-3c9e6f7a8b21",
+        platform: "fcm",
+        token: "cXyzAbC123:APA91bExampleOfARegistrationToken",
+        device_id: "5f2c9b1e-device",
+        locale: "en-IN",
+        timezone: "Asia/Kolkata",
+      },
+    ],
+  },
 );
 
 export const IdentifyUserBody = Type.Object(
@@ -67,7 +80,16 @@ export const IdentifyUserBody = Type.Object(
       Type.String({ maxLength: 256, description: "The application's own user id, to look up the contact." }),
     ),
   },
-  { title: "IdentifyUser" },
+  {
+    title: "IdentifyUser",
+    examples: [
+      {
+        account_id: "0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10",
+        device_id: "5f2c9b1e-device",
+        external_id: "user-4821",
+      },
+    ],
+  },
 );
 
 /**

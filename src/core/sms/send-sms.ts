@@ -113,7 +113,12 @@ export const SendSmsBody = Type.Object(
     ),
     ...deliveryOptionFields,
   },
-  { title: "SendSms" },
+  {
+    title: "SendSms",
+    examples: [
+      { to: "+919876543210", dlt_template_id: "1107161234567890123", variables: { "1": "Asha", "2": 4821 } },
+    ],
+  },
 );
 
 /** Everything about the body that needs no database. Errors name every problem at once. `now` is Unix milliseconds. */
