@@ -12,6 +12,8 @@ const Letter = Type.Object({
   copies: Type.Optional(Type.Integer({ minimum: 5, maximum: 9 })),
   platform: Type.Optional(Type.Enum(["apns", "fcm", "web"])),
   notes: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  code: Type.Optional(Type.String({ pattern: "^[0-9]{3}$" })),
+  topic: Type.Optional(Type.String({ pattern: "^arn:", examples: ["arn:aws:sns"] })),
   values: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number()]), maxProperties: 2 }),
   ),
@@ -50,6 +52,14 @@ describe("checking a body by its schema", () => {
   test("null in an optional field is absent", () => {
     const parsed = checkBody(Letter, { ...good, copies: null, from: { email: "a@b.c", name: null } });
     expect(parsed).toEqual({ value: good });
+  });
+
+  test("text that does not fit its pattern is refused, with what would fit where the schema has an example", () => {
+    expect(errorsOf({ ...good, code: "12", topic: "sns" })).toEqual({
+      code: "must match ^[0-9]{3}$",
+      topic: "must look like arn:aws:sns",
+    });
+    expect(errorsOf({ ...good, code: "123", topic: "arn:x" })).toEqual({});
   });
 
   test("unknown fields are ignored", () => {

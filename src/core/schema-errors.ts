@@ -41,6 +41,9 @@ interface Schema {
   readonly maxItems?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly pattern?: string;
+  /** What fits the pattern: a caller reads one sooner than the pattern. */
+  readonly examples?: readonly unknown[];
   readonly minimum?: number;
   readonly maximum?: number;
 }
@@ -147,7 +150,9 @@ function scalarProblem(schema: Schema, value: unknown): string | undefined {
     return `must be one of ${schema.enum.join(", ")}`;
   }
   if (typeof value === "number") return rangeProblem(schema, value);
-  return typeof value === "string" ? lengthProblem(schema, value) : undefined;
+  return typeof value === "string"
+    ? (lengthProblem(schema, value) ?? patternProblem(schema, value))
+    : undefined;
 }
 
 function rangeProblem(
@@ -163,6 +168,11 @@ function lengthProblem({ minLength = 0, maxLength = Infinity }: Schema, text: st
   if (text.length < minLength) return "must not be empty";
   const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
   return isTooLong ? `must be at most ${maxLength} characters` : undefined;
+}
+
+function patternProblem({ pattern, examples }: Schema, text: string): string | undefined {
+  if (pattern === undefined || new RegExp(pattern, "u").test(text)) return undefined;
+  return examples ? `must look like ${examples.join(" or ")}` : `must match ${pattern}`;
 }
 
 function codePoints(text: string): number {

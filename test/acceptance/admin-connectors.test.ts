@@ -50,6 +50,27 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
+    test("of text that has to have a form, what has it is shown, beside every other problem", async () => {
+      const make = async (kind: string, config: object) =>
+        (await admin.call("POST", "connectors", { kind, config })).json.details;
+      const mail = { host: "a.example", port: 0, provider: "ses", sns_topic_arn: "mail" };
+      expect(await make("smtp", mail)).toEqual({
+        "config.port": "must be from 1 to 65535",
+        "config.sns_topic_arn": "must look like arn:aws:sns:eu-west-1:123456789012:mail",
+      });
+      const sms = { host: "a.example", system_id: "acme", dlt_chain_ids: ["entity", "12"] };
+      expect(await make("smpp", { ...sms, window: 0, dlt_codes: { "5308": "scrubbed" } })).toEqual({
+        "config.window": "must be from 1 to 1000",
+        "config.dlt_chain_ids": "1 of 2 entries is invalid",
+        "config.dlt_chain_ids.1": "must look like entity or 1101234567890123456",
+        "config.dlt_codes.5308": expect.stringContaining("must match pattern"),
+      });
+      const classes = { host: "a.example", system_id: "acme", status_classes: { "1025": "transient" } };
+      expect(await make("smpp", classes)).toEqual({
+        "config.status_classes": expect.stringContaining("for example 0x00000401"),
+      });
+    });
+
     test("every problem of a configuration is reported at once, each under its name", async () => {
       const config = { port: "x", use_tls: "yes", flavour: "sour", hosts: [1], prot: 1, password: 7 };
       const { status, json } = await admin.call("POST", "connectors", { kind: "test", name: "", config });

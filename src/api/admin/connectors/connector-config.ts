@@ -54,7 +54,7 @@ function judgeConfig(
     noteUnknown(kind, config, problems);
     for (const [field, reason] of Object.entries(problems.list())) found.add(field, reason);
   });
-  if (found.isEmpty()) noteRest(kind, config, found);
+  noteRest(kind, config, found);
   if (found.isEmpty()) {
     for (const [field, reason] of Object.entries(kind.problems?.({ config, secrets }) ?? {}))
       found.add(field, reason);
@@ -80,16 +80,23 @@ function noteUnknown(kind: ConnectorKind, config: Record<string, unknown>, error
   }
 }
 
-/** What only the full schema can tell: literals, patterns, names of maps. */
+/** What only the full schema can tell, of fields that nothing is said of yet: literals, what is in maps. */
 function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
   const full = withDefaults(kind, config);
   if (Value.Check(kind.config, full)) return;
+  const said = Object.keys(errors.list());
   for (const { instancePath, message } of Value.Errors(kind.config, full)) {
     const field = instancePath.slice(1).replaceAll("/", ".");
+    if (said.some((other) => isWithin(other, field) || isWithin(field, other))) continue;
     const top = (kind.config as TObject).properties[field];
     const choices = top && literalsOf(top);
     errors.add(field || "config", choices ? `must be one of ${choices.join(", ")}` : message);
   }
+}
+
+/** The fields and all that is in them: the whole, of which the name is empty, too. */
+function isWithin(field: string, whole: string): boolean {
+  return whole === "" || field === whole || field.startsWith(`${whole}.`);
 }
 
 function literalsOf(schema: TSchema): readonly string[] | undefined {

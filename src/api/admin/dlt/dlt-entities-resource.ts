@@ -23,7 +23,6 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
       judge({ sound, errors }, account) {
         judge(sound.entity_id, errors, account?.mode);
-        judgeEntries(sound, errors);
       },
       toRecord: (given, { id, now }) =>
         present({
@@ -46,7 +45,6 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
       async judge({ sound, errors }, { accountId }) {
         judge(sound.entity_id, errors, (await records.find("accounts", { id: accountId }))?.mode);
-        judgeEntries(sound, errors);
       },
       toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
     }),
@@ -63,36 +61,21 @@ const entityId = Type.String({
 const NO_BLANKS = "^\\S+$";
 const CALLABLE = "^\\+?[0-9][0-9 -]+$";
 
-interface Entries {
-  readonly whitelisted_urls?: readonly (string | undefined)[] | undefined;
-  readonly callback_numbers?: readonly (string | undefined)[] | undefined;
-}
-
-/** Patterns are described by the schema, and judged here. */
-function judgeEntries(
-  { whitelisted_urls: urls = [], callback_numbers: numbers = [] }: Entries,
-  errors: ErrorCollector,
-): void {
-  const fits = (pattern: string) => {
-    const whole = new RegExp(pattern);
-    return (entry: string | undefined) => entry === undefined || whole.test(entry);
-  };
-  if (!urls.every(fits(NO_BLANKS))) errors.add("whitelisted_urls", "must be links without blanks");
-  if (!numbers.every(fits(CALLABLE))) errors.add("callback_numbers", "must be numbers: digits, blanks and -");
-}
-
 const optional = {
   name: Type.Optional(givenFields.name),
   status: givenFields.status,
   whitelisted_urls: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 500, pattern: NO_BLANKS }), {
-      maxItems: 1000,
-      description:
-        "Beginnings of the links that are registered; values of `{#url#}` must begin with one. Absent: not known",
-    }),
+    Type.Array(
+      Type.String({ minLength: 1, maxLength: 500, pattern: NO_BLANKS, examples: ["https://example.com/"] }),
+      {
+        maxItems: 1000,
+        description:
+          "Beginnings of the links that are registered; values of `{#url#}` must begin with one. Absent: not known",
+      },
+    ),
   ),
   callback_numbers: Type.Optional(
-    Type.Array(Type.String({ minLength: 3, maxLength: 20, pattern: CALLABLE }), {
+    Type.Array(Type.String({ minLength: 3, maxLength: 20, pattern: CALLABLE, examples: ["1800 123 4567"] }), {
       maxItems: 1000,
       description:
         "Call-back numbers that are registered; values of `{#cbn#}` must be one. Absent: not known",

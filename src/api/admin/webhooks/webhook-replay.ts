@@ -116,7 +116,7 @@ async function toSelection(
 
 const target = Type.Object({
   account_id: shownFields.account_id,
-  url: Type.String({ minLength: 1, maxLength: 2_048, pattern: "^https://" }),
+  url: Type.String({ minLength: 1, maxLength: 2_048, description: "Must start with https://" }),
 });
 
 function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {

@@ -47,7 +47,9 @@ export type ReceiptWord = (typeof RECEIPT_WORDS)[number];
 
 const rowSchema = Type.Object(
   {
-    http: Type.Optional(Type.String({ pattern: "^[1-5](\\d\\d|xx)$", description: "`202` or `4xx`" })),
+    http: Type.Optional(
+      Type.String({ pattern: "^[1-5](\\d\\d|xx)$", examples: ["202", "4xx"], description: "`202` or `4xx`" }),
+    ),
     from: Type.Optional(sourceSchema),
     is: Type.Optional(Type.Array(Type.String(), { maxItems: 200, description: "Absent: anything at all" })),
     outcome: oneOf(ANSWER_WORDS, "What that says of the message"),

@@ -21,6 +21,7 @@ export const smppConnectorKind: ConnectorKind = {
   problems: ({ config }) => ({
     ...authorityProblem("tls_ca", config.tls_ca),
     ...serverNameProblem(config.tls_server_name),
+    ...statusClassProblem(config.status_classes),
   }),
   open: openSmppChannel,
   slots,
@@ -32,6 +33,14 @@ function serverNameProblem(name: unknown): Record<string, string> {
   return typeof name === "string" && isIP(name.replace(/%.*/, "")) !== 0
     ? { tls_server_name: "must be a name; of a certificate for an address, set `host` to that address alone" }
     : {};
+}
+
+/** A name that is no command_status would otherwise silently do nothing. */
+function statusClassProblem(classes: unknown): Record<string, string> {
+  const names = typeof classes === "object" && classes !== null ? Object.keys(classes) : [];
+  return names.every((name) => /^0x[0-9a-fA-F]{1,8}$/.test(name))
+    ? {}
+    : { status_classes: "must name each command_status in hexadecimal, for example 0x00000401" };
 }
 
 /** A slot is a bind, or a pair of them. */
