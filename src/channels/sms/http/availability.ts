@@ -3,21 +3,21 @@ import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
 import { createProviderHealth } from "./provider-health.ts";
 
-/** How many requests may go out now. */
+/** Limits the requests in flight: to `maxInFlight`, to one while the provider is on trial, to none while it rests. */
 export interface Availability {
   start(): void;
   free(): number;
-  /** A place for one request; `undefined` where there is none. */
+  /** A place for one request; `undefined` if none is free. */
   take(): Place | undefined;
-  /** Milliseconds until the provider has had the rest it is given, if any. */
+  /** Milliseconds that the provider still rests; 0 if it does not. */
   restMs(): number;
   status(): ChannelStatus;
-  /** Gives out no more places, and resolves when all are back, or after `drainMs`. */
+  /** Gives out no more places. Resolves when all are back, or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
 
 export interface Place {
-  /** With what came of it, which says how it is with the provider. */
+  /** `judgement`: what came of the request, and so what it says about the provider. */
   giveBack(judgement: Judgement | undefined): void;
 }
 
@@ -73,7 +73,7 @@ export function createAvailability({
   };
 }
 
-/** Resolves when what `wait` was given is called, or after `limitMs`. */
+/** Resolves when the function that `wait` is given has been called, or after `limitMs`. */
 function within(clock: Clock, limitMs: number, wait: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(limitMs, resolve);

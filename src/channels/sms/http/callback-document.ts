@@ -2,7 +2,7 @@ import { isObject } from "../../../core/field-errors.ts";
 import type { CallbackRequest } from "../../channel.ts";
 import { parseJson } from "./parse-json.ts";
 
-/** What a callback says, whatever form it came in: fields of a query or a form are members of an object. */
+/** The content of a callback, in whatever form it came: fields of a query or a form are members of an object. */
 export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
   if (request.method === "GET") return withJson(fieldsOf(queryOf(request.url)), jsonField);
   const type = request.headers.get("content-type") ?? "";
@@ -11,7 +11,7 @@ export function documentOf(request: CallbackRequest, jsonField: string | undefin
   return withJson({ ...fieldsOf(queryOf(request.url)), ...fieldsOf(request.body) }, jsonField);
 }
 
-/** The fields of a form or a query; of several with one name, the last. */
+/** The fields of a form or a query; of several with the same name, the last one. */
 export function fieldsOf(encoded: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(encoded));
 }
@@ -26,7 +26,7 @@ function withJson(fields: Record<string, string>, jsonField: string | undefined)
   return text === undefined ? fields : parsed(text);
 }
 
-/** `undefined` for what is no JSON, or no document. */
+/** `undefined` if it is not JSON, or neither an object nor an array. */
 function parsed(text: string): unknown {
   const document = parseJson(text);
   return isObject(document) || Array.isArray(document) ? document : undefined;

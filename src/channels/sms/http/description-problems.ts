@@ -1,4 +1,4 @@
-/** What the schema cannot say of a description: placeholders, pointers, expressions, and what belongs together. */
+/** Problems of a description that its schema cannot express: placeholders, pointers, patterns, fields that need each other. */
 import type { CallbackDescription, Gateway, SendDescription, Source } from "./gateway.ts";
 import { HTTP_SECRETS } from "./http-config.ts";
 import { isPlaceholder } from "./message-values.ts";
@@ -7,8 +7,8 @@ import { sourceProblem } from "./source.ts";
 import { templateProblem } from "./template.ts";
 
 /**
- * Secrets that would stand in a header and cannot, by name: every message would be refused for them. A line end that
- * came along with a key is the commonest.
+ * Secrets that would be put into a header and cannot be, by name: every message would be refused for them. Most often a
+ * line end was pasted along with a key.
  */
 export function secretProblems(
   { send: { auth, headers = {} } }: Gateway,
@@ -22,7 +22,7 @@ export function secretProblems(
   );
 }
 
-/** By field below `gateway`, in words; empty when the description is good. */
+/** Problems by field (`gateway.send.url`), in words; empty when there are none. */
 export function descriptionProblems({ send, answer, callback, check }: Gateway): Record<string, string> {
   return Object.fromEntries([
     ...sendProblems(send),
@@ -77,10 +77,7 @@ function bodyProblems({ method = "POST", form, json }: SendDescription): readonl
 
 function authProblems({ auth }: SendDescription): readonly Problem[] {
   if (!auth) return [];
-  const needed = { basic: "username", header: "name", query: "name", bearer: undefined }[auth.kind] as
-    | "username"
-    | "name"
-    | undefined;
+  const needed = NEEDED_BY_AUTH[auth.kind];
   return [
     ...templateAt("gateway.send.auth.value", auth.value),
     ...templateAt("gateway.send.auth.username", auth.username ?? ""),
@@ -88,6 +85,8 @@ function authProblems({ auth }: SendDescription): readonly Problem[] {
     ...(auth.kind === "header" && auth.name ? headerNameAt("gateway.send.auth.name", auth.name) : []),
   ];
 }
+
+const NEEDED_BY_AUTH = { basic: "username", header: "name", query: "name", bearer: undefined } as const;
 
 function callbackProblems(callback: CallbackDescription, answer: Gateway["answer"]): readonly Problem[] {
   const at = "gateway.callback";
@@ -162,7 +161,7 @@ function headerProblem(name: string | undefined): string | undefined {
   return name === undefined || HEADER_NAME.test(name) ? undefined : "header is no name of a header";
 }
 
-/** What cannot be written would fail every callback, and the provider would repeat them in vain. */
+/** An answer that cannot be written would fail every callback, and the provider would repeat them in vain. */
 function answerAt(field: string, answer: CallbackDescription["answer"]): readonly Problem[] {
   const isGood = isHeaderValue(answer?.content_type ?? "");
   return isGood ? [] : [[`${field}.content_type`, "must be printable ASCII without line ends"]];

@@ -12,7 +12,7 @@ export interface ProviderWords {
 const MAX_CODE = 64;
 const MAX_TEXT = 255;
 
-/** `twilio.21211`, and the provider's own words, cut to size and without full numbers. */
+/** An error with a code like `twilio.21211` and the provider's own words, cut to length and without full numbers. */
 export function providerError({ provider, code, text, otherwise }: ProviderWords): MessageError {
   const word = code === undefined ? "" : tidyCode(code);
   return {
@@ -21,7 +21,7 @@ export function providerError({ provider, code, text, otherwise }: ProviderWords
   };
 }
 
-/** The error behind a code that DLT scrubbing refuses with: one of the connector's own or, `isDlt`, of the platforms. */
+/** The error that a DLT scrubbing code stands for: one of the connector's own codes or, with `isDlt`, one of the platforms'. */
 export function scrubError(
   code: string | undefined,
   { isDlt, own }: { readonly isDlt: boolean; readonly own: OwnCodes },

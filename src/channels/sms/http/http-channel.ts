@@ -1,4 +1,4 @@
-/** The way out through an HTTP gateway. One SMS is one request and one part: the provider splits it. */
+/** The HTTP gateway channel. One SMS is one request and one part: the provider splits it into segments. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { type Channel, type ChannelDeps, callbackPath, type OutgoingMessage } from "../../channel.ts";
@@ -7,20 +7,20 @@ import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { CALLBACK_TOKEN, type HttpConfig, readHttpConfig } from "./http-config.ts";
 import { type Judgement, judgeExchange, notTried, refused } from "./judge-answer.ts";
-import { airOf, valuesOf } from "./message-values.ts";
+import { estimateSegments, valuesOf } from "./message-values.ts";
 import { gatewayOf } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
 
-/** Answers under way are waited for this long when the channel stops. */
+/** When the channel stops: how long answers under way are waited for. */
 const DRAIN_MS = 10_000;
 
-/** What a send may take beyond its time limit. */
+/** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
 
-/** A message that was barred comes back so long after the connector is tried again. */
+/** After a provider refused us with one message, another one is the next try; the first comes back this long after it. */
 const GIVE_WAY_MS = 5_000;
 
-/** Repeats are spread by ±10 %. */
+/** Waits are spread by ±10 %. A message is asked back that much later, so that it never comes before its turn. */
 const NEVER_EARLY = 1 / 0.9;
 
 interface HttpChannel {
@@ -105,7 +105,7 @@ async function attempt(
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
 }
 
-/** It may be the message that is at fault: another one is to show how it is with the connector, if there is any. */
+/** Makes way for another message: this one may be the reason why the provider refused us. */
 function givingWay(judgement: Judgement | undefined, restMs: number): Judgement | undefined {
   const { outcome, reaction } = judgement ?? {};
   if (outcome?.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
@@ -114,7 +114,7 @@ function givingWay(judgement: Judgement | undefined, restMs: number): Judgement 
   return judgement && { ...judgement, outcome: { ...outcome, retryAfterMs } };
 }
 
-/** A provider that was not told where to report to reports nothing. */
+/** For a provider that was given no callback URL: it reports nothing. */
 function withoutReceipt(judgement: Judgement): Judgement {
   const { outcome } = judgement;
   return outcome.kind === "sent"
@@ -122,7 +122,7 @@ function withoutReceipt(judgement: Judgement): Judgement {
     : judgement;
 }
 
-/** Where the provider is to report to; `undefined` while this service does not know its own address. */
+/** The URL for the provider's reports; `undefined` while this service does not know its public one, an error if it cannot be read. */
 async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise<string | undefined | Error> {
   const token = connector.secrets[CALLBACK_TOKEN];
   if (!gateway.callback || token === undefined) return undefined;
@@ -134,20 +134,20 @@ async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise
   }
 }
 
-/** A message whose parts another connector has counted goes out whole, and all that is open of it shares one fate. */
+/** A message goes out whole. Where another connector has counted its parts, all open ones share the outcome. */
 function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): SendOutcome {
   const parts = openParts(message).map((isOpen): PartOutcome | undefined =>
     isOpen ? judgement?.outcome : undefined,
   );
-  const air = message.channel === "sms" && message.text !== undefined ? airOf(message.text) : undefined;
+  const text = message.channel === "sms" ? message.text : undefined;
   return {
     parts,
     countsAsAttempt: judgement?.counts ?? false,
-    ...(air && judgement && { detail: air }),
+    ...(text !== undefined && judgement && { detail: estimateSegments(text) }),
   };
 }
 
-/** By part; one where none has been counted. */
+/** Whether each part is still to be sent; one part where none have been counted. */
 function openParts({ parts, only }: OutgoingMessage): readonly boolean[] {
   if (parts.length === 0) return [true];
   return parts.map(

@@ -1,4 +1,4 @@
-/** One HTTP request, and what is known of it whatever becomes of it. No redirects, no repeats, no unbounded answers. */
+/** Makes one HTTP request, and tells what is known of it, whatever happens. No redirects, no retries, no unbounded answers. */
 import http from "node:http";
 import https from "node:https";
 import type { Clock } from "../../../core/clock.ts";
@@ -19,14 +19,14 @@ export type Exchange =
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface HttpClient {
-  /** Never rejects. On abort it ends at once. */
+  /** Never rejects. Ends at once on abort. */
   exchange(request: RenderedRequest, signal: AbortSignal): Promise<Exchange>;
-  /** Closes the connections that wait for another request, and those in use. */
+  /** Closes all connections, those in use included. */
   close(): void;
 }
 
 export interface HttpClientOptions {
-  /** For name, connection and TLS. */
+  /** For the name, the connection and TLS. */
   readonly connectTimeoutMs: number;
   /** For all of it, from the first look-up to the last octet of the answer. */
   readonly timeoutMs: number;
@@ -35,7 +35,7 @@ export interface HttpClientOptions {
   readonly ca?: string;
 }
 
-/** Servers close idle connections after 5 s and more; a request that meets such an end would be in doubt. */
+/** Shorter than the 5 s after which servers begin to close idle connections: a request that met such a close would be in doubt. */
 const IDLE_MS = 4_000;
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -53,17 +53,17 @@ export function createHttpClient(clock: Clock, options: HttpClientOptions): Http
   };
 }
 
-interface Surroundings {
+interface ExchangeParts {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly options: HttpClientOptions;
   readonly agents: { readonly http: http.Agent; readonly https: https.Agent };
 }
 
-function exchange(request: RenderedRequest, around: Surroundings): Promise<Exchange> {
-  const { signal, clock, options } = around;
+function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Exchange> {
+  const { signal, clock, options } = parts;
   if (signal.aborted) return Promise.resolve({ kind: "unsent", reason: "cut off before it began" });
-  const outgoing = open(request, around);
+  const outgoing = open(request, parts);
   if (outgoing instanceof Error) return Promise.resolve({ kind: "unsent", reason: outgoing.message });
   return new Promise((resolve) => {
     let isConnected = false;
@@ -84,7 +84,7 @@ function exchange(request: RenderedRequest, around: Surroundings): Promise<Excha
       isConnected = true;
     });
     let isAnswered = false;
-    // Of an answer that is longer than it says, or ends in no way HTTP knows, what came counts.
+    // Once the answer has begun, an error only means that it ended badly: what came of it counts.
     outgoing.on("error", (error) => isAnswered || fail(wordsOf(error)));
     outgoing.on("response", (response) => {
       isAnswered = true;
@@ -94,8 +94,8 @@ function exchange(request: RenderedRequest, around: Surroundings): Promise<Excha
   });
 }
 
-/** An error where the request is none: a header that cannot be written. */
-function open(request: RenderedRequest, { agents }: Surroundings): http.ClientRequest | Error {
+/** Opens the request; an error if it cannot be written, as with an impossible header. */
+function open(request: RenderedRequest, { agents }: ExchangeParts): http.ClientRequest | Error {
   const isTls = request.url.protocol === "https:";
   const length = request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) };
   try {
@@ -109,7 +109,7 @@ function open(request: RenderedRequest, { agents }: Surroundings): http.ClientRe
   }
 }
 
-/** A request is written as soon as its connection stands, and never before. */
+/** Calls `connected` when there is a connection: the request is written then, and never before. */
 function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, connected: () => void): void {
   outgoing.on("socket", (socket) => {
     if (outgoing.reusedSocket) connected();
@@ -117,7 +117,7 @@ function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, c
   });
 }
 
-/** An answer that is too long or breaks off is what came of it: its status has been said. */
+/** Reads an answer. One that is too long or breaks off ends with what has come: its status is known. */
 function read(response: http.IncomingMessage, end: (result: Exchange) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -142,7 +142,7 @@ function headerOf(value: string | readonly string[] | undefined): string | undef
   return typeof value === "string" ? value : value?.[0];
 }
 
-/** `ECONNREFUSED` and its like say enough; messages may hold addresses, and those are fine to show. */
+/** The error's message, else its code. A message may hold addresses, which operators may see. */
 function wordsOf(error: Error): string {
   return error.message || ("code" in error ? String(error.code) : "the connection failed");
 }

@@ -7,22 +7,22 @@ import type { Answer, Exchange } from "./http-client.ts";
 import { parseJson } from "./parse-json.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
 
-/** What one request came to, for the message and for the connector. */
+/** What one request came to: for the message, and for the connector. */
 export interface Judgement {
   readonly outcome: PartOutcome;
-  /** False where it shall not use up the retry budget. */
+  /** False where it must not use up the retry budget. */
   readonly counts: boolean;
-  /** What it says of the connector: that it works, that it has to rest, or that it is of no use; absent: nothing. */
+  /** What it says about the provider: it works, it needs a rest, or it is down. Absent: nothing. */
   readonly reaction?:
     | { readonly kind: "up" }
     | { readonly kind: "rest"; readonly ms: number }
-    /** `isRefused`: it was reached, and says that it will not serve us. */
+    /** `isRefused`: the provider was reached, and refuses to serve us. */
     | { readonly kind: "down"; readonly reason: string; readonly isRefused?: true };
 }
 
 export interface Judging {
   readonly description: AnswerDescription;
-  /** Of the provider, for error codes. */
+  /** The provider's name, for error codes. */
   readonly provider: string;
   readonly dltCodes: OwnCodes;
   readonly messageId: string;
@@ -30,10 +30,10 @@ export interface Judging {
   readonly now: number;
 }
 
-/** A provider that throttles and does not say how long, or says not at all. */
+/** Shortest rest of a provider that throttles. */
 const THROTTLE_REST_MS = 1_000;
 
-/** How soon to come back where the message was not at fault. */
+/** The wait where the message is not at fault. */
 const SOON_MS = 1_000;
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
@@ -46,7 +46,7 @@ export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
   return kind === "lost" ? unconfirmed("http.no_answer", reason) : notSent("http.not_connected", reason);
 }
 
-/** It never reached the wire. */
+/** The request was not sent. */
 export function notTried(code: string, message: string): Judgement {
   return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
 }
@@ -78,7 +78,7 @@ function scrubErrorOf({ description, dltCodes }: Judging, readable: Readable): M
   return scrubError(code, { isDlt: description.dlt_codes === true, own: dltCodes });
 }
 
-/** Scrubbing refuses a message for good, unless its platform had no answer. */
+/** Scrubbing refuses a message for good; except code 670, which says that its platform had no answer. */
 function wordForScrub({ code }: MessageError): "rejected" | "deferred" {
   return code === "dlt.670" ? "deferred" : "rejected";
 }
@@ -111,7 +111,7 @@ function judgeRefusal(
   }
 }
 
-/** An answer that should name the message and does not is no proof that it was taken. */
+/** An answer that should name the message, and does not, is no proof that the message was taken. */
 function judgeSent({ description, messageId }: Judging, readable: Readable): Judgement {
   const found = description.id ? readAll(description.id, readable).filter(Boolean) : [];
   const ids = description.own_id ? [messageId, ...found] : found;
@@ -141,7 +141,7 @@ function fits(status: number, pattern: string): boolean {
     : status === Number(pattern);
 }
 
-/** Where no row of the description holds. Behind a 502 or 504, a server that nobody heard of may have sent it. */
+/** Where no row of the description fits. After a 502 or 504 the server behind the gateway may have sent it. */
 const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   401: "barred",
   402: "barred",
@@ -156,7 +156,7 @@ const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   504: "unconfirmed",
 };
 
-/** By the first digit. A redirect is not followed: the connector's address is wrong. */
+/** By the first digit. Redirects are not followed: with one, the connector's URL is wrong. */
 const BY_CLASS: Readonly<Record<number, AnswerWord>> = {
   2: "sent",
   3: "barred",

@@ -2,7 +2,7 @@ import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import type { Lookup } from "./template.ts";
 
-/** Placeholders that stand for one value each; `secret.`, `config.` and `variables.` have names behind the dot. */
+/** Placeholders for one value each. Beside them there are `secret.`, `config.` and `variables.`, each with a name behind the dot. */
 const PLACEHOLDERS = [
   "to",
   "to_digits",
@@ -25,19 +25,19 @@ const PLACEHOLDERS = [
 type Placeholder = (typeof PLACEHOLDERS)[number];
 
 /** What a connector adds to a message's own values. */
-export interface Surroundings {
+export interface ConnectorValues {
   readonly config: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
   /** Sender of messages that name none. */
   readonly sender: string | undefined;
-  /** The provider's own ids of templates, by DLT template id or ours. */
+  /** The provider's own template ids, by DLT template id or by ours. */
   readonly templateIds: Readonly<Record<string, string>>;
   readonly callbackUrl: string | undefined;
 }
 
-/** The values behind the placeholders of a message. Text that is not well-formed Unicode is made so. */
-export function valuesOf(message: OutgoingSms, surroundings: Surroundings): Lookup {
-  const values = messageValues(message, surroundings);
+/** The values of a message's placeholders. Text that is not well-formed Unicode is made so. */
+export function valuesOf(message: OutgoingSms, connector: ConnectorValues): Lookup {
+  const values = messageValues(message, connector);
   return (name) => {
     const dot = name.indexOf(".");
     const value = dot < 0 ? own(values, name) : inGroup(name.slice(0, dot), name.slice(dot + 1));
@@ -45,13 +45,13 @@ export function valuesOf(message: OutgoingSms, surroundings: Surroundings): Look
   };
 
   function inGroup(group: string, name: string): unknown {
-    if (group === "secret") return own(surroundings.secrets, name);
-    return group === "config" ? own(surroundings.config, name) : own(message.content.variables ?? {}, name);
+    if (group === "secret") return own(connector.secrets, name);
+    return group === "config" ? own(connector.config, name) : own(message.content.variables ?? {}, name);
   }
 }
 
-/** The values that hold without a message, for `check`. */
-export function valuesOfConnector({ config, secrets }: Pick<Surroundings, "config" | "secrets">): Lookup {
+/** The values that need no message, for `check`. */
+export function valuesOfConnector({ config, secrets }: Pick<ConnectorValues, "config" | "secrets">): Lookup {
   return (name) => {
     const [group = "", member = ""] = name.split(".", 2);
     const value =
@@ -64,35 +64,35 @@ export function isPlaceholder(name: string): boolean {
   return PLACEHOLDERS.some((known) => known === name) || /^(secret|config)\.\w+$|^variables\.\d+$/.test(name);
 }
 
-/** What a text becomes on the air, as far as we can tell: the provider splits it. */
-export function airOf(text: string): { readonly encoding: string; readonly segments: number } {
+/** How many segments a text makes, and in which encoding; an estimate, since the provider splits it. */
+export function estimateSegments(text: string): { readonly encoding: string; readonly segments: number } {
   const { encoding, parts } = segmentSms(text);
   return { encoding, segments: parts.length };
 }
 
 function messageValues(
   message: OutgoingSms,
-  { sender, templateIds, callbackUrl }: Surroundings,
+  { sender, templateIds, callbackUrl }: ConnectorValues,
 ): Readonly<Record<Placeholder, string | number | undefined>> {
   const { content, text } = message;
-  const air = text === undefined ? undefined : airOf(text);
+  const estimate = text === undefined ? undefined : estimateSegments(text);
   const dltTemplateId = content.resolved?.dltTemplateId ?? content.dltTemplateId;
-  const ours = content.templateId === undefined ? undefined : own(templateIds, content.templateId);
-  const theirs = dltTemplateId === undefined ? undefined : own(templateIds, dltTemplateId);
+  const byOurId = content.templateId === undefined ? undefined : own(templateIds, content.templateId);
+  const byDltId = dltTemplateId === undefined ? undefined : own(templateIds, dltTemplateId);
   const validityMs = Math.max(1000, message.remainingMs);
   return {
     to: message.to,
     to_digits: message.to.replace(/^\+/, ""),
     from: message.from ?? content.resolved?.from ?? content.from ?? sender,
     text,
-    encoding: air?.encoding,
-    segments: air?.segments,
+    encoding: estimate?.encoding,
+    segments: estimate?.segments,
     message_id: message.messageId,
     account_id: message.accountId,
     template_id: content.templateId,
     dlt_template_id: dltTemplateId,
     dlt_entity_id: content.resolved?.dltEntityId ?? content.dltEntityId,
-    provider_template_id: theirs ?? ours ?? dltTemplateId,
+    provider_template_id: byDltId ?? byOurId ?? dltTemplateId,
     callback_url: callbackUrl,
     validity_seconds: Math.floor(validityMs / 1000),
     validity_minutes: Math.max(1, Math.floor(validityMs / 60_000)),

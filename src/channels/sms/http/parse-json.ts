@@ -1,9 +1,9 @@
-/** More digits than a number here holds. */
+/** More digits than a JavaScript number holds exactly. */
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * A JSON document; `undefined` for what is none. Whole numbers that no number here can hold are given as the text they
- * are written in: they are ids of messages, and two of them would become the same.
+ * Parses JSON; `undefined` if it is none. Integers that a JavaScript number cannot hold exactly are given as text, digit
+ * by digit: they are message ids, and rounding would make two of them the same.
  */
 export function parseJson(text: string): unknown {
   try {

@@ -2,16 +2,16 @@ import type { Clock } from "../../../core/clock.ts";
 import type { ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
 
-/** How it is with a provider. There is no session to lose: what its last answers said is all that is known. */
+/** Whether a provider works. There is no session to watch: all that is known comes from its latest answers. */
 export interface ProviderHealth {
   status(): ChannelStatus;
   start(): void;
   stop(): void;
-  /** It has asked for rest, or could not be reached. */
+  /** It has throttled us or could not be reached, and is left alone for a while. */
   isResting(): boolean;
-  /** Milliseconds of that which are left. */
+  /** Milliseconds that it still rests; 0 if it does not. */
   restMs(): number;
-  /** It was down, and one message has to show whether it still is. */
+  /** It was down: one message at a time, until one gets an answer. */
   isOnTrial(): boolean;
   learn(reaction: Judgement["reaction"]): void;
 }
@@ -21,15 +21,15 @@ type Down = Extract<NonNullable<Judgement["reaction"]>, { kind: "down" }>;
 interface HealthDeps {
   readonly clock: Clock;
   readonly onStatus: (status: ChannelStatus) => void;
-  /** It has rested. */
+  /** Called when a rest is over. */
   readonly onRested: () => void;
 }
 
-/** A provider that cannot be reached or refuses us is tried again after this time, doubling; each try is one message. */
+/** A provider that cannot be reached or refuses us rests this long, doubling with each try. A try is one message. */
 const FIRST_DOWN_MS = 1_000;
 const LONGEST_DOWN_MS = 60_000;
 
-/** A provider may put one message off for longer; the others try before. */
+/** A provider may ask for a longer wait. That holds for the message; others are tried after this. */
 const LONGEST_REST_MS = 300_000;
 
 const RESTING = { perSecond: 0, isReduced: true };
@@ -61,7 +61,7 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
   return {
     status() {
       const status = state.get();
-      // Others shall take the messages meanwhile.
+      // A reduced rate lowers the connector's health, so that others take its messages meanwhile.
       return status.state === "up" && rest.isOn() ? { ...status, rate: RESTING } : status;
     },
     start: () => state.turn("up"),
@@ -74,15 +74,18 @@ export function createProviderHealth({ clock, onStatus, onRested }: HealthDeps):
     isOnTrial: () => isOnTrial,
     learn(reaction) {
       if (reaction === undefined) return;
-      // Those that were under way with the first one say nothing new.
-      if (reaction.kind === "down") return void (rest.isOn() || goDown(reaction));
+      if (reaction.kind === "down") {
+        // While it rests, these are answers to requests that were already under way: they say nothing new.
+        if (!rest.isOn()) goDown(reaction);
+        return;
+      }
       comeUp();
       if (reaction.kind === "rest") rest.begin(reaction.ms);
     },
   };
 }
 
-/** The longest rest it was given so far counts. */
+/** A time until which nothing is sent. A rest that would end earlier than the current one changes nothing. */
 function createRest(clock: Clock, onOver: () => void) {
   let untilMs = Number.NEGATIVE_INFINITY;
   let cancel = () => {};
@@ -100,7 +103,7 @@ function createRest(clock: Clock, onOver: () => void) {
   };
 }
 
-/** The state, of which every change is told, once. */
+/** The state; every change of it is reported once. */
 function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
   let status: ChannelStatus = { state: "stopped", since: clock.now() };
   let refusal: string | undefined;
@@ -108,7 +111,7 @@ function createState(clock: Clock, onStatus: HealthDeps["onStatus"]) {
     get(): ChannelStatus {
       return refusal === undefined ? status : { ...status, reason: refusal, alarm: "credentials_refused" };
     },
-    /** Why it will not serve us; that outlasts the rests between tries. */
+    /** Why the provider refuses us. Shown until an answer says otherwise, rests between tries included. */
     refuse(reason: string | undefined) {
       refusal = reason;
     },

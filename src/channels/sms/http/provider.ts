@@ -1,9 +1,9 @@
 import type { Gateway } from "./gateway.ts";
 import type { HttpConfig, HttpSecret } from "./http-config.ts";
 
-/** A provider whose public interface is known: what it needs to be told, and its description. */
+/** A provider whose interface is described in `providers/`: which settings it needs, and the description they make. */
 export interface Provider {
-  /** Its public interface; absent: `base_url` is one of its needs. */
+  /** URL of its public interface; absent: `base_url` must be set. */
   readonly baseUrl?: string;
   readonly needs: readonly (keyof HttpConfig)[];
   readonly needsSecrets: readonly HttpSecret[];
@@ -11,7 +11,7 @@ export interface Provider {
 }
 
 export interface ProviderSettings {
-  /** `base_url`, or the provider's public one; without a slash at the end. */
+  /** The setting `base_url`, or the provider's own; without a slash at the end. */
   readonly baseUrl: string;
   readonly config: HttpConfig;
   hasSecret(name: HttpSecret): boolean;

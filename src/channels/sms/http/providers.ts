@@ -21,7 +21,7 @@ const PROVIDERS: Readonly<Record<Exclude<ProviderName, "custom">, Provider>> = {
   vonage,
 };
 
-/** The description a connector works by; `undefined` where its configuration names none. */
+/** The description that a connector works by; `undefined` for `custom` without one. */
 export function gatewayOf(config: HttpConfig, secrets: Connector["secrets"]): Gateway | undefined {
   if (config.provider === "custom") return config.gateway;
   const provider = PROVIDERS[config.provider];
@@ -32,7 +32,7 @@ export function gatewayOf(config: HttpConfig, secrets: Connector["secrets"]): Ga
   });
 }
 
-/** What a provider must be told and was not, by field. */
+/** Settings and secrets that the provider needs and that are not set: an error for each, by field. */
 export function missingSettings(
   config: HttpConfig,
   secrets: Connector["secrets"],

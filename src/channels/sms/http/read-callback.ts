@@ -10,7 +10,7 @@ import { isInbound, toReceivedSms } from "./read-inbound.ts";
 import { type Readable, readFirst, resolvePointer } from "./source.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
-/** Reports of one callback; more than a body has room for. */
+/** Reports read of one callback. */
 const MAX_REPORTS = 10_000;
 
 const MAX_ID = 255;
@@ -23,7 +23,7 @@ export interface CallbackReader {
   readonly dltCodes: OwnCodes;
 }
 
-/** What a provider's request says of messages it took before, if it proves that it is the provider's. */
+/** What a callback says of messages that the provider took before; refused unless it proves that it is the provider's. */
 export function readCallback(reader: CallbackReader, request: CallbackRequest): CallbackReading {
   const { description, connector } = reader;
   if (description.verify && !isAuthentic(description.verify, connector.secrets, request)) {
@@ -124,7 +124,7 @@ function judge(
   return { status, error };
 }
 
-/** Words that nobody knows are `sent`: they prove neither success nor failure. */
+/** An unknown status word is read as `sent`: it proves neither success nor failure. */
 function statusOf(
   { statuses, error_statuses = {} }: CallbackDescription,
   { words, code }: Report,

@@ -5,12 +5,12 @@ import { segmentSms } from "../../../core/sms/sms-segments.ts";
 import type { InboundDescription } from "./gateway.ts";
 import { type Readable, readFirst } from "./source.ts";
 
-/** Longest text that is kept: what 255 segments of GSM-7 hold. */
+/** Characters kept of a text: what 255 segments of GSM-7 hold. */
 const MAX_TEXT = 39_015;
 
 const MAX_ID = 255;
 
-/** Providers repeat for a day or so; their ids are never used again. */
+/** Within this time an id seen before is a repeat. Providers repeat for a day or so, and never use an id twice. */
 const REPEATS_WITHIN_MS = 7 * 24 * 3_600_000;
 
 export interface InboundReport {
@@ -18,13 +18,13 @@ export interface InboundReport {
   readonly receivedAt: number;
 }
 
-/** Whether a report tells of a message from a handset, and not of one of ours. */
+/** Whether a report is about a message from a handset, and not about one of ours. */
 export function isInbound({ when, is }: InboundDescription, report: Readable): boolean {
   const value = readFirst(when, report);
   return value !== undefined && (is === undefined || is.includes(value));
 }
 
-/** `undefined` for one without an id or a sender. */
+/** The message of such a report; `undefined` if it lacks an id or an address. */
 export function toReceivedSms(
   description: InboundDescription,
   report: Readable,

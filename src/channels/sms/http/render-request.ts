@@ -11,7 +11,7 @@ export interface RenderedRequest {
 
 export type Rendered = { readonly request: RenderedRequest } | { readonly error: MessageError };
 
-/** The request that a description makes of a message, or why there is none. Every value is escaped for where it stands. */
+/** The request that a description makes of a message, or why it makes none. Values are escaped for where they are put. */
 export function renderRequest(send: SendDescription, lookup: Lookup): Rendered {
   const missing = send.required?.find((name) => !lookup(name));
   if (missing !== undefined)
@@ -53,7 +53,7 @@ function renderBody(send: SendDescription, lookup: Lookup): { type?: string; bod
   return { type: "application/x-www-form-urlencoded", body };
 }
 
-/** Those whose placeholders all have a value. */
+/** The fields whose placeholders all have a value, filled in. */
 function* fields(
   templates: Readonly<Record<string, string>> | undefined,
   lookup: Lookup,
@@ -64,7 +64,7 @@ function* fields(
   }
 }
 
-/** Printable ASCII: no line ends in it, and so no further header. */
+/** Printable ASCII only: without line ends, a value cannot add a header. */
 export function isHeaderValue(value: string): boolean {
   return /^[\x20-\x7e]*$/.test(value);
 }

@@ -9,16 +9,17 @@ export interface Readable {
   header(name: string): string | undefined;
 }
 
-/** More values than any answer means. */
+/** Values read of one answer; no real one has more. */
 const MAX_VALUES = 5_000;
 
 /**
- * Regular expressions come from the operator, texts from strangers: what they cost together is bounded. The engine's own would
- * take seconds for some texts of a few hundred characters, and nothing can interrupt it.
+ * Characters that a pattern is matched against. Patterns come from the operator and texts from strangers, so what they cost
+ * together is bounded, and RE2 matches them: for some texts of a few hundred characters the runtime's own regular
+ * expressions take seconds, and nothing can interrupt them.
  */
 const MAX_MATCHED = 4_096;
 
-/** All values at a place, as text; numbers and booleans as JSON writes them. */
+/** All values that a source finds, as text; numbers and booleans as JSON writes them. */
 export function readAll(source: Source, from: Readable): readonly string[] {
   const found = valuesAt(source, from);
   if (source.match === undefined) return found;
@@ -26,12 +27,12 @@ export function readAll(source: Source, from: Readable): readonly string[] {
   return found.flatMap((value) => matchIn(value.slice(0, MAX_MATCHED)) ?? []);
 }
 
-/** The first group of a pattern in a text, or all of it where it has none; `undefined` where it is not there. */
+/** What a pattern finds in a text: its first group, or the whole match if it has none; `undefined` for no match. */
 type MatchIn = (text: string) => string | undefined;
 
 const matches = new WeakMap<Source, MatchIn>();
 
-/** Made once for each source: that takes longer than to match. */
+/** Compiled once for each source: that takes longer than to match. */
 function matchOf(source: Source, match: string): MatchIn {
   const matchIn = matches.get(source) ?? toMatchIn(match);
   matches.set(source, matchIn);
@@ -39,7 +40,7 @@ function matchOf(source: Source, match: string): MatchIn {
 }
 
 function toMatchIn(match: string): MatchIn {
-  // What was stored before it had to be of RE2's kind is read as it was then: an id that is not found any more is sent again.
+  // Stored before patterns had to be RE2's: read as it was then. If its ids were not found any more, messages would be sent twice.
   if (patternProblem(match) !== undefined) return (text) => firstGroup(new RegExp(match).exec(text));
   const pattern = RE2JS.compile(match);
   return (text) => {
@@ -62,7 +63,7 @@ function patternProblem(match: string): string | undefined {
   }
 }
 
-/** The first of them. */
+/** The first value that a source finds. */
 export function readFirst(source: Source | undefined, from: Readable): string | undefined {
   return source && readAll(source, from)[0];
 }

@@ -3,7 +3,7 @@
 /** The value behind a placeholder; `undefined` where the message has none. */
 export type Lookup = (name: string) => string | undefined;
 
-/** Makes a value harmless where it stands. */
+/** Escapes a value for where it is put. */
 type Escape = (value: string) => string;
 
 /** The text with its placeholders filled; `undefined` where one of them has no value. */
@@ -36,7 +36,7 @@ export function fillJson(value: unknown, lookup: Lookup): unknown {
   return kept.length > 0 || members.length === 0 ? Object.fromEntries(kept) : undefined;
 }
 
-/** Why a text is no template; `undefined` if it is one. `isKnown` says which placeholders there are. */
+/** Why a text is not a valid template; `undefined` if it is. `isKnown` tells which placeholders exist. */
 export function templateProblem(template: string, isKnown: (name: string) => boolean): string | undefined {
   for (const [, name = "", filters = ""] of template.matchAll(PLACEHOLDER)) {
     if (!isKnown(name)) return `there is no placeholder {{${name}}}`;
@@ -49,7 +49,7 @@ export function templateProblem(template: string, isKnown: (name: string) => boo
 
 const PLACEHOLDER = /\{\{\s*([a-z_]+(?:\.[A-Za-z0-9_]+)?)\s*((?:\|[^{}|]*)*)\}\}/g;
 
-/** A string that is a single placeholder and is to be a number. */
+/** A string that is a single placeholder with the filter `number`. */
 const NUMBER = /^\{\{[^{}]*\|\s*number\s*\}\}$/;
 
 function filtersOf(filters: string): readonly string[] {
@@ -81,7 +81,7 @@ function applyFilter(value: string | undefined, filter: string): string | undefi
   return value;
 }
 
-/** What the map does not name has no value. */
+/** `undefined` for a value that the map does not name. */
 function mapped(value: string, map: string): string | undefined {
   const pair = map.split(",").find((each) => each.slice(0, each.indexOf("=")) === value);
   return pair?.slice(pair.indexOf("=") + 1);

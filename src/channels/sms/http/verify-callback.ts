@@ -1,10 +1,10 @@
-/** Proofs that a callback is the provider's, beyond the token in its path. */
+/** Checks the proof that a callback comes from the provider, beyond the token in its path. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { CallbackRequest } from "../../channel.ts";
 import { documentOf, fieldsOf, queryOf } from "./callback-document.ts";
 import type { VerifyDescription } from "./gateway.ts";
 
-/** Whether the request carries the proof that the description asks for. Without the secret, nothing is a proof. */
+/** Whether the request carries the proof that the description asks for; false if the secret for it is not set. */
 export function isAuthentic(
   verify: VerifyDescription,
   secrets: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ const PROOFS: Readonly<Record<VerifyDescription["scheme"], (of: Case) => boolean
     const name = isV3 ? "x-plivo-signature-v3" : "x-plivo-signature-v2";
     const nonce = header(request, `${name}-nonce`);
     const made = hmac("sha256", secret, isV3 ? `${plivoV3(request)}.${nonce}` : plivoUrl(request) + nonce);
-    // During a change of the Auth Token there are several.
+    // While the Auth Token is being changed there are several signatures.
     return (
       nonce !== "" &&
       header(request, name)
@@ -81,7 +81,7 @@ function vonageFields(request: CallbackRequest): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-/** `&name=value` of the sorted fields, `&` and `=` within values written `_`; hashed with the secret behind, or keyed with it. */
+/** Over `&name=value` of the sorted fields, with `_` for `&` and `=` in values: MD5 with the secret appended, or an HMAC. */
 function vonageSignature(
   fields: Readonly<Record<string, string>>,
   secret: string,
@@ -111,13 +111,13 @@ function hmac(algorithm: string, secret: string, text: string): string {
   return createHmac(algorithm, secret).update(text).digest("base64");
 }
 
-/** Sorted by name, in order of code units. */
+/** The fields as text, sorted by name in order of code units. */
 function sortedPairs(fields: Readonly<Record<string, string>>, between: string, joined: string): string {
   const names = Object.keys(fields).sort();
   return names.map((name) => name + between + fields[name]).join(joined);
 }
 
-/** In a time that does not tell how much of it was right. */
+/** Compares in constant time, so that the time does not tell how much was right; nothing is the same as "". */
 function isSame(given: string, expected: string): boolean {
   const [a, b] = [given, expected].map((text) => createHash("sha256").update(text).digest());
   return a !== undefined && b !== undefined && given !== "" && timingSafeEqual(a, b);
