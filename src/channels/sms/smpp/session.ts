@@ -1,6 +1,6 @@
 /**
- * One SMPP session: a connection, bound, from its first octet to its last. It binds, keeps
- * itself alive, submits within its window, and answers what the SMSC asks. It is opened once and never reused.
+ * One SMPP session, from connecting to closing. It binds, keeps itself alive with enquire_link, submits within its window,
+ * and answers the SMSC's requests. It is opened once and never reused.
  */
 import type { Clock } from "../../../core/clock.ts";
 import { type Connection, type ConnectionTarget, openConnection } from "./connection.ts";
@@ -40,42 +40,42 @@ export interface SessionOptions extends ConnectionTarget {
   readonly password: string;
   readonly systemType: string;
   readonly addressRange: Address;
-  /** submit_sm that may be unanswered at a time. */
+  /** How many submit_sm may be unanswered at a time. */
   readonly window: number;
   readonly bindTimeoutMs: number;
   /** How long an answer to submit_sm or enquire_link may take. */
   readonly responseTimeoutMs: number;
-  /** Silence of the SMSC after which it is asked whether it is still there. */
+  /** After this long without a PDU from the SMSC, enquire_link is sent. */
   readonly enquireLinkMs: number;
 }
 
 export interface SessionEvents {
   onBound(session: Session): void;
-  /** A deliver_sm or data_sm. `acknowledge` sends its response; once, whenever the time has come. */
+  /** A deliver_sm or data_sm. `acknowledge` sends its response; to be called once, at any time. */
   onMessage(message: ShortMessage, acknowledge: (status: number) => void): void;
   /** Slots may have come free, or there will be no more. */
   onSlots(): void;
-  /** Once, last, also for a session that was never bound. */
+  /** Called once, as the last event, also for a session that was never bound. */
   onEnd(end: SessionEnd): void;
 }
 
 export interface SessionEnd {
   /** In words for the operator. */
   readonly reason: string;
-  /** The SMSC refused who we are: asking again soon cannot help. */
+  /** The SMSC refused our system_id or password: another bind soon cannot help. */
   readonly isCredentialFault: boolean;
 }
 
 export interface Session {
   readonly slots: SubmitWindow;
   /**
-   * Sends one submit_sm, for which the caller has taken a slot, and gives it back when it has heeded the answer. Never
-   * rejects. An answer that is out of time goes to `onLate`, if it comes on this session.
+   * Sends one submit_sm. The caller has taken a slot for it, and gives it back after acting on the answer. Never rejects.
+   * An answer that comes after the time limit, but on this session, goes to `onLate`.
    */
   submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
-  /** Sends another request, likewise. */
+  /** Sends another request, in a slot likewise. */
   ask(commandId: number, body: Uint8Array): Promise<Answer>;
-  /** Says goodbye and closes. Resolves when closed, after a few seconds at most. */
+  /** Unbinds and closes. Resolves when closed, after a few seconds at most. */
   unbind(reason: string): Promise<void>;
   /** Closes now. */
   destroy(reason: string): void;
@@ -152,7 +152,7 @@ async function bind(state: State): Promise<void> {
   state.events.onBound(state.session);
 }
 
-/** Asks a silent SMSC whether it is there, and gives the session up if it does not say so. */
+/** Sends enquire_link to a silent SMSC, and ends the session if that is not answered. */
 async function watch(state: State): Promise<void> {
   if (state.phase !== "bound") return;
   const { enquireLinkMs, responseTimeoutMs } = state.options;
@@ -238,7 +238,7 @@ function receiveRequest(state: State, pdu: Pdu): void {
       receiveMessage(state, pdu, decodeDataSm(pdu.body));
       break;
     case COMMAND.unbind:
-      void heedUnbind(state, pdu);
+      void answerUnbind(state, pdu);
       break;
     case COMMAND.alertNotification:
       break; // It has no response (§4.12), and nothing here waits for a handset to come back.
@@ -247,8 +247,8 @@ function receiveRequest(state: State, pdu: Pdu): void {
   }
 }
 
-/** What the SMSC still owes an answer to it may have taken: our consent to part waits for that, a while. */
-async function heedUnbind(state: State, pdu: Pdu): Promise<void> {
+/** Answers unbind, but first waits a while for the answers still under way: the SMSC may have taken those messages. */
+async function answerUnbind(state: State, pdu: Pdu): Promise<void> {
   const { slots } = state.session;
   slots.close();
   await within(state.clock, UNBIND_TIMEOUT_MS, slots.drained());
@@ -258,12 +258,12 @@ async function heedUnbind(state: State, pdu: Pdu): Promise<void> {
 
 function receiveResponse(state: State, pdu: Pdu): void {
   const isAnswer = state.requests.answer(pdu);
-  // At once: receipts that waited for us follow the answer to the bind in the same octets.
+  // Here and not in `bind`, which resumes later: receipts may follow the answer to the bind in the same read.
   const isBound =
     isAnswer && pdu.commandId === responseTo(BINDS[state.options.role]) && pdu.status === STATUS_OK;
   if (isBound && state.phase === "opening") state.phase = "bound";
   if (isAnswer || pdu.commandId !== COMMAND.genericNack) return;
-  // A nack for nothing we remember, or for sequence 0: the SMSC has lost its place in our stream.
+  // A nack of no known request, or of sequence 0: the SMSC cannot tell any more where our PDUs begin.
   if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
 }
 
@@ -274,7 +274,7 @@ function receiveMessage(state: State, pdu: Pdu, message: ShortMessage | undefine
   else state.events.onMessage(message, acknowledge);
 }
 
-/** deliver_sm_resp and data_sm_resp carry a message_id that is always empty from our side (§4.6.2). */
+/** The message_id of deliver_sm_resp and data_sm_resp is unused, and NUL (§4.6.2). */
 const EMPTY_MESSAGE_ID = cString("");
 
 function respond(
@@ -291,7 +291,7 @@ function nack(state: State, { status, sequence }: { status: number; sequence: nu
   state.connection.write(encodePdu({ commandId: COMMAND.genericNack, status, sequence }));
 }
 
-/** §4.3: the sequence number of a PDU that could not be read is given as 0. What was written still goes out. */
+/** A generic_nack has sequence_number 0 where that of the PDU could not be read (§4.3). What was written still goes out. */
 function refuseBrokenFrame(state: State, reason: string): void {
   nack(state, { status: ESME_RINVCMDLEN, sequence: 0 });
   state.session.slots.close();
