@@ -100,18 +100,24 @@ test("every column that the schema calls sealed is one that a rotation knows", (
   expect(sealed.sort()).toEqual(["dkim_keys", "secret", "secrets"]);
 });
 
+async function rotateUntil(step: RotationStep, newSecret?: string): Promise<void> {
+  const code = `
+    import { randomBytes } from "node:crypto";
+    import { rotateKey } from ${JSON.stringify(ROTATE)};
+    const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
+    const { POSTRIDER_DATA: dataFolder, NEW: newSecret } = process.env;
+    await rotateKey({ dataFolder, newSecret, forgetLinks: false, randomBytes, onStep });`;
+  const env = newSecret === undefined ? {} : { NEW: newSecret };
+  const killed = await runPostrider({ dataFolder: folder.path, main: "-e", command: code, env });
+  expect(killed).toMatchObject({ code: null });
+}
+
 const STEPS: readonly RotationStep[] = ["new key written", "sealed", "committed", "old key put aside"];
 
 for (const step of STEPS) {
   test(`killed at "${step}", the next start finds the key that fits, and another rotation goes through`, async () => {
     const before = sealedValues();
-    const code = `
-      import { randomBytes } from "node:crypto";
-      import { rotateKey } from ${JSON.stringify(ROTATE)};
-      const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
-      await rotateKey({ dataFolder: process.env.POSTRIDER_DATA, forgetLinks: false, randomBytes, onStep });`;
-    const killed = await runPostrider({ dataFolder: folder.path, main: "-e", command: code });
-    expect(killed).toMatchObject({ code: null });
+    await rotateUntil(step);
     expect(existsSync(inFolder("master.key.next"))).toBe(true);
     await start();
     expect(await shownSecrets()).toEqual(secrets as object);
@@ -121,6 +127,22 @@ for (const step of STEPS) {
     expect(sealedValues().get("connectors.secrets") !== before.get("connectors.secrets")).toBe(isRotated);
     expect((await rotate()).code).toBe(0);
     await start();
+    expect(await shownSecrets()).toEqual(secrets as object);
+  }, 90_000);
+}
+
+for (const step of ["committed", "old key put aside"] as const) {
+  test(`killed at "${step}" on the way to a key that lies in no file, the command run again says that it is done, and does what is left`, async () => {
+    const old = keyFile();
+    await rotateUntil(step, NEW_SECRET);
+    expect(keyFile()).toBe(old);
+    const again = await rotate({ POSTRIDER_NEW_SECRET: NEW_SECRET });
+    expect(again).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("is the key the database has already"),
+    });
+    expect([existsSync(inFolder("master.key")), keyFile("master.key.previous")]).toEqual([false, old]);
+    await start({ POSTRIDER_SECRET: NEW_SECRET });
     expect(await shownSecrets()).toEqual(secrets as object);
   }, 90_000);
 }

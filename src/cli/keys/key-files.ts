@@ -2,8 +2,38 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
+import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
-import { readKey } from "./find-master-key.ts";
+import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
+
+/**
+ * The key that a database with this check value is to leave. Throws where that is not at hand, where `newSecret` is none,
+ * and where the database has it already: then the key file that a rotation to it left behind, cut off, is put aside first.
+ */
+export function findOldKey(
+  { dataFolder, secret, newSecret }: Pick<DataTarget, "dataFolder" | "secret" | "newSecret">,
+  checkValue: string | undefined,
+): string {
+  if (newSecret !== undefined) refuseBadKey(newSecret);
+  const isThere = (key: string) => checkValue !== undefined && isKeyOf(checkValue, key);
+  if (newSecret !== undefined && isThere(newSecret)) {
+    const filed = readKey(join(dataFolder, MASTER_KEY_FILE));
+    if (filed !== undefined && !isThere(filed)) retireKeyFile(dataFolder);
+    throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
+  }
+  const old = findMasterKey({ dataFolder, secret, checkValue });
+  if (old !== undefined) return old;
+  throw new AdminFailure(
+    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+  );
+}
+
+/** The new key lies in no file: what is in the folder is the old one. */
+export function retireKeyFile(dataFolder: string): void {
+  putKeyAside(dataFolder);
+  rmSync(join(dataFolder, MASTER_KEY_FILE), { force: true });
+  syncFolder(dataFolder);
+}
 
 /** Backups of before need the old key. */
 export function putKeyAside(dataFolder: string): void {
@@ -11,15 +41,9 @@ export function putKeyAside(dataFolder: string): void {
   if (old !== undefined) writePrivateFile(join(dataFolder, PREVIOUS_KEY_FILE), `${old}\n`);
 }
 
-export function removeKeyFile(dataFolder: string): void {
-  rmSync(join(dataFolder, MASTER_KEY_FILE), { force: true });
-  syncFolder(dataFolder);
-}
-
 const MIN_SECRET_LENGTH = 16;
 
-export function refuseBadKey(next: string, old: string | undefined): void {
-  if (next === old) throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
+function refuseBadKey(next: string): void {
   if (next.length >= MIN_SECRET_LENGTH) return;
   throw new AdminFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
 }

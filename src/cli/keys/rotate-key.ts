@@ -5,13 +5,12 @@ import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { takeDataFolder } from "../data-folder/take-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
-import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
-import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
+import { isKeyOf, readKey } from "./find-master-key.ts";
+import { findOldKey, putKeyAside, retireKeyFile } from "./key-files.ts";
 
 export interface KeyRotation {
   readonly dataFolder: string;
@@ -47,16 +46,10 @@ export async function rotateKey(rotation: KeyRotation): Promise<void> {
 }
 
 async function rotate(rotation: KeyRotation): Promise<void> {
-  const { dataFolder, secret, newSecret, forgetLinks, randomBytes, onStep } = rotation;
+  const { dataFolder, newSecret, forgetLinks, randomBytes, onStep } = rotation;
   const path = join(dataFolder, DATABASE_FILE);
-  const old = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
-  if (old === undefined) {
-    throw new AdminFailure(
-      "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
-    );
-  }
-  const next = newSecret === undefined ? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex") : newSecret;
-  refuseBadKey(next, old);
+  const old = findOldKey(rotation, readKeyCheckValue(path));
+  const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
   if (newSecret === undefined) writePrivateFile(join(dataFolder, NEXT_KEY_FILE), `${next}\n`);
   onStep?.("new key written");
   await rotateMasterKey({
@@ -70,7 +63,7 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   putKeyAside(dataFolder);
   onStep?.("old key put aside");
   if (newSecret === undefined) adoptNextKey(dataFolder);
-  else removeKeyFile(dataFolder);
+  else retireKeyFile(dataFolder);
 }
 
 /** Ends a rotation that was cut off, one way or the other. To be called before the master key is read. */

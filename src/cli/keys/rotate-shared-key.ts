@@ -3,8 +3,7 @@ import { createVault } from "../../store/vault.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withReasons } from "../or-refusal.ts";
-import { findMasterKey, isKeyOf } from "./find-master-key.ts";
-import { putKeyAside, refuseBadKey, removeKeyFile } from "./key-files.ts";
+import { findOldKey, retireKeyFile } from "./key-files.ts";
 import type { KeyRotation } from "./rotate-key.ts";
 
 export interface SharedKeyRotation extends KeyRotation {
@@ -23,7 +22,9 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void
       "POSTRIDER_NEW_SECRET: required with DATABASE_URL, and then as the POSTRIDER_SECRET of every process",
     );
   }
-  const old = await findOldKey(rotation, next);
+  const checkValue = await withReasons(() => readKeyCheckValue(url));
+  if (checkValue === undefined) throw new AdminFailure("no service has been started on this database yet");
+  const old = findOldKey(rotation, checkValue);
   await withReasons(() =>
     rotateMasterKey({
       url,
@@ -34,20 +35,5 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void
     }),
   );
   onStep?.("committed");
-  putKeyAside(dataFolder);
-  removeKeyFile(dataFolder);
-}
-
-async function findOldKey(
-  { dataFolder, secret, databaseUrl }: SharedKeyRotation,
-  next: string,
-): Promise<string> {
-  const checkValue = await withReasons(() => readKeyCheckValue(databaseUrl));
-  if (checkValue === undefined) throw new AdminFailure("no service has been started on this database yet");
-  refuseBadKey(next, isKeyOf(checkValue, next) ? next : undefined);
-  const old = findMasterKey({ dataFolder, secret, checkValue });
-  if (old !== undefined) return old;
-  throw new AdminFailure(
-    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
-  );
+  retireKeyFile(dataFolder);
 }
