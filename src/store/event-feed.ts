@@ -1,12 +1,12 @@
 import type { FeedEvent } from "../core/webhooks/feed-event.ts";
 
 /**
- * Every public event of an account, until its message goes. Events are numbered in the order in which they can be
- * read: whoever goes on from a number it was given never misses an event that was written before but committed
- * after. Numbers only rise, leave gaps, and are never given twice.
+ * Every public event of an account, until its message is pruned. Events are numbered in the order in which they become
+ * readable, so that whoever reads on from a number never misses an event that was written earlier but committed later.
+ * Numbers rise, may leave gaps, and are never given twice.
  */
 export interface EventFeed {
-  /** Events with numbers above `after`, in order; fewer than `limit` where they are large, and always one if there is one. */
+  /** Events with numbers above `after`, in order. May be fewer than `limit` if they are large, but never none if there are any. */
   read(query: {
     readonly accountId: string;
     readonly after: number;
@@ -14,7 +14,7 @@ export interface EventFeed {
   }): Promise<FeedPage>;
   /** The highest number any event has been given; 0 before the first. */
   lastNumber(): Promise<number>;
-  /** Calls `listener` with the account whenever it may have events to read. Returns the unsubscriber. */
+  /** Calls `listener` with the account whenever it may have events to read. Returns a function that unsubscribes. */
   onEvents(listener: (accountId: string) => void): () => void;
 }
 

@@ -1,11 +1,11 @@
-/** Connections to the one of several servers that takes writes: after a failover that is another. */
+/** Connections to whichever of several servers takes writes, which changes with a failover. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { readHosts } from "./hosts.ts";
 
 export interface Connections {
-  /** Lends a connection; throws what was wrong with the last server that was tried. */
+  /** Lends a connection; throws the error of the last server tried. */
   lend(): Promise<PoolClient>;
-  /** Calls that wait for one. */
+  /** How many calls wait for a connection. */
   waiting(): number;
   close(): Promise<void>;
 }
@@ -14,18 +14,18 @@ export interface Connections {
 export function openConnections(url: string, settings: PoolConfig): Connections {
   const { urls, isToBeWritable } = readHosts(url);
   const pools = urls.map((connectionString) => openPool({ ...settings, connectionString }));
-  /** Servers do not change their part while a connection to them lasts. */
+  /** Known to take writes: a server does not change its role while a connection lasts. */
   const writable = new WeakSet<PoolClient>();
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
     const client = await (pools[index] as Pool).connect();
     if (!isToBeWritable || writable.has(client)) return client;
-    const isReading = await isReadOnly(client).catch((error) => {
+    const isReadOnlyServer = await isReadOnly(client).catch((error) => {
       client.release(true);
       throw error;
     });
-    if (isReading) {
+    if (isReadOnlyServer) {
       client.release(true);
       throw new Error("the server only reads");
     }
@@ -53,9 +53,9 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
 
 function openPool(settings: PoolConfig): Pool {
   const pool = new Pool(settings);
-  // A connection that is lost while idle leaves the pool; the next call makes another.
+  // A connection that is lost while idle leaves the pool, and the next call makes another.
   pool.on("error", () => undefined);
-  // One that is lost while lent, between two statements, says so in the next; unheard it would end the process.
+  // One that is lost while lent fails its next statement; without a listener the event would end the process.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   return pool;
 }

@@ -6,7 +6,7 @@ import { openMessenger } from "./messenger.ts";
 
 type Topic = "queue" | "lane" | "events";
 
-/** The store with its signals heard by all processes on its database: what one commits wakes who waits for it in another. */
+/** Adds the signals of other processes on the same database to a store: a commit of one wakes listeners in all. */
 export function hearOthers(store: Store, options: { readonly url: string; readonly clock: Clock }): Store {
   const others = { queue: createBell<string>(), lane: createBell<Lane>(), events: createBell<string>() };
   const messenger = openMessenger({
@@ -19,7 +19,7 @@ export function hearOthers(store: Store, options: { readonly url: string; readon
       if (topic === "lane" && host !== undefined) others.lane.ring([{ accountId: name, host }]);
     },
   });
-  // Neither ids nor hosts have spaces.
+  // Ids and hosts contain no spaces.
   const tell = (topic: Topic, ...names: readonly string[]) => messenger.tell([topic, ...names].join(" "));
   store.queue.onReady((queue) => tell("queue", queue));
   store.outbox.onReady(({ accountId, host }) => tell("lane", accountId, host));

@@ -2,17 +2,17 @@
 export interface DatabaseHosts {
   /** One URL per host, in the order given. */
   readonly urls: readonly string[];
-  /** Only a server that takes writes will do: said by `target_session_attrs`, or by there being several. */
+  /** Only a server that takes writes will do: because of `target_session_attrs`, or because there are several hosts. */
   readonly isToBeWritable: boolean;
-  /** False, said by `prepare=false`: a pooler may give each transaction another connection. */
+  /** False if `prepare=false` was given: behind a pooler each transaction may run on another connection. */
   readonly isPrepared: boolean;
-  /** Hosts and database, in words that hold no secret. */
+  /** Hosts and database, without any secret. */
   readonly place: string;
 }
 
 /**
- * Reads `postgres://user:password@a:5432,b:5433/name?target_session_attrs=read-write`. Throws, in words for the
- * operator that hold no secret, where it cannot be one.
+ * Reads `postgres://user:password@a:5432,b:5433/name?target_session_attrs=read-write`. Throws where the URL is not of this
+ * form, with a message for the operator that holds no secret.
  */
 export function readHosts(url: string): DatabaseHosts {
   const match = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
@@ -23,22 +23,23 @@ export function readHosts(url: string): DatabaseHosts {
     throw new Error(`expected hosts with ports, separated by commas, got "${authority}"`);
   }
   const settings = query.split("&").filter((each) => each !== "");
-  const wanted = settings.find((each) => each.startsWith(WANTED))?.slice(WANTED.length);
-  if (wanted !== undefined && !TAKING_WRITES.has(wanted)) {
-    throw new Error(`${WANTED}${wanted}: expected one of ${[...TAKING_WRITES].join(", ")}`);
+  const settingOf = (name: string) => settings.find((each) => each.startsWith(name))?.slice(name.length);
+  const target = settingOf(TARGET);
+  if (target !== undefined && !TAKING_WRITES.has(target)) {
+    throw new Error(`${TARGET}${target}: expected one of ${[...TAKING_WRITES].join(", ")}`);
   }
-  const prepared = settings.find((each) => each.startsWith(PREPARED))?.slice(PREPARED.length) ?? "true";
-  if (!/^(true|false)$/.test(prepared)) throw new Error(`${PREPARED}${prepared}: expected true or false`);
-  const rest = settings.filter((each) => !each.startsWith(WANTED) && !each.startsWith(PREPARED)).join("&");
+  const prepare = settingOf(PREPARE) ?? "true";
+  if (!/^(true|false)$/.test(prepare)) throw new Error(`${PREPARE}${prepare}: expected true or false`);
+  const rest = settings.filter((each) => !each.startsWith(TARGET) && !each.startsWith(PREPARE)).join("&");
   return {
     urls: hosts.map((host) => `${start}${host}${path}${rest && `?${rest}`}`),
-    isToBeWritable: hosts.length > 1 || wanted !== undefined,
-    isPrepared: prepared === "true",
+    isToBeWritable: hosts.length > 1 || target !== undefined,
+    isPrepared: prepare === "true",
     place: `${decodeURIComponent(authority)}${path}`,
   };
 }
 
-const WANTED = "target_session_attrs=";
-const PREPARED = "prepare=";
+const TARGET = "target_session_attrs=";
+const PREPARE = "prepare=";
 
 const TAKING_WRITES: ReadonlySet<string> = new Set(["read-write", "primary"]);

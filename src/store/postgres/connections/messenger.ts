@@ -1,10 +1,13 @@
-/** Short words between the processes on one database, by LISTEN and NOTIFY. They may be lost: whoever waits looks by itself too. */
+/**
+ * Short messages ("words") between the processes on one database, by LISTEN and NOTIFY. They may be lost, so whoever waits
+ * for one polls as well.
+ */
 import type { PoolClient } from "pg";
 import type { Clock } from "../../../core/clock.ts";
 import { openConnections } from "./connections.ts";
 
 export interface Messenger {
-  /** Tells all other processes soon. Nothing waits for it. */
+  /** Tells all other processes soon; nobody waits for it. */
   tell(word: string): void;
   close(): Promise<void>;
 }
@@ -16,13 +19,13 @@ export interface MessengerOptions {
   readonly hear: (word: string) => void;
 }
 
-/** Every NOTIFY takes a lock that all of a database share. */
+/** The least time between two NOTIFYs, each of which takes a lock that all of a database share. */
 const EVERY_MS = 50;
 
-/** Beyond it words are lost. */
+/** Words that may wait; further ones are lost. */
 const MAX_WAITING = 1_000;
 
-/** PostgreSQL takes less than 8,000. */
+/** The most in one NOTIFY; PostgreSQL's own limit is below 8,000. */
 const MAX_OCTETS = 7_500;
 
 const FIRST_PAUSE_MS = 100;
@@ -36,7 +39,7 @@ const SETTINGS = {
   application_name: "postrider messenger",
 };
 
-/** One connection of its own, for both directions; when it is lost it is made again. */
+/** Uses one connection of its own for both directions, and makes it again when it is lost. */
 export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger {
   const connections = openConnections(url, SETTINGS);
   const outgoing = createOutgoing(clock);
@@ -45,7 +48,7 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
   let pauseMs = FIRST_PAUSE_MS;
   let cancelConnect = () => {};
 
-  const lose = (lost: Link) => {
+  const reconnect = (lost: Link) => {
     lost.drop();
     if (link !== lost) return;
     link = undefined;
@@ -62,10 +65,10 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
     if (!made) return connectLater();
     if (isClosed) return made.drop();
     link = made;
-    made.onLost(() => lose(made));
+    made.onLost(() => reconnect(made));
     pauseMs = FIRST_PAUSE_MS;
     outgoing.release(async (words) => {
-      if (!(await made.send(words))) lose(made);
+      if (!(await made.send(words))) reconnect(made);
     });
   };
 
@@ -83,32 +86,32 @@ export function openMessenger({ url, clock, hear }: MessengerOptions): Messenger
   };
 }
 
-/** Words that wait for their time, and for a connection. */
+/** Words that wait to be sent: for `EVERY_MS` to be over, and for a connection. */
 function createOutgoing(clock: Clock) {
   const waiting = new Set<string>();
   let send: ((words: readonly string[]) => Promise<void>) | undefined;
   let sentMs = -EVERY_MS;
   let isPlanned = false;
 
-  const soon = () => {
+  const plan = () => {
     if (!send || waiting.size === 0 || isPlanned) return;
     isPlanned = true;
-    clock.after(Math.max(0, sentMs + EVERY_MS - clock.monotonicMs()), () => void now());
+    clock.after(Math.max(0, sentMs + EVERY_MS - clock.monotonicMs()), () => void sendNow());
   };
-  const now = async () => {
+  const sendNow = async () => {
     sentMs = clock.monotonicMs();
     await send?.(takeWords(waiting));
     isPlanned = false;
-    soon();
+    plan();
   };
   return {
     add(word: string) {
       if (waiting.size < MAX_WAITING) waiting.add(word);
-      soon();
+      plan();
     },
     release(by: (words: readonly string[]) => Promise<void>) {
       send = by;
-      soon();
+      plan();
     },
     hold() {
       send = undefined;
@@ -119,7 +122,7 @@ function createOutgoing(clock: Clock) {
 interface Link {
   drop(): void;
   onLost(run: () => void): void;
-  /** False where the connection did not take it. */
+  /** False if the connection did not take them. */
   send(words: readonly string[]): Promise<boolean>;
 }
 
@@ -152,7 +155,7 @@ async function openLink(lend: () => Promise<PoolClient>, hear: (word: string) =>
   };
 }
 
-/** As many as one notice holds; the rest is for the next. */
+/** Takes as many words as fit into one NOTIFY; one that would never fit is dropped. */
 function takeWords(waiting: Set<string>): readonly string[] {
   const words: string[] = [];
   let octets = 2;
@@ -165,7 +168,7 @@ function takeWords(waiting: Set<string>): readonly string[] {
   return words;
 }
 
-/** Another version may write otherwise; what cannot be read is as good as lost. */
+/** Another version may write otherwise; what cannot be read counts as lost. */
 function readWords(payload: string | undefined): readonly string[] {
   try {
     const words: unknown = JSON.parse(payload ?? "[]");

@@ -5,16 +5,16 @@ import { readHosts } from "./hosts.ts";
 
 export interface Waiting {
   readonly clock: Clock;
-  /** Called after each try that found no server, with the reason in words that hold no secret. */
+  /** Called after each try that found no server, with the reason, which holds no secret. */
   readonly onAway: (reason: string) => void;
 }
 
-/** How long a server is waited for at the start: machines come up in any order. */
+/** How long to wait for a server at the start: machines come up in any order. */
 const PATIENCE_MS = 30_000;
 
 const PAUSE_MS = 1_000;
 
-/** Opens the store; a server that is not there yet is waited for. Throws, in words for the operator, when it does not come. */
+/** Opens the store, and waits for a server that is not there yet. Throws, with a message for the operator, if it does not come. */
 export async function openWhenThere(
   options: Omit<PostgresOptions, "clock">,
   { clock, onAway }: Waiting,
@@ -34,7 +34,7 @@ export async function openWhenThere(
   }
 }
 
-/** Several addresses of one name fail together, and then only their errors have words. */
+/** Where several addresses of one name have failed together, only the single errors have messages. */
 function wordsOf(error: unknown): string {
   if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");

@@ -1,6 +1,6 @@
-/** Tells who waits for what, after the commit that brings it. */
+/** Notifies listeners of what a commit has brought. */
 export interface Bell<Name> {
-  /** After a commit: something came with it for those who wait under the names. */
+  /** To be called after a commit that has brought something under these names. */
   ring(names: Iterable<Name>): void;
   onRing(listener: (name: Name) => void): () => void;
 }

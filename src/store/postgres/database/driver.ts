@@ -1,4 +1,4 @@
-/** Statements by way of `pg`; its connections are those of `connections.ts`. */
+/** Runs statements with `pg`, on the connections of `connections.ts`. */
 import { DatabaseError, type PoolClient, type PoolConfig, types } from "pg";
 import { StoreUnavailable } from "../../store.ts";
 import { openConnections } from "../connections/connections.ts";
@@ -9,32 +9,32 @@ import { fromStoredText, toStoredText } from "./stored-text.ts";
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
 
 /**
- * Where statements run: in a transaction, or each on its own. Statements are prepared once per connection. A text may
- * hold any character, also U+0000; so SQL is not to build JSON of texts, which would be read back with it.
+ * Where statements run: in a transaction, or each on its own. Statements are prepared once per connection. Texts may hold
+ * any character, even U+0000, which is stored escaped: so no SQL may build JSON of texts, as the escapes would stay in it.
  */
 export interface Session {
   query<Row = unknown>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
 export interface Driver extends Session {
-  /** Lends one connection to `work`; it is given up where it was lost. */
+  /** Lends one connection to `work`, and drops it if it was lost meanwhile. */
   hold<T>(work: (session: Connection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export interface Connection extends Session {
-  /** One or several statements without values; the rows of the last. */
+  /** Runs one or several statements without values; returns the rows of the last one. */
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
-  /** The statements that `send` sends, without waiting for one another's answers, go out in one piece. */
+  /** Sends the statements that `send` issues, without awaiting any, in one packet. */
   together<T>(send: () => T): T;
-  /** It broke, or said nothing more: nobody knows what became of the last statement. */
+  /** The connection broke or fell silent: what became of its last statement is unknown. */
   isLost(): boolean;
 }
 
 export interface DriverOptions {
-  /** Of one server, or of several of which one takes writes; see `readHosts`. */
+  /** Names one server, or several of which one takes writes; see `readHosts`. */
   readonly url: string;
-  /** Connections at the most. */
+  /** The most connections. */
   readonly connections?: number;
   /** For tests: how long a statement may take, in milliseconds. */
   readonly statementMs?: number;
@@ -43,18 +43,18 @@ export interface DriverOptions {
 /** Calls that may wait for a connection; beyond it the store says that it is busy. */
 const MAX_WAITING = 1_000;
 
-/** Of a process, for its use cases. */
+/** Connections of a process for its use cases. */
 export const CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
-/** Our own end of the wait, for a server that no longer says anything. */
+/** How much later we give up by ourselves, on a server that has fallen silent. */
 const SILENCE_MS = 5_000;
 
 /**
- * Every statement knows its rows by an index. The planner cannot know how large today's tables have become since it
- * last looked, and takes an empty table's word for it; so it is told, and a day that grows costs no more per row. Nor
- * does it know that of all days one is looked into: a row of an index is to seem dear, so that it rather asks for each
- * id than to go through the indexes of every day once.
+ * Every statement finds its rows by an index. The planner may hold statistics from when today's tables were empty, and
+ * then prefers to scan them; so sequential scans, hash and merge joins are off, and a day that grows costs no more per
+ * row. Nor does it know that only one day's tables are searched: with a high cost per index row it looks up each id,
+ * rather than go through the indexes of all days once.
  */
 const PLANNING =
   "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c cpu_index_tuple_cost=10";
@@ -71,18 +71,18 @@ export function openDriver({
     query_timeout: statementMs + SILENCE_MS,
     keepAlive: true,
     application_name: "postrider",
-    // Statements are sent as they come, also while one is not answered. A pooler may give each another server process.
+    // Statements are sent without waiting for earlier answers. Not by a pooler, which may send each to another server process.
     pipeline: isPrepared,
     ...(isPrepared && sessionSettings(statementMs)),
     types: { getTypeParser: parserOf },
   });
   const names = isPrepared ? createNames() : undefined;
   let closing: Promise<void> | undefined;
-  let hasTaken = false;
-  /** A server that has taken us and refuses us now (a new password, no room, closed) is away, and says so to the log. */
+  let hasConnected = false;
+  /** Once it has let us in, a server that refuses us (new password, too many connections) counts as unreachable. */
   const lend = async (): Promise<PoolClient> => {
-    const client = await lent.lend().catch(hasTaken ? throwAway : throwOutage);
-    hasTaken = true;
+    const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwOutage);
+    hasConnected = true;
     return client;
   };
 
@@ -90,11 +90,11 @@ export function openDriver({
     if (closing) throw new StoreUnavailable("the store is closed");
     if (lent.waiting() >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
     const client = await lend();
-    const lost = { is: false };
+    const state = { isLost: false };
     try {
-      return await work(connectionOf(client, names, lost));
+      return await work(connectionOf(client, names, state));
     } finally {
-      client.release(lost.is);
+      client.release(state.isLost);
     }
   };
   const query = <Row>(sql: string, values?: readonly SqlValue[]) =>
@@ -110,7 +110,7 @@ export function openDriver({
   };
 }
 
-/** A pooler takes none of them; then they belong to the role. */
+/** Not for a pooler, which accepts none of them: there they have to be set for the role. */
 function sessionSettings(statementMs: number): PoolConfig {
   return {
     statement_timeout: statementMs,
@@ -120,10 +120,10 @@ function sessionSettings(statementMs: number): PoolConfig {
   };
 }
 
-/** @param names of statements that are prepared; absent: none is */
-function connectionOf(client: PoolClient, names: Names | undefined, lost: { is: boolean }): Connection {
+/** @param names those of prepared statements; absent: none is prepared */
+function connectionOf(client: PoolClient, names: Names | undefined, state: { isLost: boolean }): Connection {
   const failed = (error: unknown): never => {
-    if (isLost(error)) lost.is = true;
+    if (isConnectionLost(error)) state.isLost = true;
     return throwOutage(error);
   };
   return {
@@ -148,18 +148,18 @@ function connectionOf(client: PoolClient, names: Names | undefined, lost: { is: 
         stream.uncork();
       }
     },
-    isLost: () => lost.is,
+    isLost: () => state.isLost,
   };
 }
 
-/** What `pg` does not tell of its clients: where they write. */
+/** What the types of `pg` leave out: the stream that a client writes to. */
 interface WithStream {
   readonly connection: { readonly stream: { cork(): void; uncork(): void } };
 }
 
 interface Names {
   of(sql: string): string;
-  /** It is to be prepared again, under another name, on every connection. */
+  /** Lets the statement be prepared again, under another name, on every connection. */
   forget(sql: string): void;
 }
 
@@ -187,74 +187,75 @@ function isList(value: SqlValue): value is Extract<SqlValue, readonly unknown[]>
   return Array.isArray(value);
 }
 
-/** By the number of the type. Integers beyond 2^53 do not occur: times, and counters that start at 1. */
+/** By type number: bigint (20) and text (25). Integers beyond 2^53 do not occur: these are times, and counters from 1. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: fromStoredText };
 
 function parserOf(type: number): (text: string) => unknown {
   return PARSERS[type] ?? types.getTypeParser(type);
 }
 
-/** An outage in the store's words; anything else as it is. */
+/** Throws an outage as the store's own error, anything else as it is. */
 function throwOutage(error: unknown): never {
-  throw isOutage(error) ? away(error) : error;
+  throw isOutage(error) ? unreachable(error) : error;
 }
 
-function throwAway(error: unknown): never {
-  throw away(error);
+function throwUnreachable(error: unknown): never {
+  throw unreachable(error);
 }
 
-function away(cause: unknown): StoreUnavailable {
+function unreachable(cause: unknown): StoreUnavailable {
   return new StoreUnavailable("the database cannot be reached", { cause });
 }
 
 /**
- * Classes of SQLSTATE that are not the statement's fault: connection (08), resources (53), operator and time-outs (57),
- * system (58); and the lock that was not had in time, and the server that only reads since another took over.
+ * SQLSTATEs that are not the statement's fault. Classes: connection (08), resources (53), operator intervention and
+ * time-outs (57), system (58). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
+ * transaction that was idle for too long (25P03).
  */
 const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03)$/;
 
-/** What `pg` says by itself is about the connection, unless it is about our values. */
+/** Errors that `pg` throws by itself are about the connection, unless they are about our values. */
 function isOutage(error: unknown): boolean {
   if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
   return !(error instanceof TypeError || error instanceof RangeError);
 }
 
-/** The connection itself is gone or in doubt. */
-function isLost(error: unknown): boolean {
+/** The connection is gone, or in an unknown state. */
+function isConnectionLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|57P)/.test(error.code ?? "");
 }
 
-/** Two transactions stood in each other's way, or a migration in one's; the same again may well pass. */
+/** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
 export function isCollision(error: unknown): boolean {
   if (isOutdated(error)) return true;
   return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
 }
 
-/** What was prepared answers with other columns now that another version has migrated. */
+/** A prepared statement would return other columns, since another version has migrated the database. */
 function isOutdated(error: unknown): boolean {
   return (
     error instanceof DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery"
   );
 }
 
-/** A lock was not had in time. */
+/** A lock was not granted in time. */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof StoreUnavailable ? error.cause : error;
   return cause instanceof DatabaseError && cause.code === "55P03";
 }
 
-/** The columns of the unique key that is taken; `undefined`: something else is wrong. */
+/** The columns of the unique key that is violated; `undefined` for any other error. */
 export function takenColumns(error: unknown): readonly string[] | undefined {
   if (!(error instanceof DatabaseError) || error.code !== "23505") return undefined;
   return /\(([^()=]+)\)=\(/.exec(error.detail ?? "")?.[1]?.split(", ") ?? [];
 }
 
-/** A row that others refer to, or that refers to one that is not there. */
+/** A foreign key is violated: others refer to the row, or it refers to one that is missing. */
 export function isForeignKey(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23503";
 }
 
-/** A row for which no table of its day is there. */
+/** There is no partition for the row's day. */
 export function isOutOfRange(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23514";
 }

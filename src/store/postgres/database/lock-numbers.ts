@@ -1,12 +1,12 @@
-/** Advisory locks, which PostgreSQL knows by number alone: two uses of one number would wait for each other. */
+/** Numbers of advisory locks: PostgreSQL knows them by number alone, so no two uses may have the same one. */
 export const LOCKS = {
   /** One process at a time migrates. */
   migrating: 7_031_001,
-  /** Shared by all transactions: while the schema changes none has tables that the next statement would wait for. */
+  /** Shared by all transactions, and taken alone by a migration: so no transaction holds a table that it needs. */
   schema: 7_031_008,
-  /** The tables of days are made and dropped. */
+  /** One transaction at a time makes or drops tables of days. */
   days: 7_031_002,
-  /** An account's counts are judged and raised. */
+  /** One transaction at a time checks and raises an account's usage counts. */
   counting: 7_031_003,
   /** One process at a time numbers events. */
   numbering: 7_031_004,
@@ -14,12 +14,12 @@ export const LOCKS = {
   pruning: 7_031_005,
   /** Turns of leases come one after the other. */
   leases: 7_031_006,
-  /** An app's registrations change. */
+  /** One transaction at a time changes an app's registrations. */
   registering: 7_031_007,
-  /** What may be the same inbound message, or parts of one, is taken. */
+  /** One transaction at a time takes what may be the same inbound message, or parts of one. */
   inbound: 7_031_010,
   /** Ids and references that receipts are matched by. */
   matching: 7_031_011,
-  /** Held by a transaction's server process until it is over. */
+  /** Held by each transaction, with the number of its server process, until it ends. */
   running: 7_031_020,
 } as const;

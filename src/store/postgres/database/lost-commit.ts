@@ -3,23 +3,23 @@ import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
 
-/** Whether a transaction that came to `value` happened; `undefined`: that cannot be told. Asked after it is over. */
+/** Whether a transaction that returned `value` was committed; `undefined` if it cannot be told. Asked once it has ended. */
 export type IsStored<T> = (session: Session, value: T) => Promise<boolean | undefined>;
 
-/** A COMMIT that was sent and not answered. */
+/** A COMMIT that was sent and never answered. */
 export interface LostCommit {
   /** The server process that was told to commit. */
   readonly backend: number;
   readonly cause: unknown;
 }
 
-/** How long the truth is looked for. */
+/** How long the outcome is looked for. */
 const PATIENCE_MS = 10_000;
 
 const PAUSE_MS = 250;
 
-/** Begins a transaction which others can wait for: the number to wait with. */
-export async function beginKnown(connection: Connection): Promise<number> {
+/** Begins a transaction whose end others can wait for: by a lock that it holds on the returned number. */
+export async function beginAwaitable(connection: Connection): Promise<number> {
   const [row] = await connection.exec<{ backend: number }>(
     `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
        pg_advisory_xact_lock_shared(${LOCKS.schema})`,
@@ -28,10 +28,10 @@ export async function beginKnown(connection: Connection): Promise<number> {
 }
 
 /**
- * Resolves where the transaction has happened after all. Throws `StoreUnavailable` where it has not, and
- * `OutcomeUnknown` where that was not to be found out.
+ * Resolves if the transaction was committed after all. Throws `StoreUnavailable` if it was not, and `OutcomeUnknown` if
+ * that could not be found out.
  */
-export async function findOut(
+export async function resolveLostCommit(
   { driver, clock }: { readonly driver: Driver; readonly clock: Clock },
   { backend, cause }: LostCommit,
   isStored: ((session: Session) => Promise<boolean | undefined>) | undefined,
@@ -41,7 +41,7 @@ export async function findOut(
     const found = await within(clock, endMs - clock.monotonicMs(), ask(driver, backend, isStored));
     if (found.isStored === true) return;
     if (found.isStored === false) throw new StoreUnavailable("the database did not commit", { cause });
-    if (found.isVain) break;
+    if (found.isFinal) break;
     await sleep(clock, PAUSE_MS, NEVER);
   }
   throw new OutcomeUnknown("the database did not say whether it committed", { cause });
@@ -49,7 +49,7 @@ export async function findOut(
 
 const NEVER = new AbortController().signal;
 
-/** A database that says nothing keeps nobody beyond the time: the connections have longer limits of their own. */
+/** Gives up waiting for a silent database; the time limits of connections are longer. */
 async function within(clock: Clock, ms: number, asked: Promise<Found>): Promise<Found> {
   const over = Promise.withResolvers<Found>();
   const cancel = clock.after(ms, () => over.resolve({}));
@@ -59,10 +59,10 @@ async function within(clock: Clock, ms: number, asked: Promise<Found>): Promise<
 interface Found {
   readonly isStored?: boolean | undefined;
   /** Asking again will not help. */
-  readonly isVain?: boolean;
+  readonly isFinal?: boolean;
 }
 
-/** On another connection. The one that was lost may still be committing, and is waited for. */
+/** Asks on another connection, once the transaction has ended: it may still be committing. */
 async function ask(
   driver: Driver,
   backend: number,
@@ -72,7 +72,7 @@ async function ask(
     return await driver.hold(async (connection) => {
       await connection.query("SELECT pg_advisory_xact_lock($1::int, $2::int)", [LOCKS.running, backend]);
       const answer = await isStored(connection);
-      return { isStored: answer, isVain: answer === undefined };
+      return { isStored: answer, isFinal: answer === undefined };
     });
   } catch (error) {
     if (error instanceof StoreUnavailable) return {};

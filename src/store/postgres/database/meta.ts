@@ -24,7 +24,7 @@ export async function writeMeta(session: Session, name: MetaName, value: string)
   );
 }
 
-/** To be done last in a transaction: from then on others that change records wait for it to end. */
+/** To be called last in a transaction: from then on others that change records wait for it to end. */
 export async function raiseRecordsVersion(session: Session): Promise<void> {
   await session.query(
     `INSERT INTO meta (name, value) VALUES ('records_version', '1')

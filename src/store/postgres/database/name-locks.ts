@@ -1,22 +1,22 @@
 import type { Session } from "./driver.ts";
 
 /**
- * How many names there are, of each family: the server has room for some thousands of locks, of all transactions
- * together. Names that fall on one number are one name; that costs a wait and nothing else.
+ * How many locks there are of each family: the server has room for some thousands, of all transactions together. Names
+ * that fall on the same number share a lock; that costs a wait and nothing else.
  */
 const NAMES = 4_096;
 
 export interface NamedLocks {
-  /** Names the locks of what is different anyway. */
+  /** One of `LOCKS`: names of different families are different locks. */
   readonly family: number;
   readonly names: ReadonlySet<string>;
-  /** Apart from those alone that do not share. */
+  /** Waits only for transactions that do not share. */
   readonly isShared?: boolean;
 }
 
 /**
- * From here to its end the transaction is alone with the names: a name is anything that two transactions must not be at
- * work on together. They are taken in one order, so a transaction that calls this once waits for none that waits for it.
+ * Locks names until the transaction ends: a name is anything that two transactions must not work on at the same time.
+ * All are locked in the same order, so two transactions that each call this once cannot deadlock.
  */
 export async function lockNames(session: Session, { family, names, isShared }: NamedLocks): Promise<void> {
   if (names.size > 0) await session.query(isShared ? LOCK_SHARED : LOCK, [family, [...names]]);

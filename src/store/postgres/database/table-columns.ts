@@ -2,7 +2,7 @@ import type { Session } from "./driver.ts";
 
 export interface Column {
   readonly name: string;
-  /** As PostgreSQL writes it. */
+  /** As PostgreSQL names it. */
   readonly type: string;
 }
 
@@ -15,7 +15,7 @@ export function columnsOf(session: Session, table: string): Promise<readonly Col
   );
 }
 
-/** After rows were written with numbers of their own: new ones are to be numbered behind them. */
+/** Sets the counters of all tables behind their highest number, after rows were written with given numbers. */
 export async function setCounters(session: Session): Promise<void> {
   for (const { table, column } of await session.query<{ table: string; column: string }>(COUNTED)) {
     await session.query(

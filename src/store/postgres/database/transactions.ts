@@ -1,25 +1,27 @@
 import type { Clock } from "../../../core/clock.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connection, type Driver, isCollision, type Session, type SqlValue } from "./driver.ts";
-import { beginKnown, findOut, type IsStored, type LostCommit } from "./lost-commit.ts";
+import { beginAwaitable, type IsStored, type LostCommit, resolveLostCommit } from "./lost-commit.ts";
 
-/** What every use case is built on. */
+/** What every use case is built on: single statements and transactions. */
 export interface Database extends Session {
   /**
-   * Runs `work` in a transaction, and resolves when that is durable. Where another transaction stood in the way it runs
-   * again: it must leave no trace outside the database before it has resolved.
+   * Runs `work` in a transaction, and resolves when that is durable. After a deadlock, or a migration meanwhile, it
+   * runs again, so it must leave no trace outside the database.
    *
-   * @param isStored tells, should the commit not be answered, whether the transaction that came to `value` happened
-   * @throws OutcomeUnknown where the commit was not answered and that cannot be found out
+   * @param isStored asked if the commit is not answered: whether the transaction that returned `value` was committed
+   * @throws OutcomeUnknown if the commit was not answered and it cannot be found out
    */
   transaction<T>(work: (session: Session) => Promise<T>, isStored?: IsStored<T>): Promise<T>;
 }
 
-/** The same behind a door that can be closed. */
+/** A database that can be closed: what was admitted before ends first, what comes later is rejected. */
 export interface Doors {
+  /** Admits each call by itself. */
   readonly database: Database;
-  /** For what consists of several calls: it goes on to its end on `within`, also while the door is being closed. */
+  /** Admits work of several calls on `within`, which it may finish while the database is being closed. */
   admit<T>(start: () => Promise<T>): Promise<T>;
+  /** For calls of admitted work. */
   readonly within: Database;
   /** Admits no more; resolves when all that was admitted has ended. */
   close(): Promise<void>;
@@ -33,8 +35,9 @@ export function openDoors(driver: Driver, clock: Clock): Doors {
   const within: Database = {
     query: driver.query,
     async transaction(work, isStored) {
-      const { value, lost } = await runUntilAlone(driver, work);
-      if (lost) await findOut({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
+      const { value, lost } = await runWithRetries(driver, work);
+      if (lost)
+        await resolveLostCommit({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
       return value;
     },
   };
@@ -62,13 +65,13 @@ export function openDoors(driver: Driver, clock: Clock): Doors {
 
 interface Ran<T> {
   readonly value: T;
-  /** Present: the commit was not answered. */
+  /** Present if the commit was not answered. */
   readonly lost?: LostCommit;
 }
 
 type Work<T> = (session: Session) => Promise<T>;
 
-async function runUntilAlone<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> {
+async function runWithRetries<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> {
   for (let tries = 1; ; tries++) {
     try {
       return await driver.hold((connection) => runOnce(connection, work));
@@ -80,7 +83,7 @@ async function runUntilAlone<T>(driver: Driver, work: Work<T>): Promise<Ran<T>> 
 }
 
 async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>> {
-  const { session, backend } = beginWithFirst(connection);
+  const { session, backend } = beginWithFirstStatement(connection);
   try {
     const value = await work(session);
     const begun = await backend();
@@ -96,19 +99,19 @@ async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>
 
 interface Beginning {
   readonly session: Session;
-  /** Resolves with the server process of the transaction; `undefined`: there was no statement, and none has begun. */
+  /** The transaction's server process; `undefined` if there was no statement, and so no transaction. */
   backend(): Promise<number | undefined>;
 }
 
-/** The transaction begins with the first statement, and both go to the server together. */
-function beginWithFirst(connection: Connection): Beginning {
+/** Begins the transaction with its first statement: both are sent together, which saves a round trip. */
+function beginWithFirstStatement(connection: Connection): Beginning {
   let begun: Promise<number> | undefined;
   const first = async <Row>(sql: string, values?: readonly SqlValue[]): Promise<readonly Row[]> => {
     const [beginning, rows] = connection.together(
-      () => [beginKnown(connection), connection.query<Row>(sql, values)] as const,
+      () => [beginAwaitable(connection), connection.query<Row>(sql, values)] as const,
     );
     begun = beginning;
-    // What failed at the beginning says why the statement did.
+    // If BEGIN failed, its error says why the statement did too.
     const [, result] = await Promise.allSettled([beginning, rows]);
     await beginning;
     if (result.status === "rejected") throw result.reason;
@@ -122,7 +125,7 @@ function beginWithFirst(connection: Connection): Beginning {
   };
 }
 
-/** What kept the answer away; `undefined`: it is committed. */
+/** Commits. Returns the error if the connection was lost before the answer, else `undefined`. */
 async function commit(connection: Connection): Promise<unknown> {
   try {
     await connection.exec("COMMIT");

@@ -54,7 +54,7 @@ interface FoundRow extends TimelineRow {
   readonly event_number: number;
   readonly id: string;
   readonly message_recipient: string;
-  /** `null`: beyond what one page holds. */
+  /** `null`: beyond `MAX_PAGE_OCTETS`. */
   readonly envelope: string | null;
   readonly octets: number;
 }
@@ -73,7 +73,7 @@ async function findMessages(
   return new Map(found.map((row) => [row.event_number, row]));
 }
 
-/** The contents of a page that is too long are measured, but not read. */
+/** Contents beyond `MAX_PAGE_OCTETS` are measured, but not read. */
 const FIND = `SELECT event_number, id, message_recipient, octets,
     CASE WHEN turn = 1 OR sum <= ${MAX_PAGE_OCTETS} THEN envelope END AS envelope,
     position, at, kind, status, sequence, event_type, recipient, error, detail

@@ -5,6 +5,7 @@ import type { Bell } from "../database/bell.ts";
 import { isOutOfRange, type Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
+import { tryLock } from "../database/try-lock.ts";
 import type { Days } from "../retention/days.ts";
 
 export interface NumberingParts {
@@ -14,8 +15,8 @@ export interface NumberingParts {
 }
 
 /**
- * `UpkeepStore.numberEvents`. What is committed gets the next numbers, and is seen with them or not at all; what commits
- * later gets later ones. While another process is at it there is nothing to do.
+ * `UpkeepStore.numberEvents`. Committed events get the next numbers, and show in the feed from then on; whatever commits
+ * later gets higher ones. Does nothing while another process is numbering.
  */
 export function createNumberEvents(
   db: Database,
@@ -23,41 +24,35 @@ export function createNumberEvents(
 ): UpkeepStore["numberEvents"] {
   const number = (limit: number) =>
     db.transaction(async (session) =>
-      (await tryLock(session)) ? session.query<ToldRow>(NUMBER, [limit]) : [],
+      (await tryLock(session, LOCKS.numbering)) ? session.query<NumberedRow>(NUMBER, [limit]) : [],
     );
   return async (_now, limit) => {
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
     if (waiting.length === 0) return 0;
     const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);
     await days.ensure(times);
-    const told = await number(limit).catch(async (error: unknown) => {
+    const numbered = await number(limit).catch(async (error: unknown) => {
       if (!isOutOfRange(error)) throw error;
-      // A day that is remembered has been dropped meanwhile.
+      // A day that was remembered as existing has been dropped meanwhile.
       days.forget();
       await days.ensure(times);
       return number(limit);
     });
-    bell.ring(told.flatMap((row) => row.id ?? []));
-    return told.reduce((sum, row) => sum + row.events, 0);
+    bell.ring(numbered.flatMap((row) => row.id ?? []));
+    return numbered.reduce((sum, row) => sum + row.events, 0);
   };
-}
-
-async function tryLock(session: Session): Promise<boolean> {
-  const [row] = await session.query<{ is_ours: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${LOCKS.numbering}) AS is_ours`,
-  );
-  return row?.is_ours === true;
 }
 
 const WAITING = "SELECT subject_id FROM new_events ORDER BY id LIMIT $1";
 
-interface ToldRow {
-  /** `null`: the account is gone. */
+interface NumberedRow {
+  /** Of the account; `null` if that has been deleted. */
   readonly id: string | null;
+  /** How many events were numbered. */
   readonly events: number;
 }
 
-/** After the lock, in a statement of its own: it sees all that was numbered before. */
+/** A statement of its own after the lock, so that it sees everything that was numbered before. */
 const NUMBER = `WITH taken AS (
     DELETE FROM new_events WHERE id = ANY(ARRAY(SELECT id FROM new_events ORDER BY id LIMIT $1)) RETURNING *
   ), counter AS (
@@ -70,7 +65,7 @@ const NUMBER = `WITH taken AS (
   )
   SELECT a.id, count(*) AS events FROM taken LEFT JOIN accounts a ON a.number = taken.account GROUP BY a.id`;
 
-/** An event that is about no message of ours, but about one that came in. */
+/** An event about an inbound message. */
 export interface NewOtherEvent {
   readonly account: number;
   /** UUIDv7. */
@@ -78,7 +73,7 @@ export interface NewOtherEvent {
   readonly event: OtherEvent;
 }
 
-/** Within the transaction that makes them. */
+/** Adds events about inbound messages, within the transaction that stores these. */
 export async function addOtherEvents(session: Session, events: readonly NewOtherEvent[]): Promise<void> {
   if (events.length === 0) return;
   await session.query(ADD_OTHERS, [

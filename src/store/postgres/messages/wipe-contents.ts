@@ -1,18 +1,17 @@
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
 
-/** Batches looked at in one call: most are still under way, and are passed over until the next round. */
-const MAX_LOOKED_AT = 200;
-
-const START = "00000000-0000-0000-0000-000000000000";
+/** Batches examined in one call: most are still under way, and are skipped until the next round. */
+const MAX_EXAMINED = 200;
 
 /** `UpkeepStore.wipeContents`: each call goes on where the last one ended, round and round. */
 export function createWipeContents(session: Session): UpkeepStore["wipeContents"] {
-  let last = START;
+  let last = NIL_UUID;
   return async (limit) => {
-    const looks = Math.min(limit, MAX_LOOKED_AT);
-    const rows = await session.query<WipeRow>(WIPE, [last, looks]);
-    last = rows.length < looks ? START : (rows.at(-1)?.id ?? START);
+    const maxExamined = Math.min(limit, MAX_EXAMINED);
+    const rows = await session.query<WipeRow>(WIPE, [last, maxExamined]);
+    last = rows.length < maxExamined ? NIL_UUID : (rows.at(-1)?.id ?? NIL_UUID);
     return rows.filter((row) => row.is_done).length;
   };
 }

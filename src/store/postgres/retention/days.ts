@@ -9,9 +9,9 @@ const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
 export type DailyTable = (typeof DAILY_TABLES)[number];
 
 export interface Days {
-  /** Resolves when the tables of these times (Unix milliseconds) are there. */
+  /** Makes the tables of these times (Unix milliseconds) where they are missing. */
   ensure(times: Iterable<number>): Promise<void>;
-  /** What is remembered of tables may have been dropped. */
+  /** Forgets which tables exist: some may have been dropped. */
   forget(): void;
 }
 
@@ -86,7 +86,7 @@ export async function lockMaking(session: Session): Promise<void> {
   await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.days})`);
 }
 
-/** One that can become a day's table. Messages and contents are written again as they move on: room in the page keeps that cheap. */
+/** Makes a table that can become a day's. Its rows are updated as messages move on: room in each page keeps that cheap. */
 export async function createTable(
   session: Session,
   { table, name }: { readonly table: DailyTable; readonly name: string },
@@ -94,7 +94,7 @@ export async function createTable(
   await session.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 85)`);
 }
 
-/** Attached rather than created in place: then readers and writers of other days go on meanwhile. */
+/** Attaches a table rather than create it in place, so that readers and writers of other days are not blocked. */
 export async function attach(session: Session, table: DailyTable, day: number): Promise<void> {
   const range = `FROM ('${lowestUuid(day)}') TO ('${lowestUuid(day + 1)}')`;
   await session.query(`ALTER TABLE ${table} ATTACH PARTITION ${tableOf(table, day)} FOR VALUES ${range}`);

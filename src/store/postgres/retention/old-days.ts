@@ -1,28 +1,29 @@
 import type { Session } from "../database/driver.ts";
 import { lowestUuid } from "./days.ts";
 
-/** How far a day whose retention is over has come on its way out. */
+/** How far the pruning of a day has come. */
 export interface OldDay {
   readonly day: number;
-  /** Up to where the walk over its messages has come; `null`: it is over. */
+  /** The message up to which the walk has come; `null`: the walk is over. */
   readonly position: string | null;
-  /** Messages looked at, and those of them that stay. */
+  /** Messages examined by the walk, and those of them that stay. */
   readonly seen: number;
   readonly kept: number;
-  /** Too many stay for a table of their own: those that are final go row by row. */
+  /** Too many stay to be copied to a table of their own: final ones are deleted row by row. */
   readonly is_by_row: boolean;
-  /** What is unfinished goes too. */
+  /** Unfinished messages are deleted too. */
   readonly is_last: boolean;
+  /** The `before` of the last walk, Unix milliseconds. */
   readonly walked_before: number;
-  /** 1: without those that nobody refers to. 2: gone. */
-  readonly contents: 0 | 1 | 2;
+  /** 1: only contents that messages refer to are left. */
+  readonly contents: 0 | 1;
 }
 
 export async function findOldDay(session: Session, day: number): Promise<OldDay | undefined> {
   return (await session.query<OldDay>("SELECT * FROM old_days WHERE day = $1", [day]))[0];
 }
 
-/** A walk over the day's messages, from the first on. */
+/** Begins a walk over the day's messages, from the first on. */
 export async function beginWalk(
   session: Session,
   day: number,
@@ -38,7 +39,7 @@ const BEGIN = `INSERT INTO old_days (day, position, is_last, is_by_row) VALUES (
   ON CONFLICT (day) DO UPDATE SET position = $2, seen = 0, kept = 0, is_last = $3, is_by_row = $4
   RETURNING *`;
 
-/** The walk has come further. */
+/** Notes how far the walk has come. */
 export async function notePosition(
   session: Session,
   { day, seen }: OldDay,
@@ -54,7 +55,7 @@ export async function notePosition(
   return row;
 }
 
-/** `before`: the next walk need not begin until some time later than that. */
+/** @param before of the call: kept so that the next walk begins some time later */
 export async function endWalk(session: Session, day: number, before: number): Promise<void> {
   await session.query("DELETE FROM kept_messages WHERE day = $1", [day]);
   await session.query("UPDATE old_days SET position = NULL, walked_before = $2 WHERE day = $1", [
@@ -63,10 +64,12 @@ export async function endWalk(session: Session, day: number, before: number): Pr
   ]);
 }
 
-export async function noteContents(session: Session, day: number, contents: 1 | 2): Promise<void> {
-  const sql =
-    contents === 2
-      ? "DELETE FROM old_days WHERE day = $1"
-      : "UPDATE old_days SET contents = 1 WHERE day = $1";
-  await session.query(sql, [day]);
+/** Only contents that messages refer to are left. */
+export async function noteContentsReduced(session: Session, day: number): Promise<void> {
+  await session.query("UPDATE old_days SET contents = 1 WHERE day = $1", [day]);
+}
+
+/** Nothing of the day is left. */
+export async function forgetOldDay(session: Session, day: number): Promise<void> {
+  await session.query("DELETE FROM old_days WHERE day = $1", [day]);
 }

@@ -2,23 +2,24 @@ import type { UpkeepStore } from "../../store.ts";
 import { isLockTimeout, type Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
+import { tryLock } from "../database/try-lock.ts";
 import { type Days, dayOf, daysWith } from "./days.ts";
-import { findOldDay, noteContents } from "./old-days.ts";
+import { findOldDay, forgetOldDay, noteContentsReduced } from "./old-days.ts";
 import { countReferred, swapContents } from "./swap-day.ts";
 import { type Step, walkDay } from "./walk-day.ts";
 
 export interface PruneParts {
   readonly days: Days;
-  /** For tests: unfinished messages of a day that get a table of their own; beyond it final ones go row by row. */
+  /** For tests: how many unfinished messages of a day are copied to a table of their own; beyond it final ones are deleted row by row. */
   readonly maxKept?: number;
 }
 
 const MAX_KEPT = 20_000;
 
 /**
- * `UpkeepStore.pruneMessages`, a day at a time once it is over: a walk finds what is unfinished and deletes what hangs on
- * the others, then the day's tables are dropped but for what is unfinished. Each call is one step of the first day that
- * has something to do.
+ * `UpkeepStore.pruneMessages`, a day at a time: a walk notes the unfinished messages and deletes what belongs to the others
+ * in tables that are not by day; then the day's tables are replaced by ones with only the unfinished messages, or dropped.
+ * Each call is one step of the first day that has something to do.
  */
 export function createPruneMessages(
   db: Database,
@@ -26,42 +27,37 @@ export function createPruneMessages(
 ): UpkeepStore["pruneMessages"] {
   return async (bounds) => {
     const messages = new Set(await daysWith(db, "messages"));
-    const contents = new Set(await daysWith(db, "contents"));
-    // The oldest first: contents outlast the messages of their day.
-    const all = [...new Set([...contents, ...messages])].sort((one, other) => one - other);
-    for (const day of all) {
-      if (day >= dayOf(bounds.before)) break;
-      const step = { day, bounds, maxKept };
-      const moved = messages.has(day) ? await alone(db, (session) => walkDay(session, step)) : 0;
-      // Whatever was dropped is not to be remembered as being there.
+    const contents = await daysWith(db, "contents");
+    const stepOf = (day: number): Step => ({ day, bounds, maxKept });
+    const isOver = (day: number) => day < dayOf(bounds.before);
+    for (const day of [...messages].filter(isOver)) {
+      const moved = await alone(db, (session) => walkDay(session, stepOf(day)));
+      // A day that was dropped must not be remembered as existing.
       days.forget();
       if (moved > 0) return moved;
-      if (contents.has(day)) await alone(db, (session) => pruneContents(session, step, messages));
+    }
+    // After all messages, since a day's contents wait for those of the day after, too.
+    for (const day of contents.filter(isOver)) {
+      await alone(db, (session) => pruneContents(session, stepOf(day), messages));
+      days.forget();
     }
     return 0;
   };
 }
 
-/** 0 where another process prunes, or where others are at work on what is to be dropped: there is a next time. */
+/** Runs a step; 0 if another process is pruning, or others have locked what is to be dropped: the next call tries again. */
 function alone(db: Database, step: (session: Session) => Promise<number>): Promise<number> {
   return db
-    .transaction(async (session) => ((await tryLock(session)) ? step(session) : 0))
+    .transaction(async (session) => ((await tryLock(session, LOCKS.pruning)) ? step(session) : 0))
     .catch((error: unknown) => {
       if (isLockTimeout(error)) return 0;
       throw error;
     });
 }
 
-async function tryLock(session: Session): Promise<boolean> {
-  const [row] = await session.query<{ is_ours: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${LOCKS.pruning}) AS is_ours`,
-  );
-  return row?.is_ours === true;
-}
-
 /**
- * A day's contents, once the day after is over as well: a batch over midnight has its content in the first day. No
- * message is counted here.
+ * Prunes a day's contents, once the day after is over as well: a batch over midnight has its content in the first day.
+ * Always 0, since what is counted is messages.
  */
 async function pruneContents(
   session: Session,
@@ -78,6 +74,6 @@ async function pruneContents(
   const referred = await countReferred(session, day, maxKept + 1);
   if (referred > maxKept) return 0;
   await swapContents(session, day, referred > 0);
-  await noteContents(session, day, referred > 0 ? 1 : 2);
+  await (referred > 0 ? noteContentsReduced(session, day) : forgetOldDay(session, day));
   return 0;
 }

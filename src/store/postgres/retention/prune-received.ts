@@ -4,10 +4,10 @@ import type { Session } from "../database/driver.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Deletes at most `limit` rows of the time before `before`; how many. */
+/** Deletes at most `limit` rows from before `before`; returns how many. */
 export type PruneOld = (session: Session, before: number, limit: number) => Promise<number>;
 
-/** `UpkeepStore.pruneReceived`: each of them in a transaction of its own. */
+/** `UpkeepStore.pruneReceived`: each kind in a transaction of its own. */
 export function createPruneReceived(
   session: Session,
   others: readonly PruneOld[],

@@ -2,7 +2,7 @@ import type { Session } from "../database/driver.ts";
 import { attach, createTable, type DailyTable, lockMaking, lowestUuid, tableOf } from "./days.ts";
 import { endWalk, type OldDay } from "./old-days.ts";
 
-/** How long writers of an old day's rows may be waited for; and then, since all wait meanwhile, those of any day. */
+/** How long to wait for writers of the old day's rows; and then, while everybody waits for us, for those of any day. */
 const DAY_LOCK_MS = 2_000;
 const ALL_LOCK_MS = 200;
 
@@ -13,8 +13,8 @@ const KEYS = [
 ] as const;
 
 /**
- * Within a transaction, at the end of a walk: what stays of the day's messages gets tables of its own, and those of the
- * day are dropped. Fails with an outage where the locks are not to be had at once; the same may work later.
+ * Replaces the day's tables by ones with only the messages that stay, inside the transaction that ends a walk. Fails with
+ * a lock timeout where the locks cannot be had at once; the same may work later.
  */
 export async function swapMessages(session: Session, { day, kept }: OldDay, before: number): Promise<void> {
   const tables = KEYS.map(([table, key]) => ({
@@ -25,20 +25,20 @@ export async function swapMessages(session: Session, { day, kept }: OldDay, befo
   await endWalk(session, day, before);
 }
 
-/** The same of contents: those stay that a message of the day, or of the day after, refers to. */
+/** The same for contents: those stay that a message of the day, or of the day after, refers to. */
 export async function swapContents(session: Session, day: number, isKept: boolean): Promise<void> {
-  const kept = isKept ? { key: "id", ids: REFERRED(day) } : undefined;
+  const kept = isKept ? { key: "id", ids: referredSql(day) } : undefined;
   await replaceTables(session, day, [{ table: "contents", kept }]);
 }
 
-/** The contents of a day that messages refer to, at most so many. */
+/** Counts the contents of a day that messages refer to, up to `most`. */
 export async function countReferred(session: Session, day: number, most: number): Promise<number> {
-  const rows = await session.query(`${REFERRED(day)} LIMIT ${most}`);
+  const rows = await session.query(`${referredSql(day)} LIMIT ${most}`);
   return rows.length;
 }
 
-/** Of the day after only the first hour is looked at: the ids of one request are made together. */
-const REFERRED = (day: number) => `SELECT DISTINCT content AS id FROM messages
+/** Of the day after only the first hour is searched: the ids of one request are made together. */
+const referredSql = (day: number) => `SELECT DISTINCT content AS id FROM messages
   WHERE id >= '${lowestUuid(day)}' AND id < '${lowestUuid(day + 1 + 1 / 24)}' AND content < '${lowestUuid(day + 1)}'`;
 
 interface Replaced {
@@ -66,7 +66,7 @@ async function waitAtMost(session: Session, ms: number): Promise<void> {
   await session.query("SELECT set_config('lock_timeout', $1, true)", [String(ms)]);
 }
 
-/** What stays is looked up one by one, since the planner cannot know how little it is. */
+/** Looks up the rows that stay one by one, since the planner cannot know how few there are. */
 async function copyKept(
   session: Session,
   { table, day, kept: { key, ids } }: { table: DailyTable; day: number; kept: NonNullable<Replaced["kept"]> },

@@ -7,21 +7,21 @@ import { dayOf, lowestUuid } from "./days.ts";
 import { beginWalk, endWalk, findOldDay, notePosition, type OldDay } from "./old-days.ts";
 import { swapMessages } from "./swap-day.ts";
 
-/** One step of a day that is over on its way out. */
+/** One step of pruning a day. */
 export interface Step {
   readonly day: number;
   readonly bounds: Parameters<UpkeepStore["pruneMessages"]>[0];
-  /** Unfinished messages of a day that get a table of their own. */
+  /** How many unfinished messages may be copied to a table of their own. */
   readonly maxKept: number;
 }
 
-/** Messages looked at in one step, as a multiple of its limit. */
-const LOOKS_PER_LIMIT = 10;
+/** Messages examined in one step, as a multiple of its limit. */
+const EXAMINED_PER_LIMIT = 10;
 
 /** How long a day that goes row by row is left alone between two walks. */
 const BETWEEN_WALKS_MS = 3_600_000;
 
-/** Within a transaction. How many messages went; at least 1 while a walk is under way. */
+/** Takes the next step, inside a transaction. Returns how many messages were deleted; at least 1 while a walk is under way. */
 export async function walkDay(session: Session, step: Step): Promise<number> {
   const { day, bounds } = step;
   const isLast = day < dayOf(bounds.atLatest);
@@ -36,12 +36,12 @@ export async function walkDay(session: Session, step: Step): Promise<number> {
 }
 
 async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: OldDay): Promise<number> {
-  const looks = bounds.limit * LOOKS_PER_LIMIT;
+  const maxExamined = bounds.limit * EXAMINED_PER_LIMIT;
   const end = lowestUuid(day + 1);
-  const rows = await session.query<LookedRow>(LOOK, [old.position, end, looks]);
-  const isEnd = rows.length < looks;
+  const rows = await session.query<ExaminedRow>(EXAMINE, [old.position, end, maxExamined]);
+  const isEnd = rows.length < maxExamined;
   const position = isEnd ? end : (rows.at(-1)?.id ?? end);
-  const { kept, gone } = sort(rows, old);
+  const { kept, gone } = separate(rows, old);
   if (old.is_by_row) await removeMessages(session, gone);
   else
     await removeLeftovers(session, { after: old.position ?? lowestUuid(day), last: position, except: kept });
@@ -60,25 +60,25 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
   return gone.length;
 }
 
-interface LookedRow extends RemovedMessage {
+interface ExaminedRow extends RemovedMessage {
   readonly status: MessageStatus;
 }
 
-const LOOK = "SELECT id, status, content FROM messages WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3";
+const EXAMINE = "SELECT id, status, content FROM messages WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3";
 
-function sort(rows: readonly LookedRow[], { is_last: isLast }: OldDay) {
-  const stays = ({ status }: LookedRow) => !isLast && !FINAL_STATUSES.has(status);
+function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
+  const stays = ({ status }: ExaminedRow) => !isLast && !FINAL_STATUSES.has(status);
   return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
 }
 
-/** All have been looked at. */
+/** Ends the walk: all messages have been examined. */
 async function endDay(session: Session, old: OldDay, before: number): Promise<number> {
   const isUnchanged = old.kept > 0 && old.kept === old.seen;
   await (isUnchanged ? endWalk(session, old.day, before) : swapMessages(session, old, before));
   return old.seen - old.kept;
 }
 
-/** Of the few that stayed, those that have ended since. */
+/** Deletes those of the few that stayed that have ended since. */
 async function removeFinal(session: Session, { day, bounds }: Step): Promise<number> {
   const values = [lowestUuid(day), lowestUuid(day + 1), [...FINAL_STATUSES], bounds.limit];
   const rows = await session.query<RemovedMessage>(FINAL, values);

@@ -4,13 +4,13 @@ import type { Database } from "../database/database.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { AccountBook } from "../records/account-book.ts";
 
-/** The feed as transactions write it. */
+/** Adds events to the feed, within transactions. */
 export interface EventBook {
-  /** Numbers public entries of timelines, one after the other; gives the first number. */
+  /** Gives public timeline entries consecutive numbers; returns the first. */
   addEntries(entries: readonly NumberedEntry[]): number;
-  /** Adds an event that is about no message of ours. */
+  /** Adds an event about an inbound message. */
   addOther(account: number, event: OtherEvent): void;
-  /** After the commit, with the account's id. */
+  /** Calls `listener` after the commit, with the account's id. */
   onEvents(listener: (accountId: string) => void): () => void;
 }
 

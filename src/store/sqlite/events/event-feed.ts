@@ -28,22 +28,22 @@ export function createEventFeed(db: Database, { accounts, events }: FeedParts): 
   const last = db.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
   const toEvent = createEventReader(db);
 
-  const read = ({ accountId, after, limit }: Parameters<EventFeed["read"]>[0]): FeedPage => {
-    const read: FeedEvent[] = [];
+  const readPage = ({ accountId, after, limit }: Parameters<EventFeed["read"]>[0]): FeedPage => {
+    const found: FeedEvent[] = [];
     let next = after;
     let characters = 0;
     for (const row of page.all(accounts.byId(accountId)?.number ?? -1, after, limit)) {
       const { event, size } = toEvent(row, accountId);
       characters += size;
-      if (characters > MAX_PAGE_CHARACTERS && read.length > 0) break;
+      if (characters > MAX_PAGE_CHARACTERS && found.length > 0) break;
       next = row.number;
-      if (event) read.push(event);
+      if (event) found.push(event);
     }
-    return { events: read, next };
+    return { events: found, next };
   };
 
   return {
-    read: (query) => db.read(() => read(query)),
+    read: (query) => db.read(() => readPage(query)),
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
     onEvents: events.onEvents,
   };
@@ -61,7 +61,7 @@ interface EventRow {
 
 type Sized = { readonly event: FeedEvent | undefined; readonly size: number };
 
-/** Looks row after row up: as a join the same took three times as long. */
+/** Looks up row after row: a join took three times as long. */
 function createEventReader(db: Database): (row: EventRow, accountId: string) => Sized {
   const findMessage = db.prepare<{ recipient: string; content: number; envelope: string | null }>(
     "SELECT recipient, content, envelope FROM messages WHERE id = ?",
