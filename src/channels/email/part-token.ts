@@ -2,25 +2,25 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { PartRef } from "../../core/messages/outcome.ts";
 import { isUuid } from "../../core/uuid.ts";
 
-/** Names one recipient of one message in 40 letters and digits that only this installation can make. */
+/** Tokens of 40 letters and digits, each naming one recipient of one message, which only this installation can make. */
 export interface PartTokens {
-  /** Lower case. Throws where the id is no UUID, or the part not 0 to 255: nothing else is ever sent. */
+  /** In lower case. Throws unless the id is a UUID and the part 0 to 255, as in every message that is sent. */
   seal(of: PartRef): string;
-  /** In either case, since mail servers change it. `undefined` for what was not made by `seal` under this key and purpose. */
+  /** Takes either case, since mail servers change it. `undefined` for a token that `seal` did not make with this key and purpose. */
   open(token: string): PartRef | undefined;
 }
 
-/** 16 octets of the id, one of the part, 8 of the HMAC: 25 octets, which base32 writes without a rest. */
+/** A token is the id (16 octets), the part (1) and an HMAC (8): 25 octets, which base32 writes without padding. */
 const ID_OCTETS = 16;
 const NAMED_OCTETS = 17;
 const MAC_OCTETS = 8;
 
-/** The shape of a token, for patterns. */
+/** The pattern of a token, for use in other patterns. */
 export const PART_TOKEN = "[a-z2-7]{40}";
 
 const TOKEN = new RegExp(`^${PART_TOKEN}$`);
 
-/** `purpose` keeps tokens of one use from being taken for those of another. */
+/** `purpose`: tokens made for one are not valid for another. */
 export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
   const macOf = (named: Uint8Array) =>
     createHmac("sha256", key).update(`${purpose}\0`).update(named).digest().subarray(0, MAC_OCTETS);
@@ -45,14 +45,10 @@ export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
 }
 
 function toUuid(hex: string): string {
-  const cuts = [0, 8, 12, 16, 20, 32];
-  return cuts
-    .slice(1)
-    .map((end, index) => hex.slice(cuts[index], end))
-    .join("-");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** RFC 4648 §6, in lower case, of a multiple of five octets. */
+/** Base32 (RFC 4648 §6) in lower case, of a multiple of five octets. */
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 
 function toBase32(octets: Uint8Array): string {

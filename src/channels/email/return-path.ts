@@ -2,18 +2,18 @@ import type { PartRef } from "../../core/messages/outcome.ts";
 import { createPartTokens, PART_TOKEN } from "./part-token.ts";
 
 /**
- * Variable envelope return paths: the address that bounces of one recipient of one message come back to. It names
- * both, so that nothing has to be believed of what a bounce says, and ends in a short HMAC, so that nobody can make
- * one up.
+ * Variable envelope return paths (VERP): bounces of each recipient of each message come back to an address of their own.
+ * It names both, so that a bounce need not be trusted for whom it is about, and ends in a short HMAC, so that nobody can
+ * forge one.
  */
 export interface ReturnPaths {
   /** `b-` and 40 letters and digits, `@` and the host, lower case. Its local part is 42 characters (RFC 5321: at most 64). */
   address(of: PartRef & { readonly host: string }): string;
-  /** Where a recipient's wish not to be written to arrives by mail: the same with `u-`. */
+  /** The address to unsubscribe by mail: the same with `u-`. */
   unsubscribeAddress(of: PartRef & { readonly host: string }): string;
   /** Whether it is an address of `unsubscribeAddress`. */
   isUnsubscribe(address: string): boolean;
-  /** What an address stands for; `undefined` if it is none of ours. The host is not looked at, the case neither. */
+  /** The recipient that a return path names; `undefined` if it is none of ours. Host and case do not matter. */
   read(address: string): PartRef | undefined;
 }
 

@@ -1,22 +1,23 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-/** Who does not want what any more. */
+/** A recipient who wants no more mail of an account. */
 export interface Unsubscription {
   readonly accountId: string;
-  /** The message whose link it is: what the suppression goes back to. */
+  /** The message whose link was used: the source of the suppression. */
   readonly messageId: string;
   /** Lower case. */
   readonly email: string;
 }
 
 /**
- * Links outlive messages: a token holds all it takes to act on it, sealed, so that nobody can make one up and no proxy's
- * log shows an address. The same wish has the same token: a mail is the same octets every time it is composed.
+ * Links outlive messages, so a token holds all that is needed to act on it. It is encrypted, so that nobody can forge one
+ * and no proxy's log shows an address. The same recipient of the same message gets the same token every time: a mail must
+ * be the same octets whenever it is composed.
  */
 export interface UnsubscribeTokens {
   /** Letters, digits, `-` and `_`, at most 440 of them. */
   seal(wish: Unsubscription): string;
-  /** `undefined` for what was not made by `seal` under this key. */
+  /** `undefined` for a token that `seal` did not make with this key. */
   open(token: string): Unsubscription | undefined;
 }
 
@@ -24,7 +25,7 @@ const IV_OCTETS = 16;
 const UUID_OCTETS = 16;
 const TOKEN = /^[A-Za-z0-9_-]{64,480}$/;
 
-/** The IV is the HMAC of what is sealed (as in SIV, RFC 5297): it serves as nonce and as proof. */
+/** The IV is the HMAC of the plain text (as in SIV, RFC 5297): it serves as nonce and as proof. */
 export function createUnsubscribeTokens(key: Uint8Array): UnsubscribeTokens {
   const derived = (purpose: string) => Buffer.from(hkdfSync("sha256", key, "", `unsubscribe ${purpose}`, 32));
   const [macKey, cipherKey] = [derived("proof"), derived("cipher")];

@@ -5,9 +5,9 @@ import type { Clock } from "../../../core/clock.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { ReturnDesk, Returned } from "./return-desk.ts";
 
-/** What is read of a mail: a report says what it has to say before it quotes the mail. */
+/** Octets of a mail that are read: a report comes before the mail that it quotes. */
 const MAX_KEPT_OCTETS = 512 * 1024;
-/** What is taken, since some servers quote the whole mail. */
+/** Octets that are accepted: some servers quote the whole mail. */
 const MAX_OCTETS = 32 * 1024 * 1024;
 const MAX_CONNECTIONS = 100;
 const MAX_OF_ADDRESS = 20;
@@ -25,24 +25,24 @@ export interface BounceListenerOptions {
   readonly desk: ReturnDesk;
   readonly clock: Clock;
   readonly log: ChannelLog;
-  /** Called for every mail that was taken or refused after DATA. */
+  /** Called for every mail, accepted or refused, after its DATA. */
   readonly onMail: (kind: Returned["kind"] | "unknown_message" | "failed") => void;
 }
 
 export interface BounceListener {
   readonly port: number;
-  /** Takes no new connections; within 10 s. */
+  /** Takes no new connections, and ends those that are open within 10 s. */
   stop(): Promise<void>;
 }
 
 /**
- * An SMTP server that takes what comes back, and nothing else: every recipient must be an address made here, so it
- * relays for nobody. It answers DATA once the receipt is stored, and sends nothing of its own, so that no loop of
- * notifications about notifications can begin.
+ * An SMTP server for returned mail, and nothing else: every recipient must be an address of ours, so it relays for nobody.
+ * It answers DATA once the receipt is stored. It sends no mail of its own, so that no loop of bounces about bounces can
+ * begin.
  */
 export async function openBounceListener(options: BounceListenerOptions): Promise<BounceListener> {
   const server = new SMTPServer({ ...limits(options), ...handlers(options) });
-  const lines = limitSessions(server, options.clock);
+  const sessions = limitSessions(server, options.clock);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) =>
       reject(
@@ -58,7 +58,7 @@ export async function openBounceListener(options: BounceListenerOptions): Promis
     port: (server.server.address() as AddressInfo).port,
     async stop() {
       await new Promise<void>((resolve) => server.close(resolve));
-      lines.end();
+      sessions.end();
     },
   };
 }
@@ -88,7 +88,7 @@ function handlers(options: BounceListenerOptions): SMTPServerOptions {
       );
     },
     onData(stream, session, done) {
-      keep(stream)
+      readBeginning(stream)
         .then((raw) => take(options, raw, session))
         .then(
           (answer) => (typeof answer === "string" ? done(null, answer) : done(answer)),
@@ -98,8 +98,10 @@ function handlers(options: BounceListenerOptions): SMTPServerOptions {
   };
 }
 
-/** The mail's beginning; the rest is read and forgotten. */
-async function keep(stream: Readable & { readonly sizeExceeded?: boolean }): Promise<Buffer | "too_large"> {
+/** Reads the whole mail, and keeps its beginning. */
+async function readBeginning(
+  stream: Readable & { readonly sizeExceeded?: boolean },
+): Promise<Buffer | "too_large"> {
   const chunks: Buffer[] = [];
   let kept = 0;
   for await (const chunk of stream) {
@@ -120,7 +122,7 @@ async function take(
   try {
     const returned = await desk.take({ raw, to, at: clock.now() });
     onMail(returned.results.includes("unknown") ? "unknown_message" : returned.kind);
-    note(log, returned);
+    logReturned(log, returned);
     if (returned.kind === "no_mailbox")
       return reply(550, "5.6.0 only delivery and feedback reports are read here");
     return "2.0.0 Ok";
@@ -131,20 +133,20 @@ async function take(
   }
 }
 
-function note(log: ChannelLog, { kind, results, messageIds, code }: Returned): void {
+function logReturned(log: ChannelLog, { kind, results, messageIds, code }: Returned): void {
   const fields = { kind, results, message_ids: messageIds.slice(0, 10), ...(code !== undefined && { code }) };
   if (results.length > 0 || kind === "unsubscribe") log.info(fields, "a mail came back");
   else log.debug(fields, "a mail came back that moves nothing");
 }
 
-/** No session lasts for ever, and none of an address may take the room of all. */
+/** Bounds how long a session may last, and how many one address may have open. */
 function limitSessions(server: SMTPServer, clock: Clock): { readonly end: () => void } {
   const open = new Map<Socket, { readonly address: string; readonly cancel: () => void }>();
   const leave = (socket: Socket) => {
     open.get(socket)?.cancel();
     open.delete(socket);
   };
-  // STARTTLS takes the listeners off a socket, so that nobody hears of its end.
+  // STARTTLS removes the listeners of a socket, so that its `close` is not heard.
   const sweep = () => {
     for (const socket of open.keys()) if (socket.destroyed) leave(socket);
   };

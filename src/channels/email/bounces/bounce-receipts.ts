@@ -1,16 +1,16 @@
-/** What a returned mail says of the recipient whose return path it came to. Pure. */
+/** Turns a returned mail into the receipt of the recipient whose return path it came to. Pure. */
 import { bounceKind } from "../../../core/email/bounce-kind.ts";
 import type { PartRef, Receipt } from "../../../core/messages/outcome.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import type { DsnAction, DsnRecipient } from "./dsn.ts";
 import type { ReturnMail } from "./return-mail.ts";
 
-/** Stands on the timeline where a connector would. */
+/** Shown on the timeline in place of a connector. */
 const RETURN_PATH = "return-path";
 
 const MAX_RAW = 255;
 
-/** `undefined` where the mail moves nothing: a delay, an answer. The return path says who it is about, not the report. */
+/** `undefined` if the mail changes nothing, as a delay or an auto-reply. Whom it is about is told by the return path, not the report. */
 export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: number): Receipt | undefined {
   const shared = { connectorId: RETURN_PATH, providerMessageId: "", target, receivedAt };
   if (mail.kind === "feedback") {
@@ -19,24 +19,25 @@ export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: n
     return { ...shared, status: "complained", suppress: kind, raw: `feedback ${word}` };
   }
   if (mail.kind !== "dsn") return undefined;
-  const gravest = graveOf(mail.recipients);
-  return gravest && { ...shared, ...verdictOf(gravest), raw: rawOf(gravest) };
+  const worst = worstOf(mail.recipients);
+  return worst && { ...shared, ...verdictOf(worst), raw: rawOf(worst) };
 }
 
-/**
- * A return path has one recipient. Where its report tells of several, an alias was expanded on the far side, and the
- * worst counts.
- */
-function graveOf(recipients: readonly DsnRecipient[]): DsnRecipient | undefined {
-  return GRAVITY.flatMap((action) => recipients.find((each) => each.action === action) ?? [])[0];
+/** A return path has one recipient. If the report names several, an alias was expanded there, and the worst outcome counts. */
+function worstOf(recipients: readonly DsnRecipient[]): DsnRecipient | undefined {
+  for (const action of WORST_FIRST) {
+    const found = recipients.find((each) => each.action === action);
+    if (found) return found;
+  }
+  return undefined;
 }
 
-/** `delayed` is no outcome. */
-const GRAVITY: readonly DsnAction[] = ["failed", "delivered", "relayed", "expanded"];
+/** Without `delayed`, which is no outcome. */
+const WORST_FIRST: readonly DsnAction[] = ["failed", "delivered", "relayed", "expanded"];
 
 /**
- * All three successes are the last good word there will be: `relayed` says that the next server gives no
- * notifications (RFC 3464 §2.3.3), and a bounce may still follow any of them.
+ * `delivered`, `relayed` and `expanded` are all the success there will be: `relayed` says that the next server sends no
+ * notifications (RFC 3464 §2.3.3). A bounce may still follow any of them.
  */
 function verdictOf(report: DsnRecipient): Pick<Receipt, "status" | "error" | "suppress"> {
   if (report.action !== "failed") return { status: "delivered" };

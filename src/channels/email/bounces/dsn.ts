@@ -1,4 +1,4 @@
-/** Delivery status notifications: RFC 3464, and what servers make of it. Pure. */
+/** Reads delivery status notifications: RFC 3464, and what servers make of it. Pure. */
 import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
 import { type FieldGroup, parseFieldGroups, typedValue } from "./report-fields.ts";
 
@@ -7,20 +7,22 @@ export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expand
 /** One recipient's outcome. */
 export interface DsnRecipient {
   readonly action: DsnAction;
-  /** `5.1.1`; else `smtp.550`; absent where the report gives neither. */
+  /** The enhanced status code (`5.1.1`), else the reply code (`smtp.550`); absent where the report gives neither. */
   readonly code?: string;
   /** As the report writes it. */
   readonly recipient?: string;
-  /** The words of the server that refused, else those of the report. */
+  /** Diagnostic-Code: what the server that refused it said. */
   readonly text?: string;
+  /** Remote-MTA: the server that refused it. */
   readonly server?: string;
+  /** What the refusal answered: RCPT TO, or DATA; absent: not known. */
   readonly stage?: "recipient" | "message";
 }
 
 const MAX_STATUS_OCTETS = 128 * 1024;
 const MAX_WORDS_OCTETS = 16 * 1024;
 
-/** The outcomes a report tells of; `undefined` where the mail holds no machine-readable one. */
+/** The outcomes that a report holds; `undefined` where the mail holds none that a program can read. */
 export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
   let words = "";
   for (const part of walk(mail)) {
@@ -34,7 +36,7 @@ export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
   return undefined;
 }
 
-/** Some servers send the fields as plain text. */
+/** The fields of a report, if the part holds them; some servers send them as plain text. */
 function statusText(part: Entity, type: string): string | undefined {
   if (type.startsWith("multipart/")) return undefined;
   if (/^message\/(?:global-)?delivery-status$/.test(type)) return decodedBody(part, MAX_STATUS_OCTETS);
@@ -66,7 +68,7 @@ function toRecipient(group: FieldGroup, words: string): DsnRecipient | undefined
 
 const ACTIONS: readonly DsnAction[] = ["failed", "delayed", "delivered", "relayed", "expanded"];
 
-/** A report that leaves the action out means what its code says. */
+/** The action, or what the code says where it is left out. */
 function actionOf(word: string, code: string | undefined): DsnAction | undefined {
   const given = /^[a-z]+/i.exec(word)?.[0].toLowerCase();
   const known = ACTIONS.find((action) => action === given);
@@ -75,7 +77,7 @@ function actionOf(word: string, code: string | undefined): DsnAction | undefined
   return digit === "5" ? "failed" : digit === "4" ? "delayed" : digit === "2" ? "delivered" : undefined;
 }
 
-/** The more telling of the two codes: the status is often a mere 5.0.0. */
+/** The more specific of the two codes: the status is often a mere 5.0.0. */
 export function codeOf(status: string, diagnostic: string): string | undefined {
   const own = enhancedIn(status);
   const theirs = enhancedIn(diagnostic);
@@ -90,7 +92,7 @@ function enhancedIn(text: string): string | undefined {
   return /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text)?.[1];
 }
 
-/** Postfix says `in reply to end of DATA command`, Exim `after RCPT TO:<…>`. */
+/** What a refusal answered, by the words of Postfix (`in reply to end of DATA command`) and Exim (`after RCPT TO:<…>`). */
 export function stageOf(text: string): "recipient" | "message" | undefined {
   if (
     /(?:in reply to|after)\s+(?:the\s+)?(?:sending\s+)?(?:end of )?(?:pipelined )?(?:DATA|data)\b/.test(text)

@@ -1,4 +1,4 @@
-/** Feedback reports: what recipients said of a mail to their provider (ARF, RFC 5965). Pure. */
+/** Reads feedback reports (ARF, RFC 5965): complaints that mailbox providers pass on. Pure. */
 import { decodedBody, type Entity, mediaType, walk } from "./mime.ts";
 import { parseFieldGroups, typedValue } from "./report-fields.ts";
 
@@ -10,7 +10,7 @@ export interface Feedback {
   readonly recipient?: string;
 }
 
-/** RFC 5965 §7.3, RFC 6591, RFC 6430; a word that is not in it complains. */
+/** By Feedback-Type (RFC 5965 §7.3, RFC 6591, RFC 6430); an unknown one is a complaint. */
 const KINDS: Readonly<Record<string, Feedback["kind"]>> = {
   abuse: "complaint",
   fraud: "complaint",

@@ -2,11 +2,11 @@ import type { PartRef } from "../../../core/messages/outcome.ts";
 import { PART_TOKEN } from "../part-token.ts";
 import type { ReturnPaths } from "../return-path.ts";
 
-/** Octets looked at, and addresses tried: a report quotes at most one mail of ours. */
+/** Octets searched, and addresses tried: a report quotes one mail of ours at most. */
 const MAX_OCTETS = 1024 * 1024;
 const MAX_TRIED = 50;
 
-/** The recipient whose return path a report quotes, for reports that come to an address without one. */
+/** The recipient whose return path a report quotes. For reports that come to another address than a return path. */
 export function findTarget(raw: Uint8Array, returnPaths: ReturnPaths): PartRef | undefined {
   const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS)).toString(
     "latin1",

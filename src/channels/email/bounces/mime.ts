@@ -1,11 +1,11 @@
 /**
- * As much of MIME (RFC 2045, 2046) as it takes to find one part of a report. Reads whatever it is given: what is
- * malformed has fewer parts. Time is linear in the text, and parts and headers beyond the limits are not looked at.
+ * As much of MIME (RFC 2045, 2046) as it takes to find the parts of a report. Never fails: a malformed mail has fewer
+ * parts. Takes time linear in the text; parts and headers beyond the limits are not read.
  */
 export interface Entity {
   /** By name in lower case: the values in order, unfolded, trimmed. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** As it came, an octet a character. */
+  /** As it came, a character for each octet. */
   readonly body: string;
 }
 
@@ -14,13 +14,12 @@ const MAX_HEADERS = 1_000;
 const MAX_PARTS = 64;
 const MAX_DEPTH = 5;
 
-/** `text` is an octet a character (latin1), with whatever line ends. */
+/** `text`: a character for each octet (latin1), with any line ends. */
 export function parseEntity(text: string): Entity {
-  // An entity may have no header at all, and begins with the empty line then.
-  const isBare = /^\r?\n/.test(text);
+  // An entity without any header begins with the empty line.
+  if (/^\r?\n/.test(text)) return { headers: new Map(), body: text.replace(/^\r?\n/, "") };
   const head = text.slice(0, MAX_HEADER_OCTETS);
-  const end = isBare ? undefined : /\r?\n\r?\n/.exec(head);
-  if (isBare) return { headers: new Map(), body: text.replace(/^\r?\n/, "") };
+  const end = /\r?\n\r?\n/.exec(head);
   if (!end) return { headers: parseHeaders(head), body: "" };
   return { headers: parseHeaders(head.slice(0, end.index)), body: text.slice(end.index + end[0].length) };
 }
@@ -46,7 +45,7 @@ function parseHeaders(section: string): Map<string, string[]> {
   return headers;
 }
 
-/** Folds beyond it are left off. */
+/** Characters kept of a header's value. */
 const MAX_VALUE = 16 * 1024;
 
 export function header(entity: Entity, name: string): string {
@@ -58,7 +57,7 @@ export function mediaType(entity: Entity): string {
   return /^\s*([\w.+-]+\/[\w.+-]+)/.exec(header(entity, "content-type"))?.[1]?.toLowerCase() ?? "text/plain";
 }
 
-/** The entity and everything in it, depth first; messages that are quoted in it are not opened. */
+/** The entity and all parts in it, depth first, without those of quoted messages. */
 export function* walk(entity: Entity, depth = 0, seen = { count: 0 }): Generator<Entity> {
   if (++seen.count > MAX_PARTS) return;
   yield entity;
@@ -82,7 +81,7 @@ function* partsOf(entity: Entity): Generator<Entity> {
   }
 }
 
-/** Where the next delimiter line begins, or -1; another boundary may begin with the same letters. */
+/** Where the next delimiter line begins, or -1. A line that continues with other letters belongs to another boundary. */
 function markFrom(text: string, mark: string, from: number): number {
   let at = text.indexOf(mark, from);
   while (at !== -1 && !/^(?:--|[\s]|$)/.test(text.slice(at + mark.length, at + mark.length + 2))) {
@@ -96,7 +95,7 @@ function boundaryOf(contentType: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** The body without its transfer encoding, at most `max` octets of it, an octet a character. */
+/** The body, decoded, at most `max` octets of it; a character for each octet. */
 export function decodedBody(entity: Entity, max: number): string {
   const encoding = header(entity, "content-transfer-encoding").toLowerCase();
   if (encoding === "base64") {
@@ -108,7 +107,7 @@ export function decodedBody(entity: Entity, max: number): string {
   return (encoding === "quoted-printable" ? fromQuotedPrintable(body) : body).slice(0, max);
 }
 
-/** A header's value with its encoded words (RFC 2047) read, an octet a character; blanks between two words are none (§6.2). */
+/** A header's value with its encoded words (RFC 2047) decoded, a character for each octet. Blanks between two of them are dropped (§6.2). */
 export function decodedWords(value: string): string {
   return value.replace(/\?=\s+(?==\?)/g, "?=").replace(ENCODED_WORD, (_, encoding: string, text: string) => {
     if (encoding.toUpperCase() === "B") return Buffer.from(text, "base64").toString("latin1");

@@ -1,9 +1,9 @@
-/** The bodies of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups of fields. */
+/** Reads the bodies of message/delivery-status (RFC 3464 §2.1) and message/feedback-report (RFC 5965 §3): groups of fields. */
 
-/** By name in lower case; the first of each counts. */
+/** Values by name in lower case; of several with one name, the first. */
 export type FieldGroup = ReadonlyMap<string, string>;
 
-/** Groups looked at; a mailing list's DSN may have many. */
+/** Groups that are read; a mailing list's DSN may have many. */
 const MAX_GROUPS = 200;
 
 /** In order; groups without a field are left out. */
@@ -26,7 +26,7 @@ export function parseFieldGroups(text: string): readonly FieldGroup[] {
 
 const MAX_VALUE = 4 * 1024;
 
-/** The field's name if it was the first of that name. */
+/** Adds a field unless there is one of its name. Returns the name if it was added, so that folded lines go with it. */
 function addField(group: Map<string, string>, line: string): string | undefined {
   const colon = line.indexOf(":");
   if (colon < 1) return undefined;
@@ -36,7 +36,7 @@ function addField(group: Map<string, string>, line: string): string | undefined 
   return name;
 }
 
-/** What stands behind the type: `rfc822; ann@example.org`, and in some reports `<ann@example.org>` alone. */
+/** The value after the type: `rfc822; ann@example.org`. Some reports leave the type out: `<ann@example.org>`. */
 export function typedValue(text: string): string {
   const value = /^\s*[\w-]{1,40}\s*;\s*(.*)$/s.exec(text)?.[1] ?? text;
   return value.trim();

@@ -7,10 +7,10 @@ import { findTarget } from "./find-target.ts";
 import { decodedWords } from "./mime.ts";
 import { type ReturnMail, readReturnMail } from "./return-mail.ts";
 
-/** What came of one mail that came back, for the log and the metrics. No addresses. */
+/** What became of one returned mail, for the log and the metrics. No addresses. */
 export interface Returned {
   readonly kind: ReturnMail["kind"] | "unsubscribe" | "no_mailbox";
-  /** What became of its receipts; empty where it moves nothing. */
+  /** What became of its receipts; empty where it has none. */
   readonly results: readonly ReceiptResult["kind"][];
   readonly messageIds: readonly string[];
   readonly code?: string;
@@ -19,15 +19,16 @@ export interface Returned {
 export interface ReturnDeskDeps {
   readonly returnPaths: ReturnPaths;
   readonly unsubscribes: UnsubscribeTokens;
-  /** Resolves when they are durable. */
+  /** Stores receipts; resolves when they are durable. */
   readonly receive: (receipts: readonly Receipt[]) => Promise<readonly ReceiptResult[]>;
   readonly suppress: (wish: Unsubscription) => Promise<void>;
 }
 
-/** Takes the mail of return paths, of wishes to unsubscribe, and of the two addresses every host has (RFC 2142). */
+/** Takes mail to return paths, to unsubscribe addresses, and to `postmaster` and `abuse` (RFC 2142). */
 export interface ReturnDesk {
+  /** Whether mail to this address is accepted. */
   isTaken(address: string): boolean;
-  /** Resolves when everything it tells of is stored; rejects where the store does not take it. */
+  /** Resolves when all that the mail reports is stored; rejects if the store fails. */
   take(mail: {
     readonly raw: Uint8Array;
     readonly to: readonly string[];
@@ -59,7 +60,7 @@ export function createReturnDesk(deps: ReturnDeskDeps): ReturnDesk {
   };
 }
 
-/** Feedback loops write to these, and so do people. Only reports are read. */
+/** Feedback loops write to these, and so do people; only reports are read. */
 const ROLE = /^(?:postmaster|abuse)(?:@|$)/i;
 
 function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
@@ -67,8 +68,8 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
 }
 
 /**
- * Mail clients write the subject that the link gives them, some in encoded words, since it is long. A bounce of such a
- * mail is no wish.
+ * The wish to unsubscribe, whose token is the subject of the mail, as the link made it; some mail clients write so long
+ * a subject in encoded words. A bounce of such a mail is no wish.
  */
 function wishOf(
   { unsubscribes }: ReturnDeskDeps,
@@ -83,7 +84,7 @@ interface Arrived {
   readonly mail: ReturnMail;
 }
 
-/** Who the mail is about: the return paths it came to, or else the one that it quotes. */
+/** The recipients the mail is about: those of the return paths it came to, or else of the one that it quotes. */
 function targetsOf({ returnPaths }: ReturnDeskDeps, { raw, to, mail }: Arrived) {
   const named = to.flatMap((address) => returnPaths.read(address) ?? []);
   const isReport = mail.kind === "dsn" || mail.kind === "feedback";

@@ -1,4 +1,4 @@
-/** What comes back: one mail to a return path, read. Pure, and never throws, whatever it is given. */
+/** Reads a returned mail: a bounce, a complaint, or neither. Pure, and never throws. */
 import { type DsnRecipient, readDsn } from "./dsn.ts";
 import { type Feedback, readFeedback } from "./feedback.ts";
 import { type Entity, header, parseEntity } from "./mime.ts";
@@ -8,9 +8,9 @@ export type ReturnMail =
   /** At least one recipient. */
   | { readonly kind: "dsn"; readonly recipients: readonly DsnRecipient[] }
   | { readonly kind: "feedback"; readonly feedback: Feedback }
-  /** An answer that nobody wrote: out of office, ticket numbers. */
+  /** An automatic answer: out of office, ticket numbers. */
   | { readonly kind: "auto_reply" }
-  /** It has been going round (RFC 5321 §6.3). */
+  /** It has passed too many servers (RFC 5321 §6.3). */
   | { readonly kind: "loop" }
   | { readonly kind: "other" };
 
@@ -32,7 +32,7 @@ function read(mail: Entity): ReturnMail {
   return bounce ? { kind: "dsn", recipients: [bounce] } : { kind: "other" };
 }
 
-/** RFC 3834 §5, and what was used before it. Bounces may be `auto-generated`, answers are `auto-replied`. */
+/** By RFC 3834 §5, and by headers older than it. Bounces may be `auto-generated`; answers are `auto-replied`. */
 function isAutoReply(mail: Entity): boolean {
   if (/^auto-replied\b/i.test(header(mail, "auto-submitted")))
     return !mail.headers.has("x-failed-recipients");

@@ -1,10 +1,10 @@
-/** Bounces of servers that write them for people only: qmail, older Exim, and their like. Pure. */
+/** Reads bounces that are written for people only, as qmail and older Exim do. Pure. */
 import { codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
 import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
 
 const MAX_TEXT_OCTETS = 16 * 1024;
 
-/** `undefined` where the mail does not look like the word of a mail server. */
+/** `undefined` where the mail does not look like a bounce of a mail server. */
 export function readTextBounce(mail: Entity): DsnRecipient | undefined {
   const failed = header(mail, "x-failed-recipients");
   const text = textOf(mail);
@@ -13,7 +13,7 @@ export function readTextBounce(mail: Entity): DsnRecipient | undefined {
   if (!text.includes(QMAIL) && failed === "" && !isFromServer(mail, subject)) return undefined;
   const words = text.split(COPY_BELOW, 1)[0] ?? "";
   const code = codeOf("", words);
-  // Without a word of a refusal it may be anything.
+  // Without a reply code of a refusal it may be anything.
   if (failed === "" && !text.includes(QMAIL) && !/^(?:smtp\.)?5/.test(code ?? "")) return undefined;
   const recipient =
     /([^\s,<>@]{1,64}@[^\s,<>@]{1,255})/.exec(failed)?.[1] ??
@@ -35,7 +35,7 @@ const COPY_BELOW = /^-{3,60} ?(?:Below this line is a copy|This is a copy of|Ori
 const BOUNCE_SUBJECT =
   /undeliver|delivery (?:status notification|failure|failed|has failed)|mail delivery failed|returned mail|failure notice|non ?remis|unzustellbar/i;
 
-/** The null sender shows itself as an empty Return-Path, and the From is the server's. */
+/** A bounce comes from the null sender, which shows as an empty Return-Path, or has the server in its From. */
 function isFromServer(mail: Entity, subject: string): boolean {
   const isDaemon = /mailer-?daemon|postmaster@|mail delivery (?:sub)?system/i.test(header(mail, "from"));
   return BOUNCE_SUBJECT.test(subject) && (isDaemon || header(mail, "return-path") === "<>");

@@ -1,13 +1,13 @@
 import type { CallbackRequest } from "../../channel.ts";
 import type { MailEvent } from "./mail-event.ts";
 
-/** How a provider is told which mail is which, and how it tells what became of it. */
+/** How a mail is marked so that the provider's webhooks name it, and how these are read. */
 export interface MailProvider {
-  /** Header fields by which it gives our own id back. */
+  /** Header fields of a mail that make the provider give our message id back. */
   headers(messageId: string): Readonly<Record<string, string>>;
-  /** What the secret `webhook_secret` has to be; absent: it has no use for one. */
+  /** What the secret `webhook_secret` must be, in words; absent: none is needed. */
   readonly needsSecret?: string;
   isAuthentic(request: CallbackRequest, given: { readonly secret: string }): boolean;
-  /** What the body (JSON) says; none of what is of no interest or cannot be read. */
+  /** The events in a body (parsed JSON); without those that do not matter or cannot be read. */
   events(body: unknown): readonly MailEvent[];
 }

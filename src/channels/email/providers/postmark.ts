@@ -12,8 +12,8 @@ import {
 import type { MailProvider } from "./mail-provider.ts";
 
 /**
- * Postmark. Its webhooks carry no signature (the token in the path is the proof), and give back the metadata that the
- * mail brought in a header (postmarkapp.com/developer: webhooks, SMTP custom headers).
+ * Postmark. Its webhooks have no signature (the token in the path is the proof). They give back metadata that was sent
+ * in a header of the mail (postmarkapp.com/developer: webhooks, SMTP custom headers).
  */
 export const postmark: MailProvider = {
   headers: (messageId) => ({ "X-PM-Metadata-postrider": messageId }),
@@ -43,7 +43,7 @@ function verdictOf(type: string, event: Json): Verdict | undefined {
   return type === "Bounce" ? bounceOf(event) : undefined;
 }
 
-/** `Type` of a bounce, as the Bounce API lists them; the others are answers, delays and news. */
+/** `Type` of a bounce, as the Bounce API lists them. Those left out are no bounces: auto-replies, delays, notices. */
 const KINDS: Readonly<Record<string, "hard" | "soft" | "message">> = {
   HardBounce: "hard",
   BadEmailAddress: "hard",

@@ -8,7 +8,7 @@ import { sendgrid } from "./sendgrid.ts";
 import { sesEvents } from "./ses.ts";
 import { type Certificates, isSignedBySns, snsType, snsUrl } from "./sns.ts";
 
-/** Those whose webhooks are read. SES speaks through SNS, and its mails bring back what they were sent with. */
+/** Providers whose webhooks are read. SES sends them through SNS, and includes the headers that a mail was sent with. */
 export const MAIL_PROVIDERS = ["ses", "postmark", "sendgrid", "resend"] as const;
 
 export type MailProviderName = (typeof MAIL_PROVIDERS)[number];
@@ -19,10 +19,10 @@ const PROVIDERS: Readonly<Record<Exclude<MailProviderName, "ses">, MailProvider>
   resend,
 };
 
-/** The secret that proves a provider's webhook, where it has one. */
+/** The secret by which a provider's webhook is verified, where it has one. */
 export const WEBHOOK_SECRET = "webhook_secret";
 
-/** Header fields by which the provider gives a mail's id back. */
+/** Header fields of a mail that make the provider give our message id back. */
 export function providerHeaders(
   provider: MailProviderName | undefined,
   messageId: string,
@@ -35,7 +35,7 @@ interface ProviderSettings {
   readonly sns_topic_arn?: string;
 }
 
-/** What is missing for the provider's webhooks to be believed, by field. */
+/** Settings that are missing to verify the provider's webhooks, by field. */
 export function providerProblems({ config, secrets }: Pick<Connector, "config" | "secrets">) {
   const { provider, sns_topic_arn: topic } = config as ProviderSettings;
   if (provider === undefined) return {};
@@ -45,7 +45,7 @@ export function providerProblems({ config, secrets }: Pick<Connector, "config" |
   return wanted === undefined || secrets[WEBHOOK_SECRET] ? {} : { [WEBHOOK_SECRET]: `required: ${wanted}` };
 }
 
-/** Reads a provider's webhook: proof first, then what it says. */
+/** Reads a provider's webhook; refused unless it proves that it is the provider's. */
 export async function readMailCallback(
   connector: Connector,
   request: CallbackRequest,
@@ -59,7 +59,7 @@ export async function readMailCallback(
   const known = PROVIDERS[provider];
   const secret = connector.secrets[WEBHOOK_SECRET] ?? "";
   if (!known.isAuthentic(request, { secret })) return refused(401, "the signature is missing or wrong");
-  return told(connector, known.events(body), request);
+  return toReading(connector, known.events(body), request);
 }
 
 interface SnsDelivery {
@@ -71,7 +71,7 @@ interface SnsDelivery {
 
 const certificates: Certificates = new Map();
 
-/** A subscription is confirmed only for the topic that is configured, and only at SNS itself. */
+/** Confirms a subscription only to the configured topic, and only at a URL of SNS itself. */
 async function readSns(
   connector: Connector,
   { message, topic, request, web }: SnsDelivery,
@@ -82,20 +82,24 @@ async function readSns(
   const isSigned = await isSignedBySns(message, { web, now: request.receivedAt, certificates });
   if (!isSigned) return refused(401, "the signature is missing or wrong");
   if (type === "Notification")
-    return told(connector, sesEvents(parse(textOf(message.Message) ?? "")), request);
+    return toReading(connector, sesEvents(parse(textOf(message.Message) ?? "")), request);
   if (type === "SubscriptionConfirmation") {
     const url = snsUrl(textOf(message.SubscribeURL));
     if (url?.searchParams.get("Action") !== "ConfirmSubscription") return refused(400, "no way to confirm");
     if ((await web.get(url)) === undefined) return refused(400, "the subscription could not be confirmed");
   }
-  return told(connector, [], request);
+  return toReading(connector, [], request);
 }
 
-function told(connector: Connector, events: readonly MailEvent[], request: CallbackRequest): CallbackReading {
+function toReading(
+  connector: Connector,
+  events: readonly MailEvent[],
+  request: CallbackRequest,
+): CallbackReading {
   const receipts = events.map((event) => toReceipt(connector.id, event, request.receivedAt));
   return {
     kind: "receipts",
-    // Without an id of either kind nothing can be matched.
+    // Without our id or the provider's, a receipt matches nothing.
     receipts: receipts.filter(({ target, providerMessageId }) => target || providerMessageId !== ""),
     answer: { status: 200, body: "ok", contentType: "text/plain; charset=utf-8" },
   };

@@ -14,7 +14,7 @@ import {
 } from "./mail-event.ts";
 import type { MailProvider } from "./mail-provider.ts";
 
-/** It goes on trying for a day, with the timestamp of the first time. */
+/** Oldest timestamp that is accepted: SendGrid tries for a day, with the timestamp of the first try. */
 const MAX_AGE_MS = 25 * 3_600_000;
 
 /**
@@ -39,7 +39,7 @@ export const sendgrid: MailProvider = {
       return [
         {
           recipient,
-          // What follows the first dot is the filter it went through; the id before it is that of the SMTP reply.
+          // The part before the first dot is the id of the SMTP reply; what follows names SendGrid's own filter.
           providerMessageId: (textOf(event.sg_message_id) ?? "").split(".", 1)[0] ?? "",
           ownId: textOf(event.postrider) ?? textOf(event["smtp-id"]),
           verdict,

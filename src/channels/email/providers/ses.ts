@@ -1,4 +1,4 @@
-/** Amazon SES: what its notifications and its events (SNS messages, JSON in JSON) say. Pure. */
+/** Amazon SES: reads its notifications and its events (JSON in the JSON of an SNS message). Pure. */
 import {
   bounced,
   COMPLAINED,
@@ -24,7 +24,7 @@ export function sesEvents(body: unknown): readonly MailEvent[] {
   );
 }
 
-/** SES writes a Message-ID of its own; the original is in the headers, where the topic is told to include them. */
+/** SES replaces the Message-ID. The original is among the headers, if SES is set up to include them. */
 function messageIdOf(mail: Json): string | undefined {
   const header = listOf(mail.headers)
     .map(objectOf)
@@ -60,7 +60,7 @@ function outcomesOf(type: string, event: Json): readonly Outcome[] {
   }
 }
 
-/** A transient bounce is also what an out-of-office answer is called: only one that says `failed` counts. */
+/** SES also reports out-of-office answers as transient bounces: only one with the action `failed` counts. */
 function bounceOf({ bounceType }: Json, recipient: Json): Verdict | undefined {
   if (bounceType === "Transient" && recipient.action !== "failed") return undefined;
   const text = (textOf(recipient.diagnosticCode) ?? "").replace(/^\s*smtp;\s*/i, "");

@@ -1,13 +1,13 @@
-/** Amazon SNS: who signed a message, and whether it may be believed (SNS Developer Guide, verifying signatures). */
+/** Amazon SNS: verifies the signature of a message (SNS Developer Guide, verifying signatures). */
 import { verify, X509Certificate } from "node:crypto";
 import type { Web } from "../../channel.ts";
 import { type Json, textOf } from "./mail-event.ts";
 
-/** Of a region, and of nobody who owns another name under amazonaws.com, such as a bucket. */
+/** The host of SNS in a region; not any other name under amazonaws.com, such as somebody's bucket. */
 const SNS_HOST = /^sns\.[a-z]{2}(?:-[a-z]{2,10}){1,3}-\d\.amazonaws\.com(?:\.cn)?$/;
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
 
-/** The URL, if it leads to SNS itself over HTTPS. */
+/** The URL, if it is one of SNS itself, over HTTPS. */
 export function snsUrl(text: string | undefined): URL | undefined {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
   const isSns =
@@ -15,7 +15,7 @@ export function snsUrl(text: string | undefined): URL | undefined {
   return isSns ? url : undefined;
 }
 
-/** The fields that are signed, in this order, where they are there. */
+/** The signed fields, in this order; fields that are absent are left out. */
 const SIGNED = {
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],
   SubscriptionConfirmation: [
@@ -39,10 +39,10 @@ export function snsType(message: Json): SnsType | undefined {
 
 const MAX_CERTIFICATES = 8;
 
-/** Certificates by URL, as read before: a region has one at a time. */
+/** Certificates that were fetched before, by URL: a region has one at a time. */
 export type Certificates = Map<string, X509Certificate>;
 
-/** Whether SNS signed the message. The certificate's address is looked at before anything is fetched. */
+/** Whether SNS signed the message. Nothing is fetched unless the certificate's URL is one of SNS. */
 export async function isSignedBySns(
   message: Json,
   {

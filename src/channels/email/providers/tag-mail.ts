@@ -1,7 +1,7 @@
 import type { OutgoingEmail } from "../../channel.ts";
 import { type MailProviderName, providerHeaders } from "./read-mail-callback.ts";
 
-/** The email with the header fields by which the provider gives its id back; they win over fields of the same name. */
+/** The email with the header fields that make the provider give our message id back, in place of fields of the same name. */
 export function tagMail(message: OutgoingEmail, provider: MailProviderName | undefined): OutgoingEmail {
   const tags = providerHeaders(provider, message.messageId);
   const names = Object.keys(tags).map((name) => name.toLowerCase());
