@@ -7,10 +7,10 @@ import type { Records } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Chore } from "./upkeep.ts";
 
-/** Looks daily whether the records of every domain are still in the DNS. */
+/** Checks daily whether the DNS records of every sender's domain are still there. */
 export interface DomainWatch {
   readonly chore: Chore;
-  /** How many domains there are of each state, as of the last time all were gone through. */
+  /** How many domains are in each state, as of the last complete round. */
   counts(): Readonly<Record<DomainState, number>>;
 }
 
@@ -25,7 +25,7 @@ const PAGE = 100;
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Each run goes through one page; the next one goes on from there. */
+/** Each run looks at one page of domains, and the next run goes on from there. A round is done after the last page. */
 export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {
   let counts = noDomains();
   let counting = noDomains();
@@ -58,14 +58,15 @@ async function look(deps: DomainWatchDeps, domain: Domain, now: number): Promise
   const stored = await deps.records.settings(undefined);
   const records = recordsOf(domain, readSetting(stored, "return_path_host"));
   const verdicts = await checkRecords(deps.dns, records);
-  // Whoever changed the domain while DNS was asked has the last word.
+  // Read again: a change made while DNS was asked must not be lost.
   const current = await deps.records.find("domains", { id: domain.id });
   if (!current) return undefined;
   const graceMs = readSetting(stored, "domain_grace_days") * DAY_MS;
   const changes = judgeDomain(current, { now, records, verdicts, graceMs });
-  const updated = await deps.records.update("domains", domain.id, changes);
-  if (!updated || "conflict" in updated) return undefined;
-  tell(deps.log, { before: current, after: updated, stopsAt: (updated.failingSince ?? now) + graceMs });
+  const updated = await deps.records.update("domains", current, changes);
+  // Overtaken even so, by an operator or by another process's check: what is still due is checked in the next round.
+  if (!updated || "conflict" in updated || "overtakenBy" in updated) return undefined;
+  logChange(deps.log, { before: current, after: updated, stopsAt: (updated.failingSince ?? now) + graceMs });
   return updated;
 }
 
@@ -75,8 +76,8 @@ interface Change {
   readonly stopsAt: number;
 }
 
-/** What fails is told of at every look: the operator has to see to it. */
-function tell(log: DeliveryLog, { before, after, stopsAt }: Change): void {
+/** A failing domain is logged at every check, the other states when they begin. */
+function logChange(log: DeliveryLog, { before, after, stopsAt }: Change): void {
   const state = stateOf(after);
   const missing = after.lastCheck?.records.filter(({ result }) => result === "missing" || result === "wrong");
   const fields = {

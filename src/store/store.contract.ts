@@ -30,6 +30,7 @@ import { pushContract } from "./contract/push.contract.ts";
 import { receiptContract } from "./contract/receipt.contract.ts";
 import { receiptMatchContract } from "./contract/receipt-match.contract.ts";
 import { receiptOrderContract } from "./contract/receipt-order.contract.ts";
+import { recordChangesContract } from "./contract/record-changes.contract.ts";
 import { recordsContract, recordsInUseContract } from "./contract/records.contract.ts";
 import { sandboxContract } from "./contract/sandbox.contract.ts";
 import { settingsContract } from "./contract/settings.contract.ts";
@@ -58,6 +59,7 @@ const SECTIONS = {
   prune: pruneContract,
   push: pushContract,
   records: recordsContract,
+  recordChanges: recordChangesContract,
   accountRules: accountRulesContract,
   recordsInUse: recordsInUseContract,
   settings: settingsContract,

@@ -224,12 +224,8 @@ export interface Records {
     where: Partial<RecordTypes[K]>,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly RecordTypes[K][]>;
-  /** `null` clears an optional field. `undefined` if there is no such record. */
-  update<K extends RecordKind>(
-    kind: K,
-    id: string,
-    changes: { readonly [F in keyof RecordTypes[K]]?: RecordTypes[K][F] | null },
-  ): Promise<RecordTypes[K] | { readonly conflict: string } | undefined>;
+  /** Changes a record if it still is as it was `read`: the changes may follow from that (ADR 31). */
+  update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Promise<Updated<K>>;
   /** False if there was none; `in_use` while others refer to it. */
   remove(kind: RecordKind, id: string): Promise<boolean | "in_use">;
   /** Those set for the account (`undefined`: the instance), without defaults. */
@@ -244,6 +240,20 @@ export interface Records {
   /** Rises with every change to connectors, routes or settings, so that others know when to look again. */
   version(): Promise<number>;
 }
+
+/** `null` clears an optional field. */
+export type RecordChanges<K extends RecordKind> = {
+  readonly [F in keyof RecordTypes[K]]?: RecordTypes[K][F] | null;
+};
+
+/** The record as it is now. In all other cases nothing was written; `undefined`: there is no such record. */
+export type Updated<K extends RecordKind> =
+  | RecordTypes[K]
+  /** As with `Records.create`. */
+  | { readonly conflict: string }
+  /** Another change came first, and the record is now as it says. */
+  | { readonly overtakenBy: RecordTypes[K] }
+  | undefined;
 
 export interface FirstStart {
   readonly account: Account;

@@ -28,6 +28,29 @@ onEveryAdmin((startAdmin) => {
     expect(now.secrets).toEqual({ password: "set" });
   });
 
+  test("changes of one connector at once are made one after the other, as many as there are", async () => {
+    const config = { host: "a.example" };
+    const { json } = await admin.call("POST", "connectors", { kind: "test", name: "many", config });
+    const ports = Array.from({ length: 80 }, (_, index) => index + 1);
+    const answers = await Promise.all(
+      ports.map((port) => admin.call("PATCH", `connectors/${json.id}`, { config: { port } })),
+    );
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(answers.map((answer) => answer.json.config.port)).toEqual(ports);
+  });
+
+  test("of two that make new keys for one domain at once one is told that there are some already", async () => {
+    const { json } = await admin.call("POST", "domains", { account_id: live, domain: "twice.example" });
+    for (const { type, name, value } of json.records) admin.dns.set(`${type} ${name}`, [value]);
+    expect((await admin.call("POST", `domains/${json.id}/verify`)).json.verified).toBe(true);
+    const rotate = () => admin.call("POST", `domains/${json.id}/rotate-dkim`);
+    const answers = await Promise.all([rotate(), rotate()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const made = answers.find(({ status }) => status === 200);
+    const { json: now } = await admin.call("GET", `domains/${json.id}`);
+    expect(now.next_dkim_selector).toBe(made?.json.next_dkim_selector);
+  });
+
   test("an account in use says by what, whatever it is, and keeps its revoked keys", async () => {
     const { json: account } = await admin.call("POST", "accounts", { name: "Busy", mode: "live" });
     const account_id = account.id;

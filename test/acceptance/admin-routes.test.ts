@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
 onEveryAdmin((startAdmin) => {
@@ -99,7 +100,7 @@ onEveryAdmin((startAdmin) => {
       expect(first).toMatchObject({ match: ascii, sender: ascii });
       const taken = { status: 409, json: { details: { match: `taken by the route ${first.id}` } } };
       expect(await create({ match: ascii, sender: "Bücher.example" })).toMatchObject(taken);
-      await admin.store.records.update("routes", first.id, { match: unicode, sender: unicode });
+      await rewriteRecord(admin, "routes", { id: first.id, match: unicode, sender: unicode });
       expect(await create({ match: ascii, sender: ascii })).toMatchObject(taken);
       expect((await create({ match: ascii })).status).toBe(201);
     });
@@ -111,7 +112,7 @@ onEveryAdmin((startAdmin) => {
         return (await admin.call("POST", "routes", body)).json.id;
       };
       const [first, second] = [await create("münchen.example"), await create("other.example")];
-      await admin.store.records.update("routes", second, { match: "münchen.example" });
+      await rewriteRecord(admin, "routes", { id: second, match: "münchen.example" });
       expect((await admin.call("PATCH", `routes/${second}`, { failover: "always" })).status).toBe(200);
       expect((await admin.call("PATCH", `routes/${second}`, { match: "third.example" })).status).toBe(200);
       expect(await admin.call("PATCH", `routes/${second}`, { match: "MÜNCHEN.example" })).toMatchObject({

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { isoIn, liveAccount, sms } from "./builders.ts";
+import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 
 const PATH = "/v1/sms/messages";
@@ -161,7 +162,7 @@ onEveryStore((start) => {
     });
     await api.add("routes", { ...to, category: "promotional" });
     expect((await dryRun()).json.route).toMatchObject({ route_id: bySender.id, failover: "always" });
-    await store.records.update("smsTemplates", templateId, { category: "service_implicit" });
+    await rewriteRecord(api, "smsTemplates", { id: templateId, category: "service_implicit" });
     await api.clock.advance(2_000);
     expect((await dryRun()).json).toMatchObject({
       category: "service_implicit",

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { sendQueued } from "./attempts.ts";
 import { sms } from "./builders.ts";
+import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 
 onEveryStore((start) => {
@@ -86,7 +87,7 @@ onEveryStore((start) => {
     const other = await api.newKey(api.caller.accountId);
     const waiting = api.get("/v1/events?wait=30");
     await somebodyWaits(api);
-    await api.store.records.update("apiKeys", api.caller.keyId, { revokedAt: api.clock.now() });
+    await rewriteRecord(api, "apiKeys", { id: api.caller.keyId, revokedAt: api.clock.now() });
     await api.clock.advance(1_000);
     await somebodyWaits(api);
     await send(api, {}, other.key);

@@ -56,10 +56,13 @@ const testKind: ConnectorKind = {
   check: async () => ({ ok: true, detail: "" }),
 };
 
+/** What the API is to see of the store, where that is not the store itself. */
+export type Wrap = (store: Store) => Store;
+
 /** Runs the tests of `define` against the admin API on every store; `start` opens a fresh one. */
-export function onEveryAdmin(define: (start: () => Promise<RunningAdmin>) => void): void {
+export function onEveryAdmin(define: (start: (wrap?: Wrap) => Promise<RunningAdmin>) => void): void {
   for (const [name, open] of Object.entries(STORES)) {
-    describe(name, () => define(async () => startAdmin(await open())));
+    describe(name, () => define(async (wrap = (store) => store) => startAdmin(wrap(await open()))));
   }
 }
 

@@ -4,6 +4,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "backup.test.ts": "a copy of the SQLite file; PostgreSQL's is backup-postgres.test.ts",
   "bounce-fuzz.test.ts": "reads mails and stores nothing",
   "buried-process.test.ts": "processes on one database; on SQLite there is one",
+  "changes-at-two-processes.test.ts": "processes on one database; on SQLite there is one",
   "disk-full-while-sending.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
   "disk-full.test.ts":

@@ -1,7 +1,6 @@
 import Type from "typebox";
-import type { Clock } from "../../core/clock.ts";
 import { type Domain, nextPair, signingPair, stateOf } from "../../core/domains/domain.ts";
-import { checkRecords, type DomainDns } from "../../core/domains/domain-check.ts";
+import { checkRecords } from "../../core/domains/domain-check.ts";
 import {
   type DnsRecord,
   type RecordVerdict,
@@ -14,8 +13,9 @@ import { readSetting } from "../../core/records/settings.ts";
 import { domainKey } from "../../core/suppressions/address-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { conflict, notFound } from "../errors.ts";
+import { conflict } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
+import { changeRecord } from "./change-record.ts";
 import { makeDkimPair } from "./dkim-pair.ts";
 import {
   createEndpoint,
@@ -26,6 +26,7 @@ import {
 } from "./record-endpoints.ts";
 import { adminPath, MISSING, type RecordPlan, recordOf, shownRecord, shownSchema } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
+import { withTimeLimit } from "./timed-dns.ts";
 
 export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);
@@ -63,7 +64,7 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
         given.dkim_selector ? { dkimKeys: withSelector(dkimKeys, given.dkim_selector.toLowerCase()) } : {},
     }),
     deleteEndpoint(deps, plan),
-    verifyEndpoint(deps),
+    verifyEndpoint(deps, plan),
     rotateEndpoint(deps, plan),
   ];
 }
@@ -189,7 +190,7 @@ function hex({ randomBytes }: AdminDeps, octets: number): string {
   return Buffer.from(randomBytes(octets)).toString("hex");
 }
 
-function verifyEndpoint(deps: AdminDeps): Endpoint {
+function verifyEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint {
   const checked = Type.Object({
     ...dnsRecord,
     ok: Type.Boolean(),
@@ -214,20 +215,20 @@ function verifyEndpoint(deps: AdminDeps): Endpoint {
       },
       404: MISSING,
     },
-    handle: (call) => verify(deps, call),
+    handle: (call) => verify(deps, plan, call),
   };
 }
 
-async function verify(deps: AdminDeps, call: Call): Promise<Response> {
+async function verify(deps: AdminDeps, plan: RecordPlan<"domains">, call: Call): Promise<Response> {
   const domain = await recordOf(deps, "domains", call);
   const { returnPathHost, graceMs } = await readPolicy(deps);
   const records = recordsOf(domain, returnPathHost);
   const verdicts = await checkRecords(withTimeLimit(deps), records);
-  // Keys may have been made while DNS was asked.
-  const current = await recordOf(deps, "domains", call);
-  const changes = judgeDomain(current, { now: call.now, records, verdicts, graceMs });
-  const updated = await deps.store.records.update("domains", current.id, changes);
-  if (!updated || "conflict" in updated) throw notFound();
+  const updated = await changeRecord(deps, plan, {
+    current: domain,
+    // Keys may have been made while DNS was asked.
+    toChanges: (current) => judgeDomain(current, { now: call.now, records, verdicts, graceMs }),
+  });
   return Response.json({
     verified:
       updated.verifiedAt !== undefined && updated.failingSince === undefined && isComplete(records, verdicts),
@@ -260,39 +261,18 @@ function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint 
       409: { description: "Keys that were made before still wait for their records" },
     },
     async handle(call) {
-      const domain = await recordOf(deps, "domains", call);
-      if (nextPair(domain)) throw conflict({ dkim_selector: "the next keys still wait for their records" });
-      const pair = await makeDkimPair(newSelector(deps), call.now);
-      // Keys that nobody could look up have signed nothing that matters.
-      const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
-      const changes = { dkimKeys: [...kept, pair], nextCheckAt: null };
-      const updated = await deps.store.records.update("domains", domain.id, changes);
-      if (!updated || "conflict" in updated) throw notFound();
+      const updated = await changeRecord(deps, plan, {
+        current: await recordOf(deps, "domains", call),
+        async toChanges(domain) {
+          if (nextPair(domain))
+            throw conflict({ dkim_selector: "the next keys still wait for their records" });
+          const pair = await makeDkimPair(newSelector(deps), call.now);
+          // Keys that nobody could look up have signed nothing that matters.
+          const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
+          return { dkimKeys: [...kept, pair], nextCheckAt: null };
+        },
+      });
       return Response.json(await shownRecord(plan, updated));
     },
   };
-}
-
-const LOOKUP_LIMIT_MS = 10_000;
-
-function withTimeLimit({ clock, resolveTxt, resolveMx, resolveCname }: AdminDeps): DomainDns {
-  return {
-    resolveTxt: (name) => limited(clock, resolveTxt(name)),
-    resolveMx: (name) => limited(clock, resolveMx(name)),
-    resolveCname: (name) => limited(clock, resolveCname(name)),
-  };
-}
-
-async function limited<T>(clock: Clock, answer: Promise<T>): Promise<T> {
-  let stop: (() => void) | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    stop = clock.after(LOOKUP_LIMIT_MS, () =>
-      reject(Object.assign(new Error("timeout"), { code: "ETIMEOUT" })),
-    );
-  });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    stop?.();
-  }
 }

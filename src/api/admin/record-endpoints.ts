@@ -3,10 +3,12 @@ import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
+import type { RecordChanges } from "../../store/store.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, type Draft, NO_CONNECTOR, readDraft, sealDraft } from "./draft.ts";
+import { changeRecord, taken } from "./change-record.ts";
+import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { createInTurn } from "./in-turn.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import {
@@ -84,7 +86,7 @@ export async function storeNew<K extends RecordKind>(
   record: RecordTypes[K],
 ): Promise<void> {
   const result = await deps.store.records.create(plan.kind, record);
-  if (result !== "created") throw taken(plan, result.conflict);
+  if (result !== "created") throw taken(plan.noun, result.conflict);
   await plan.onChanged?.();
 }
 
@@ -149,11 +151,12 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
   const inTurn = createInTurn();
   const update = async (call: Call) => {
     const current = await recordOf(deps, plan.kind, call);
-    const { draft, cleared } = readChange(change, bodyOf(call));
-    await change.judge?.(draft, current);
-    const changes = { ...onlyGiven(await change.toChanges(sealDraft(draft), current)), ...cleared };
-    const record = await storeChanges(deps, plan, { current, changes });
-    return Response.json(await shownRecord(plan, record));
+    const toChanges = async (read: RecordTypes[K]) => {
+      const { draft, cleared } = readChange(change, bodyOf(call));
+      await change.judge?.(draft, read);
+      return { ...(await change.toChanges(sealDraft(draft), read)), ...cleared } as RecordChanges<K>;
+    };
+    return Response.json(await shownRecord(plan, await changeRecord(deps, plan, { current, toChanges })));
   };
   return {
     ...adminOnly(plan.noun),
@@ -165,7 +168,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     responses: {
       200: { description: "As it is now", schema: shownSchema(plan) },
       404: MISSING,
-      409: { description: "Taken by another; `details` says which field" },
+      409: { description: "Taken by another, or others keep changing it; `details` says which field" },
     },
     handle: (call) => inTurn(call.params.id ?? "", () => update(call)),
   };
@@ -185,19 +188,6 @@ function readChange<K extends RecordKind, S extends TObject>(
     else draft.errors.add(name, "cannot be cleared");
   }
   return { draft, cleared };
-}
-
-async function storeChanges<K extends RecordKind>(
-  deps: AdminDeps,
-  plan: RecordPlan<K>,
-  { current, changes }: { current: RecordTypes[K]; changes: Record<string, unknown> },
-): Promise<RecordTypes[K]> {
-  if (Object.keys(changes).length === 0) return current;
-  const result = await deps.store.records.update(plan.kind, current.id, changes as Partial<RecordTypes[K]>);
-  if (!result) throw notFound();
-  if ("conflict" in result) throw taken(plan, result.conflict);
-  await plan.onChanged?.();
-  return result;
 }
 
 export interface Removal<K extends RecordKind> {
@@ -236,19 +226,7 @@ function article(noun: string): string {
   return `${/^([aeiou]|SMS)/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-function taken(plan: { readonly noun: string }, field: string) {
-  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  // The parent went between our look and the write.
-  const gone = { accountId: "no such account", connectorId: NO_CONNECTOR, connectorIds: NO_CONNECTOR }[field];
-  const reason = gone ?? `taken by another ${plan.noun}`;
-  return conflict({ [name]: reason });
-}
-
 function inUse(noun: string, users: readonly string[]) {
   const by = users.length > 0 ? users.join(", ") : "other records";
   return conflict({ id: `the ${noun} is in use by ${by}` });
-}
-
-function onlyGiven(changes: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }

@@ -198,12 +198,12 @@ export function acceptContract(open: OpenStore): void {
         settings: { a: "instance", b: "account" },
       });
       expect(await store.intake.findKeyOwner("beef")).toBeUndefined();
-      await store.records.update("accounts", account.id, { name: "renamed" });
+      await store.records.update("accounts", account, { name: "renamed" });
       expect((await store.intake.findKeyOwner("f00d"))?.account.name).toBe("renamed");
       await store.records.setSetting(account.id, "b", undefined);
       const { settings } = (await store.intake.findKeyOwner("f00d"))!;
       expect(settings).toEqual({ a: "instance", b: "instance" });
-      await store.records.update("apiKeys", apiKey.id, { revokedAt: clock.now });
+      await store.records.update("apiKeys", apiKey, { revokedAt: clock.now });
       expect(await store.intake.findKeyOwner("f00d")).toBeUndefined();
     }),
   );

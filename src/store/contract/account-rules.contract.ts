@@ -20,7 +20,7 @@ export function accountRulesContract(open: OpenStore): void {
       await store.records.remove("senders", owned.id);
       await store.records.create("apiKeys", other);
       expect(await store.records.remove("accounts", owner.id)).toBe("in_use");
-      await store.records.update("apiKeys", other.id, { revokedAt: now });
+      await store.records.update("apiKeys", other, { revokedAt: now });
       expect(await store.records.remove("accounts", owner.id)).toBe(true);
       expect(await store.records.find("apiKeys", { id: key.id })).toBeUndefined();
     }),
@@ -43,9 +43,12 @@ export function accountRulesContract(open: OpenStore): void {
           .map(({ senderId }) => senderId);
       await Promise.all(made.map((each) => store.records.create("senders", each)));
       expect(await defaults()).toHaveLength(1);
-      await Promise.all(made.map(({ id }) => store.records.update("senders", id, { isDefault: true })));
+      const read = await store.records.list("senders", { accountId: owner.id }, { limit: 10 });
+      const others = read.filter(({ isDefault }) => !isDefault);
+      await Promise.all(others.map((each) => store.records.update("senders", each, { isDefault: true })));
       expect(await defaults()).toHaveLength(1);
-      await store.records.update("senders", made[2]!.id, { isDefault: true });
+      const c = (await store.records.find("senders", { id: made[2]!.id }))!;
+      await store.records.update("senders", c, { isDefault: true });
       const again = { ...sender(world), accountId: owner.id, senderId: "A", isDefault: true };
       expect(await store.records.create("senders", again)).toEqual({ conflict: "senderId" });
       expect(await defaults()).toEqual(["C"]);
@@ -72,7 +75,7 @@ export function accountRulesContract(open: OpenStore): void {
       const { dltTemplateId = "", ...plain } = template(one.id);
       await store.records.create("smsTemplates", plain);
       const taken = { conflict: "dltTemplateId" };
-      expect(await store.records.update("smsTemplates", plain.id, { dltTemplateId })).toEqual(taken);
+      expect(await store.records.update("smsTemplates", plain, { dltTemplateId })).toEqual(taken);
     }),
   );
 }

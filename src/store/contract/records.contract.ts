@@ -35,7 +35,7 @@ export function recordsContract(open: OpenStore): void {
       await store.records.create("domains", domain);
       expect(await store.records.find("connectors", { name: first.name })).toEqual(first);
       expect(await store.records.find("domains", { domain: "acme.test" })).toEqual(domain);
-      const changed = await store.records.update("connectors", first.id, { secrets: { password: "new" } });
+      const changed = await store.records.update("connectors", first, { secrets: { password: "new" } });
       expect(changed).toMatchObject({ secrets: { password: "new" } });
     }),
   );
@@ -55,7 +55,7 @@ export function recordsContract(open: OpenStore): void {
       const second = sender(world);
       await records.create("senders", second);
       const taken = { senderId: first.senderId };
-      expect(await records.update("senders", second.id, taken)).toEqual({ conflict: "senderId" });
+      expect(await records.update("senders", second, taken)).toEqual({ conflict: "senderId" });
       expect(await records.find("senders", { id: second.id })).toEqual(second);
       expect(await records.create("routes", route(world, [id()]))).toEqual({ conflict: "connectorIds" });
     }),
@@ -101,10 +101,11 @@ export function recordsContract(open: OpenStore): void {
       const first: Sender = { ...sender(world), dltEntityId: "1101" };
       await store.records.create("senders", first);
       const { dltEntityId: _, ...cleared } = first;
-      const changed = await store.records.update("senders", first.id, { dltEntityId: null, isDefault: true });
-      expect(changed).toEqual({ ...cleared, isDefault: true });
-      expect(await store.records.update("senders", first.id, {})).toEqual({ ...cleared, isDefault: true });
-      expect(await store.records.update("senders", id(), { isDefault: true })).toBeUndefined();
+      const changed = { ...cleared, isDefault: true };
+      const changes = { dltEntityId: null, isDefault: true };
+      expect(await store.records.update("senders", first, changes)).toEqual(changed);
+      expect(await store.records.update("senders", changed, {})).toEqual(changed);
+      expect(await store.records.update("senders", { ...changed, id: id() }, changes)).toBeUndefined();
     }),
   );
 
@@ -114,7 +115,7 @@ export function recordsContract(open: OpenStore): void {
       const { records } = world.store;
       const odd = { "id = id OR 1=1 --": "x" } as object;
       expect(await rejection(records.find("senders", odd))).toBeInstanceOf(Error);
-      expect(await rejection(records.update("senders", "x", odd))).toBeInstanceOf(Error);
+      expect(await rejection(records.update("senders", sender(world), odd))).toBeInstanceOf(Error);
       await records.create("senders", { ...sender(world), senderId: "'; DROP TABLE senders; --" });
       expect(await records.find("senders", { senderId: "'; DROP TABLE senders; --" })).toBeDefined();
     }),

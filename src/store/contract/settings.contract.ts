@@ -29,7 +29,7 @@ export function settingsContract(open: OpenStore): void {
       const via = route(world, [way.id]);
       const changes = [
         () => records.create("connectors", way),
-        () => records.update("connectors", way.id, { isEnabled: false }),
+        () => records.update("connectors", way, { isEnabled: false }),
         () => records.create("routes", via),
         () => records.setSetting(undefined, "a", "1"),
         () => records.remove("routes", via.id),
@@ -50,10 +50,11 @@ export function settingsContract(open: OpenStore): void {
       await records.create("connectors", way);
       await records.create("routes", route(world, [way.id]));
       const nobody = world.id();
+      const gone = { ...way, id: nobody };
       const before = await records.version();
       expect(await records.remove("connectors", way.id)).toBe("in_use");
       expect(await records.remove("connectors", nobody)).toBe(false);
-      expect(await records.update("connectors", nobody, { isEnabled: false })).toBeUndefined();
+      expect(await records.update("connectors", gone, { isEnabled: false })).toBeUndefined();
       expect(await records.create("routes", route(world, [nobody]))).toHaveProperty("conflict");
       expect(await records.version()).toBe(before);
     }),

@@ -210,7 +210,7 @@ function learningContract(open: OpenStore): void {
       expect(await store.records.find("suppressions", { accountId: account.id })).toMatchObject({
         expiresAt: clock.now + 7 * DAY,
       });
-      await store.records.update("accounts", account.id, { mode: "sandbox" });
+      await store.records.update("accounts", account, { mode: "sandbox" });
       await sentEmail(world, rejected("5.1.1"), ["bob@example.org"]);
       expect(await suppressed(world, "bob@example.org")).toEqual([]);
     }),

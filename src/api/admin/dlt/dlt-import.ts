@@ -4,6 +4,7 @@ import { type DltRows, readDltRow } from "../../../core/dlt/dlt-rows.ts";
 import { present } from "../../../core/present.ts";
 import type { Account, RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { mergeInto } from "../change-record.ts";
 import { senderIdProblem } from "../senders-resource.ts";
 import { bodyProblem } from "../sms-templates-resource.ts";
 import type { DltSheet } from "./dlt-csv.ts";
@@ -159,10 +160,10 @@ async function take<K extends RecordKind>(
     const result = isDryRun ? "created" : await records.create(kind, record);
     return result === "created" ? result : { reason: `${result.conflict} is taken or gone` };
   }
-  const changes = differences(current, changed);
-  if (Object.keys(changes).length === 0) return "unchanged";
-  const result = isDryRun ? current : await records.update(kind, current.id, changes);
-  const isDone = result !== undefined && !("conflict" in result);
+  const toChanges = (read: RecordTypes[K]) => differences(read, changed);
+  if (Object.keys(toChanges(current)).length === 0) return "unchanged";
+  const result = isDryRun ? current : await mergeInto(records, kind, { current, toChanges });
+  const isDone = result !== undefined && !("conflict" in result || "overtakenBy" in result);
   return isDone ? "updated" : { reason: "it was changed by another at the same time" };
 }
 

@@ -5,8 +5,8 @@ import type { ApiKey } from "../../../core/records/accounts.ts";
 import { apiKeyPrefix, makeApiKey } from "../../../core/records/api-key.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { notFound } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
+import { changeRecord } from "../change-record.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
 import { listEndpoint, showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
 import {
@@ -132,9 +132,7 @@ function createKey(deps: AdminDeps): Endpoint {
 }
 
 /** A key that is revoked already keeps its time. */
-async function revoke(deps: AdminDeps, key: ApiKey, now: number): Promise<ApiKey> {
-  if (key.revokedAt !== undefined) return key;
-  const revoked = await deps.store.records.update("apiKeys", key.id, { revokedAt: now });
-  if (!revoked || "conflict" in revoked) throw notFound();
-  return revoked;
+function revoke(deps: AdminDeps, current: ApiKey, now: number): Promise<ApiKey> {
+  const toChanges = ({ revokedAt }: ApiKey) => (revokedAt === undefined ? { revokedAt: now } : {});
+  return changeRecord(deps, plan, { current, toChanges });
 }

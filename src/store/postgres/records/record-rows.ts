@@ -1,8 +1,10 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
+import { isStill } from "../../records/record-change.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
+import type { RecordChanges, Updated } from "../../store.ts";
 import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";
-import { applyAccountRules } from "./account-rules.ts";
+import { applyAccountRules, lockForRules } from "./account-rules.ts";
 
 export interface Conflict {
   readonly conflict: string;
@@ -20,16 +22,16 @@ export interface RecordRows {
     kind: K,
     page: { where: Partial<RecordTypes[K]>; after?: string | undefined; limit: number },
   ): Promise<RecordTypes[K][]>;
-  update(
+  update<K extends RecordKind>(
     session: Session,
-    kind: RecordKind,
-    change: { id: string; changes: Fields },
-  ): Promise<boolean | Conflict>;
+    kind: K,
+    change: { read: RecordTypes[K]; changes: RecordChanges<K> },
+  ): Promise<Updated<K>>;
   remove(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use">;
 }
 
 export function createRecordRows(values: RecordValues): RecordRows {
-  const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
+  const bind: Bind = (table, id, fields) =>
     Object.entries(fields).map(([field, value]) =>
       values.toSql({ table, column: columnOf(table, field), id }, value),
     );
@@ -40,6 +42,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
       const fields = given(record);
       const orphan = await orphanOf(session, table, fields);
       if (orphan !== undefined) return { conflict: orphan };
+      await lockForRules(session, kind, fields);
       const refused = await applyAccountRules(session, kind, fields);
       if (refused) return refused;
       await session.query(insertSql(table, fields), bind(table, record.id, fields));
@@ -60,17 +63,39 @@ export function createRecordRows(values: RecordValues): RecordRows {
       const rows = await session.query<Record<string, unknown>>(selectSql(table, fields), bound);
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
-    async update(session, kind, { id, changes }) {
-      const table: RecordTable = RECORD_TABLES[kind];
-      const fields = given(changes);
-      if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
-      const orphan = await orphanOf(session, table, fields);
-      if (orphan !== undefined) return { conflict: orphan };
-      const refused = await applyAccountRules(session, kind, { ...fields, id });
-      if (refused) return refused;
-      return (await session.query(updateSql(table, fields), [...bind(table, id, fields), id])).length > 0;
-    },
+    update: createUpdate(values, bind),
     remove: (session, kind, id) => removeNow(session, kind, id),
+  };
+}
+
+type Bind = (table: RecordTable, id: string, fields: Fields) => SqlValue[];
+
+/** The record is locked, and then compared: nobody changes it in between. */
+function createUpdate(values: RecordValues, bind: Bind): RecordRows["update"] {
+  return async <K extends RecordKind>(
+    session: Session,
+    kind: K,
+    { read, changes }: { read: RecordTypes[K]; changes: RecordChanges<K> },
+  ): Promise<Updated<K>> => {
+    const table: RecordTable = RECORD_TABLES[kind];
+    const { id, accountId }: { id: string; accountId?: string } = read;
+    const fields = given(changes);
+    if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
+    const bound = bind(table, id, fields);
+    const runOn = async (sql: string, ...before: SqlValue[]) => {
+      const [row] = await session.query<Record<string, unknown>>(sql, [...before, id]);
+      return row && (values.toRecord(table, row) as unknown as RecordTypes[K]);
+    };
+    const ruled = { ...fields, id, accountId };
+    await lockForRules(session, kind, ruled);
+    const now = await runOn(`SELECT * FROM ${table.table} WHERE id = $1 FOR NO KEY UPDATE`);
+    if (!now) return undefined;
+    if (!isStill(read, now)) return { overtakenBy: now };
+    if (bound.length === 0) return now;
+    const orphan = await orphanOf(session, table, fields);
+    if (orphan !== undefined) return { conflict: orphan };
+    const refused = await applyAccountRules(session, kind, ruled);
+    return refused ?? runOn(updateSql(table, fields), ...bound);
   };
 }
 
@@ -142,7 +167,5 @@ function selectSql(table: RecordTable, fields: Fields): string {
 
 function updateSql(table: RecordTable, fields: Fields): string {
   const sets = Object.keys(fields).map((field, at) => `${columnOf(table, field).name} = $${at + 1}`);
-  // Nothing to change is a change too: it finds out whether the record is there.
-  const all = sets.length > 0 ? sets : ["id = id"];
-  return `UPDATE ${table.table} SET ${all.join(", ")} WHERE id = $${sets.length + 1} RETURNING 1`;
+  return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = $${sets.length + 1} RETURNING *`;
 }

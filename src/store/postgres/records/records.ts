@@ -32,13 +32,8 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
       change(kind, (session) => all.insert(session, kind, record)).catch(orConflict(kind)),
     find: async (kind, where) => (await all.select(db, kind, { where, limit: 1 }))[0],
     list: async (kind, where, { after, limit }) => all.select(db, kind, { where, after, limit }),
-    update: (kind, id, changes) =>
-      change(kind, async (session) => {
-        const done = await rows.update(session, kind, { id, changes });
-        if (typeof done === "object") return done;
-        const [record] = done ? await rows.select(session, kind, { where: { id } as object, limit: 1 }) : [];
-        return record;
-      }).catch(orConflict(kind)),
+    update: (kind, read, changes) =>
+      change(kind, (session) => rows.update(session, kind, { read, changes })).catch(orConflict(kind)),
     remove: (kind, id) => change(kind, (session) => rows.remove(session, kind, id)),
     settings: (accountId) => settings.of(db, accountId),
     setSetting: (accountId, name, value) =>

@@ -1,9 +1,11 @@
 import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts";
+import { isStill } from "../../records/record-change.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
+import type { RecordChanges, Updated } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { isConstraint, type SqlValue } from "../database/driver.ts";
-import { createAccountRules } from "./account-rules.ts";
+import { type AccountRules, createAccountRules } from "./account-rules.ts";
 
 export interface Conflict {
   readonly conflict: string;
@@ -13,9 +15,11 @@ export interface Conflict {
 export interface RecordRows {
   insert<K extends RecordKind>(kind: K, record: RecordTypes[K]): "created" | Conflict;
   select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page): RecordTypes[K][];
-  update(kind: RecordKind, id: string, changes: Fields): boolean | Conflict;
+  update<K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Updated<K>;
   remove(kind: RecordKind, id: string): boolean | "in_use";
 }
+
+type Row = Readonly<Record<string, SqlValue>>;
 
 export interface Page {
   readonly after?: string;
@@ -27,11 +31,10 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
     db.prepare(`SELECT 1 FROM ${table.table} WHERE id = ?`).get(id) !== undefined;
   const write = createWrite(isThere);
   const rules = createAccountRules(db);
-  const bind = (table: RecordTable, id: string, fields: Fields): SqlValue[] =>
+  const bind: Bind = (table, id, fields) =>
     Object.entries(fields).map(([field, value]) =>
       values.toSql({ table, column: columnOf(table, field), id }, value),
     );
-
   return {
     insert(kind, record) {
       const table: RecordTable = RECORD_TABLES[kind];
@@ -47,24 +50,48 @@ export function createRecordRows(db: Database, values: RecordValues): RecordRows
     select<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) {
       const table: RecordTable = RECORD_TABLES[kind];
       const fields = given(where);
-      const statement = db.prepare<Record<string, SqlValue>>(selectSql(table, fields));
+      const statement = db.prepare<Row>(selectSql(table, fields));
       const rows = statement.all(...bind(table, "", fields), page.after ?? "", page.limit);
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
-    update(kind, id, changes) {
-      const table: RecordTable = RECORD_TABLES[kind];
-      const fields = given(changes);
-      if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
-      if (Object.keys(fields).length === 0) return isThere(table, id);
-      const refused = rules.refuse(kind, { ...fields, id });
-      if (refused) return refused;
-      const statement = db.prepare(updateSql(table, fields));
-      const done = write(table, fields, () => statement.run(...bind(table, id, fields), id));
-      if (typeof done !== "number") return done;
-      rules.keep(kind, { ...fields, id });
-      return done > 0;
-    },
+    update: createUpdate(db, values, { write, rules, bind }),
     remove: (kind, id) => removeNow(db, kind, id),
+  };
+}
+
+type Bind = (table: RecordTable, id: string, fields: Fields) => SqlValue[];
+
+interface Writing {
+  readonly write: Write;
+  readonly rules: AccountRules;
+  readonly bind: Bind;
+}
+
+function createUpdate(
+  db: Database,
+  values: RecordValues,
+  { write, rules, bind }: Writing,
+): RecordRows["update"] {
+  return <K extends RecordKind>(kind: K, read: RecordTypes[K], changes: RecordChanges<K>): Updated<K> => {
+    const table: RecordTable = RECORD_TABLES[kind];
+    const { id } = read;
+    const fields = given(changes);
+    if ("id" in fields) throw new Error("an id never changes: secrets are sealed with it");
+    const bound = bind(table, id, fields);
+    const find = () => {
+      const row = db.prepare<Row>(`SELECT * FROM ${table.table} WHERE id = ?`).get(id);
+      return row && (values.toRecord(table, row) as unknown as RecordTypes[K]);
+    };
+    const now = find();
+    if (!now) return undefined;
+    if (!isStill(read, now)) return { overtakenBy: now };
+    if (bound.length === 0) return now;
+    const refused = rules.refuse(kind, { ...fields, id });
+    if (refused) return refused;
+    const done = write(table, fields, () => db.prepare(updateSql(table, fields)).run(...bound, id));
+    if (typeof done !== "number") return done;
+    rules.keep(kind, { ...fields, id });
+    return find();
   };
 }
 

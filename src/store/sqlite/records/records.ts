@@ -39,7 +39,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     create: (kind, record) => change(kind, () => insertNow(rows, parts.erasedNames, { kind, record })),
     find: (kind, where) => db.read(() => select(kind, where, { limit: 1 })[0]),
     list: (kind, where, page) => db.read(() => select(kind, where, page)),
-    update: (kind, id, changes) => change(kind, () => updateNow(rows, kind, { id, changes })),
+    update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
     settings: (accountId) => db.read(() => settings.of(accountId)),
     setSetting: (accountId, name, value) =>
@@ -88,16 +88,4 @@ const MAX_TWINS = 1_000;
 
 function senderOf(record: object): unknown {
   return "sender" in record ? record.sender : undefined;
-}
-
-interface Update<K extends RecordKind> {
-  readonly id: string;
-  readonly changes: { readonly [F in keyof RecordTypes[K]]?: RecordTypes[K][F] | null };
-}
-
-function updateNow<K extends RecordKind>(rows: RecordRows, kind: K, { id, changes }: Update<K>) {
-  const done = rows.update(kind, id, changes);
-  if (typeof done === "object") return done;
-  const byId = { id } as Partial<RecordTypes[K]>;
-  return done ? rows.select(kind, byId, { limit: 1 })[0] : undefined;
 }

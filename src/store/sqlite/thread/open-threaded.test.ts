@@ -39,7 +39,7 @@ test("what this thread remembers of an account is read again once a change of it
   expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({});
   await store.records.setSetting(undefined, "a", "1");
   expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({ a: "1" });
-  await store.records.update("accounts", account.id, { name: "other" });
+  await store.records.update("accounts", account, { name: "other" });
   expect((await store.intake.findKeyOwner(digest))?.account.name).toBe("other");
   await store.close();
 });
