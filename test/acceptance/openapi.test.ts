@@ -195,6 +195,7 @@ onEveryStore((start) => {
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(page.text).not.toMatch(/https?:\/\//);
+    expect((await api.get("/docs/")).text).toBe(page.text);
     expect((await api.get("/docs/swagger-ui.css")).headers.get("content-type")).toContain("text/css");
     expect((await api.get("/docs/start.js")).status).toBe(200);
     expect((await api.get("/docs/secrets.json")).status).toBe(404);

@@ -5,7 +5,7 @@ import { notFound } from "../errors.ts";
 
 export function docsEndpoints({ docsAsset }: Pick<AppDeps, "docsAsset">): readonly Endpoint[] {
   return [
-    page("/docs", "docs", () => text(PAGE, "text/html; charset=utf-8")),
+    { ...page("/docs", "docs", () => text(PAGE, "text/html; charset=utf-8")), aliases: ["/docs/"] },
     page("/docs/start.js", "docsScript", () => text(SCRIPT, "text/javascript; charset=utf-8")),
     page("/docs/{asset}", "docsAsset", async ({ params }) => {
       const name = params.asset ?? "";
