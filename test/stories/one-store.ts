@@ -5,6 +5,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "bounce-fuzz.test.ts": "reads mails and stores nothing",
   "buried-process.test.ts": "processes on one database; on SQLite there is one",
   "changes-at-two-processes.test.ts": "processes on one database; on SQLite there is one",
+  "data-folder-moved.test.ts": "the files of an SQLite database; PostgreSQL looks after its own",
   "disk-full-while-sending.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
   "disk-full.test.ts":

@@ -4,6 +4,7 @@ import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
+import { createPlaceCheck } from "./database/in-place.ts";
 import type { NumberShare } from "./database/row-numbers.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
@@ -34,7 +35,8 @@ export function openBeside(options: {
   const { memory, share } = options.shared;
   const driver = openDriver(options.path);
   configure(driver);
-  const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory) });
+  const beforeCommit = createPlaceCheck(options.path);
+  const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountBook(db);
   return { store: createStore(db, { vault: options.vault, accounts, share }), forget: accounts.forget };
 }

@@ -5,6 +5,7 @@ import { createStore, type SqliteStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
+import { createPlaceCheck } from "./database/in-place.ts";
 import { checkMasterKey, noteOpening } from "./database/meta.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -30,23 +31,30 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const driver = openDriver(options.path);
   try {
-    return await openOn(driver, options);
+    return await openOn(driver, options, createPlaceCheck(options.path));
   } catch (error) {
     driver.close();
     throw error;
   }
 }
 
-/** The same on a connection that the caller has opened. */
-export async function openOn(driver: Driver, options: Omit<SqliteOptions, "path">): Promise<SqliteStore> {
+/** The same on a connection that the caller has opened. `checkPlace`: see `createPlaceCheck`. */
+export async function openOn(
+  driver: Driver,
+  options: Omit<SqliteOptions, "path">,
+  checkPlace = () => {},
+): Promise<SqliteStore> {
   configure(driver);
   migrate(driver);
   refuseWhatMoved(driver);
-  const beforeCommit = options.faults?.beforeCommit;
+  const beforeCommit = () => {
+    checkPlace();
+    options.faults?.beforeCommit?.();
+  };
   const db = createDatabase({
     driver,
     schedule: options.schedule ?? turns.last,
-    ...(beforeCommit && { beforeCommit }),
+    beforeCommit,
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });
   await checkMasterKey(db, options.vault);

@@ -1,3 +1,4 @@
+import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Driver, isOutage, type Statement } from "./driver.ts";
 import { createGroupCommit, type Phase } from "./group-commit.ts";
@@ -84,7 +85,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
 
 /** An outage becomes the store's own error. */
 function orUnavailable(cause: unknown): unknown {
-  return isOutage(cause) ? new StoreUnavailable("the database cannot be read", { cause }) : cause;
+  return isOutage(cause) ? outage("the database cannot be read", cause) : cause;
 }
 
 function runAll(all: readonly (() => void)[]): void {

@@ -1,3 +1,4 @@
+import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Driver, isOutage } from "./driver.ts";
 
@@ -85,7 +86,7 @@ function createControl({ driver, onRollback, beforeBegin, beforeCommit }: Transa
         beforeCommit?.();
         driver.exec("COMMIT");
       } catch (cause) {
-        throw new StoreUnavailable("the database did not commit", { cause });
+        throw outage("the database did not commit", cause);
       }
     },
     /** The engine may have rolled back by itself, and on a broken disk it may not be able to. */
@@ -133,6 +134,6 @@ function isUnavailable(error: unknown): boolean {
 /** An outage becomes the store's own error, one for each call, since callers may add to theirs. */
 function toError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
-  const words = error instanceof StoreUnavailable ? error.message : "the database cannot take the write";
-  return new StoreUnavailable(words, { cause: error });
+  if (error instanceof StoreUnavailable) return new StoreUnavailable(error.message, { cause: error });
+  return outage("the database cannot take the write", error);
 }

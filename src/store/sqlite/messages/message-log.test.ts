@@ -81,7 +81,9 @@ test("what was put off in a transaction that fails is forgotten with it", async 
   const job = await claimOne();
   dial.fails = true;
   const refused = await Promise.all([rejection(settle(job)), rejection(receive(`p-${id}`))]);
-  expect(refused.map(String)).toEqual(Array(2).fill("StoreUnavailable: the database did not commit"));
+  expect(refused.map(String)).toEqual(
+    Array(2).fill("StoreUnavailable: the database did not commit: injected"),
+  );
   dial.fails = false;
   expect(await receive(`p-${id}`)).toEqual([{ kind: "parked" }]);
   expect(await status(id)).toBe("sending");
