@@ -2,7 +2,7 @@ import { domainToUnicode } from "node:url";
 import { lowerAscii } from "../core/messages/erasure.ts";
 import { addressKey } from "../core/suppressions/address-key.ts";
 
-/** In which an address may have been stored, its key first; most have one only. All are in lower case. */
+/** The spellings in which an address may be stored, its key first. All are in lower case, and most have only one. */
 export function spellingsOf(address: string): readonly string[] {
   const key = addressKey(address);
   const lower = address.toLowerCase();
@@ -17,8 +17,8 @@ export function domainSpellingsOf(domain: string): readonly string[] {
 }
 
 /**
- * In which messages, as their senders wrote them, may hold an address: ASCII in lower case, and beyond it capitals too,
- * on which databases do not agree. The one that is given is first.
+ * The ways in which messages may hold an address, as their senders wrote it; the given one first. ASCII is in lower case
+ * only, which searches fold; other capitals are listed, since databases fold them differently.
  */
 export function writingsOf(address: string): readonly string[] {
   const key = addressKey(address);
@@ -42,7 +42,7 @@ function toUnicode(key: string): string {
   return unicode === "" ? key : `${local}${unicode}`;
 }
 
-/** The first with the `@`. */
+/** Local part with the `@`, and domain. */
 function halvesOf(address: string): readonly [string, string] {
   const end = address.lastIndexOf("@") + 1;
   return [address.slice(0, end), address.slice(end)];

@@ -1,9 +1,9 @@
 import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
-/** The policies that domains have published for mail to them: a restart forgets none (RFC 8461 §3.3). */
+/** MTA-STS policies that domains have published; stored, since they must outlive a restart (RFC 8461 §3.3). */
 export interface MailPolicyStore {
-  /** `domain` in A-labels, lower case. Also one whose time is over, until it is taken away. */
+  /** `domain` in A-labels, lower case. May return a policy that has expired. */
   find(domain: string): Promise<KeptMailPolicy | undefined>;
-  /** In place of the one before. Takes some of those away that ended before `now`. */
+  /** Replaces the domain's policy. Deletes some policies that expired before `now`. */
   keep(domain: string, policy: KeptMailPolicy, now: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { KeptMailPolicy } from "../core/email/mail-policy.ts";
 
-/** Of `mta_sts_policies`, in either store. */
+/** A row of `mta_sts_policies`, in either engine. */
 export interface MailPolicyRow {
   readonly policy_id: string;
   readonly mode: KeptMailPolicy["mode"];

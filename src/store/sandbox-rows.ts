@@ -1,4 +1,4 @@
-/** Rows of what the simulator was given, and the way between them and the noun of `core`. */
+/** Rows of what the simulator was given, and their conversion from and to the type of `core`. */
 import { lowerAscii } from "../core/messages/erasure.ts";
 import type { ChannelName } from "../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";

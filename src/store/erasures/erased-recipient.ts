@@ -4,9 +4,9 @@ import { domainSpellingsOf, spellingsOf } from "../address-spellings.ts";
 import { erasedSpellings } from "../suppressions/suppression-names.ts";
 
 /**
- * Of a number, or of an address in any case, what stands for it in the suppressions and opt-outs of somebody who was
- * erased: `erased:` and 64 hex digits. Numbers are few, and a plain digest would give them away: this one takes the
- * pepper, 32 octets in hex that are made once and lie sealed in the database.
+ * Makes what replaces a number, or an address in any case, in the suppressions and opt-outs of somebody who was erased:
+ * `erased:` and 64 hex digits. There are so few numbers that a plain digest could be searched for; so it is an HMAC under
+ * the pepper, 32 random octets in hex that lie sealed in the database.
  */
 export type ErasedForm = (recipient: string) => string;
 
@@ -15,16 +15,16 @@ export function createErasedForm(pepper: string): ErasedForm {
   return (recipient) => `erased:${createHmac("sha256", key).update(recipient.toLowerCase()).digest("hex")}`;
 }
 
-/** Under which name `meta` holds the sealed pepper, and for which place it is sealed. */
+/** The name under which `meta` holds the sealed pepper, and the place for which it is sealed. */
 export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } as const;
 
-/** Which field of a record becomes its erased form. */
+/** The field of a record that is replaced by its erased form. */
 const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email", optOuts: "recipient" };
 
-/** Which field of a record has several spellings. */
+/** The field of a record that has several spellings. */
 const SPELLED: { readonly [K in RecordKind]?: string } = { ...ERASABLE, domains: "domain" };
 
-/** The searches for what else a record about the same recipient or domain may be named: otherwise spelled, or erased. */
+/** Searches for records about the same recipient or domain under other names: in another spelling, or erased. */
 export function otherSearches<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,
@@ -40,7 +40,7 @@ export function otherSearches<K extends RecordKind>(
   return [...names].flatMap((name) => (name === value ? [] : [{ ...fields, [field]: name }]));
 }
 
-/** Whom a record, or a search, is about. */
+/** The recipient that a record, or a search, is about. */
 export function namedRecipient<K extends RecordKind>(
   kind: K,
   fields: Partial<RecordTypes[K]>,
@@ -53,14 +53,14 @@ function textAt(field: string | undefined, fields: object): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** How to find a record that is the same as a new one, under another name. */
 interface Twins<K extends RecordKind> {
-  /** The searches for those among which there may be the same one. */
+  /** Searches that would find it. */
   readonly searches: readonly Partial<RecordTypes[K]>[];
-  /** Which field is taken then. */
+  /** The field whose value is taken then. */
   readonly field: string;
 }
 
-/** Of a new record. */
 export function otherTwins<K extends RecordKind>(
   kind: K,
   record: RecordTypes[K],

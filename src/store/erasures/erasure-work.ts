@@ -1,26 +1,27 @@
-/** Erasures as both engines work on them: their rows, and what is meant by "about the recipient". */
+/** What both engines share of erasures: their rows, whose turn it is, and what is about the recipient. */
 import { ERASED_NUMBER, type Erasure } from "../../core/messages/erasure.ts";
 import type { Receipt } from "../../core/messages/outcome.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { writingsOf } from "../address-spellings.ts";
 
-/** One erasure at work. */
+/** What one walk of an erasure has to look for. */
 export interface ErasureTask {
-  /** E.164 number, or address with ASCII in lower case, as it is looked for now. */
+  /** E.164 number, or address with ASCII in lower case: one of `writings`. */
   readonly recipient: string;
-  /** All that is looked for. */
+  /** All the ways in which the recipient may be written; there is a round of walks for each. */
   readonly writings: readonly string[];
-  /** `undefined`: in all. */
+  /** `undefined`: in all accounts. */
   readonly accountId: string | undefined;
   readonly createdAt: number;
 }
 
-/** One bounded stretch of a walk, inside a transaction. */
+/** What one bounded stretch of a walk has come to. */
 export interface Stretch {
-  /** Where to go on; absent: the walk is over. */
+  /** The position to go on from; absent: the walk is over. */
   readonly next?: string;
-  /** It stands before something that has to end first: to be tried again in a while. */
+  /** Something has to end first, such as an attempt: to be tried again in a while. */
   readonly isBlocked?: boolean;
+  /** Messages deleted, and messages to others that were redacted. */
   readonly erased?: number;
   readonly redacted?: number;
 }
@@ -53,10 +54,10 @@ export function toErasure(row: ErasureRow): Erasure {
 }
 
 /**
- * What is to be done now; `undefined`: nothing any more. All walks are gone once for each of the ways in which the
- * recipient may be written.
+ * The walk that an erasure has come to; `undefined`: all are over. Each of the ways in which the recipient may be written
+ * has a round of all walks, and `row.walk` counts on through the rounds.
  */
-export function turnOf<Walk>(
+export function currentWalk<Walk>(
   row: ErasureRow,
   walks: readonly Walk[],
 ): { readonly walk: Walk; readonly task: ErasureTask } | undefined {
@@ -68,22 +69,27 @@ export function turnOf<Walk>(
   return { walk, task: { recipient, writings, accountId, createdAt: row.created_at } };
 }
 
-/** Forgetting a message takes some ten statements, looking at one a step in the index. */
+/** Erasing a message costs some ten statements, examining one a step in an index. */
 export const LOOKS_PER_MESSAGE = 10;
 
-/** Whether a parked receipt is about the recipient, wherever it stands in the provider's words; providers write numbers without the plus, or without the country. */
+/** Whether a parked receipt names the recipient anywhere. Providers write numbers without the plus, or without the country. */
 export function isAbout(stored: string, recipient: string): boolean {
   if (stored.toLowerCase().includes(recipient.replace(/^\+/, ""))) return true;
   return isSameNumber(recipient, (JSON.parse(stored) as Receipt).recipient) === true;
 }
 
-/** The message that a saved answer says went to the number. */
+/** The id of the message that a saved answer says went to the number. */
 export function messageTo(text: string, recipient: string): string | undefined {
   const at = text.indexOf(`"to":"${recipient}"`);
   if (at === -1) return undefined;
-  const before = text.lastIndexOf('"message_id":"', at);
-  return before === -1 ? undefined : text.slice(before + 14, before + 50);
+  const before = text.lastIndexOf(MESSAGE_ID, at);
+  if (before === -1) return undefined;
+  const start = before + MESSAGE_ID.length;
+  return text.slice(start, start + UUID_LENGTH);
 }
+
+const MESSAGE_ID = '"message_id":"';
+const UUID_LENGTH = 36;
 
 export function scrubAnswer(text: string, recipient: string): string {
   return text.replaceAll(`"to":"${recipient}"`, `"to":"${ERASED_NUMBER}"`);

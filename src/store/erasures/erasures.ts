@@ -1,14 +1,15 @@
 import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
 
 /**
- * Erasures by recipient, and the record that they were done. The work is `UpkeepStore.erase`'s: messages made until
- * the erasure was asked for, with all that hangs on them, saved answers, receipts nobody has claimed, sandbox and
- * inbound messages, counts. Suppressions and opt-outs go on to hold, but name nobody any more: in the place of the
- * recipient stands its `ErasedForm`, and operators' words about it are scrubbed. All that asks about a recipient finds
- * them all the same: `SuppressionStore`, `InboundStore` (a START lifts them, a STOP adds nothing to them), claims, and
- * `Records` when searched by the recipient or given the same one anew.
+ * Erasures by recipient, and the record that they were done. `UpkeepStore.erase` does the work, on what there was when the
+ * erasure was asked for: messages with everything that belongs to them, saved answers, parked receipts, sandbox and
+ * inbound messages, usage counts. Suppressions and opt-outs stay in force but name nobody any more: the recipient is
+ * replaced by its `ErasedForm`, and operators' words about it are scrubbed. Whoever asks about the recipient still finds
+ * them: `SuppressionStore`, `InboundStore` (a START lifts them, a STOP adds nothing to them), claims, and `Records` when
+ * searched by the recipient or given the same one again.
  */
 export interface Erasures {
+  /** Stores the request; the work begins with the next `UpkeepStore.erase`. */
   create(erasure: NewErasure): Promise<Erasure>;
   find(id: string): Promise<Erasure | undefined>;
   /** In order of id. */

@@ -1,23 +1,23 @@
 import { type InboundPart, type InboundPiece, joinParts } from "../../core/inbound/inbound.ts";
 import type { SmsEncoding } from "../../core/sms/sms-segments.ts";
 
-/** A message that is complete, or as complete as it gets: what is stored of it. */
+/** A message as it is stored: complete, or as complete as it will get. */
 export type WholeMessage = Omit<InboundPiece, "part" | "sameSince"> & { readonly isPartial?: true };
 
 export interface AddedPart {
   readonly kind: "repeat" | "waiting" | "whole";
-  /** What there is to store: the message it completes; before it one that it cuts short. */
+  /** Messages to store: first an earlier one that will never be completed now, then the one that is complete. */
   readonly messages: readonly WholeMessage[];
 }
 
-/** Parts of long messages that wait for one another. To be used inside a transaction. */
+/** Parts of long messages that wait for one another. For use inside a transaction. */
 export interface InboundParts {
   add(piece: InboundPiece, part: InboundPart): AddedPart;
-  /** Of one message whose first part came before `before`: forgotten, or, where parts are missing, as it is. */
+  /** Removes the parts of one message whose first part came before `before`; returns the message if it is not stored yet. */
   expire(before: number): { readonly rows: number; readonly message?: WholeMessage } | undefined;
 }
 
-/** Parts that may wait, of all messages; beyond it a part is a message of its own. */
+/** Parts that may wait, of all messages; beyond it a part becomes a message of its own. */
 export const MAX_WAITING_PARTS = 10_000;
 
 export interface InboundPartRow {
@@ -36,25 +36,27 @@ export interface InboundPartRow {
 }
 
 /** What the parts of one message have in common. */
-export type PartGroup = readonly [
-  connector: string,
-  from: string,
-  to: string,
-  reference: number,
-  total: number,
-];
+export interface PartGroup {
+  readonly connectorId: string;
+  readonly from: string;
+  readonly to: string;
+  /** The message's number in the UDH: the handset counts from 0 to 255, or to 65535. */
+  readonly reference: number;
+  /** How many parts the message has. */
+  readonly total: number;
+}
 
-/** The rows, as a transaction sees and changes them. */
+/** The rows of parts, as a transaction reads and changes them. */
 export interface PartShelf {
-  /** In the order of their numbers. */
+  /** In order of their numbers. */
   ofGroup(group: PartGroup): readonly InboundPartRow[];
-  /** Of all messages: how many, counted up to `MAX_WAITING_PARTS`. */
+  /** How many parts there are of all messages, counted up to `MAX_WAITING_PARTS`. */
   count(): number;
   put(group: PartGroup, number: number, piece: InboundPiece): void;
-  /** They are a message of that id now, and stay for repeats. */
+  /** Notes that the group has become this message. The rows stay, so that repeats are known. */
   complete(group: PartGroup, messageId: string): void;
   remove(group: PartGroup): void;
-  /** The one that came first, where that was before `before`. */
+  /** The part that came first, if that was before `before`. */
   oldest(before: number): InboundPartRow | undefined;
 }
 
@@ -69,16 +71,16 @@ export function createInboundParts(shelf: PartShelf): InboundParts {
 
   return {
     add(piece, part) {
-      const group = [piece.connectorId, piece.from, piece.to, part.reference, part.total] as const;
+      const group = groupOfPart(piece, part);
       const before = shelf.ofGroup(group);
       const same = before.find(({ number }) => number === part.number);
       if (same?.text === JSON.stringify(piece.text)) return { kind: "repeat", messages: [] };
       if (same) {
-        // The handset counts its references anew: what there is of the message before will not be completed.
+        // The handset has reused the reference: the earlier message will never be completed.
         shelf.remove(group);
-        const cut = same.message_id === null ? [toWhole(before)] : [];
+        const incomplete = same.message_id === null ? [toWhole(before)] : [];
         const added = addTo(group, piece, part);
-        return { ...added, messages: [...cut, ...added.messages] };
+        return { ...added, messages: [...incomplete, ...added.messages] };
       }
       if (before.length === 0 && shelf.count() >= MAX_WAITING_PARTS)
         return { kind: "whole", messages: [alone(piece)] };
@@ -95,11 +97,16 @@ export function createInboundParts(shelf: PartShelf): InboundParts {
   };
 }
 
-export function groupOf(row: InboundPartRow): PartGroup {
-  return [row.connector_id, row.sender, row.recipient, row.reference, row.total];
+export function groupOfPart({ connectorId, from, to }: InboundPiece, part: InboundPart): PartGroup {
+  return { connectorId, from, to, reference: part.reference, total: part.total };
 }
 
-/** The message of these parts; under the id of the newest, unless another is given. */
+export function groupOf(row: InboundPartRow): PartGroup {
+  const { connector_id: connectorId, sender: from, recipient: to, reference, total } = row;
+  return { connectorId, from, to, reference, total };
+}
+
+/** Joins parts to a message; its id is that of the newest part, unless another is given. */
 function toWhole(rows: readonly InboundPartRow[], id?: string): WholeMessage {
   const newest = rows.reduce((latest, row) => (row.id > latest.id ? row : latest));
   const texts = new Map(rows.map((row) => [row.number, JSON.parse(row.text) as string]));

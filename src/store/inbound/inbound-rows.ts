@@ -1,4 +1,4 @@
-/** Rows of inbound messages, and the way between them and the noun of `core`. */
+/** Rows of inbound messages, and their conversion from and to the type of `core`. */
 import type { InboundMessage } from "../../core/inbound/inbound.ts";
 import type { KeywordMeaning } from "../../core/suppressions/opt-out.ts";
 

@@ -8,16 +8,16 @@ import {
 } from "../../core/suppressions/opt-out.ts";
 import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 
-/** What a transaction knows when it takes inbound messages, and where it writes them down. */
+/** What the rules about inbound messages read and write, as each engine provides it inside a transaction. */
 export interface InboundBooks {
   readonly parts: InboundParts;
-  /** The provider has handed it over before. */
+  /** Whether the provider has handed it over before. */
   isRepeat(piece: InboundPiece): boolean;
-  /** Whose number or short code it was written to. */
+  /** The id of the account whose number or short code it was sent to. */
   ownerOf(message: WholeMessage): string | undefined;
   accountOf(id: string): InboundAccount | undefined;
   insert(message: InboundMessage, more: { key: string; webhookUrl: string | undefined }): void;
-  /** The account hears of it, at `url` too where there is one. */
+  /** Adds an event for the account, and a webhook to `url` if there is one. */
   tell(message: InboundMessage, account: InboundAccount, url: string | undefined): void;
   readonly optOuts: OptOutWishes;
 }
@@ -30,7 +30,7 @@ export interface InboundAccount {
 
 export interface OptOutWishes {
   add(optOut: Wisher & { readonly id: string; readonly reason: string; readonly at: number }): void;
-  /** Takes back what was asked of one sender, and of all. */
+  /** Takes back opt-outs from this sender, and from all of the account. */
   remove(who: Wisher): void;
 }
 
@@ -51,7 +51,7 @@ export function takeInbound(books: InboundBooks, piece: InboundPiece): InboundRe
   return kind === "whole" && kept ? kept : { kind: kind === "repeat" ? "repeat" : "waiting" };
 }
 
-/** Stores a whole message as its account's, with its event and what its word asks for. */
+/** Stores a whole message for its account, with its event, and follows its keyword (STOP, START). */
 export function keepInbound(books: InboundBooks, whole: WholeMessage): InboundResult {
   const { key, accountId: given, ...rest } = whole;
   const accountId = given ?? books.ownerOf(whole);
@@ -62,18 +62,18 @@ export function keepInbound(books: InboundBooks, whole: WholeMessage): InboundRe
   books.insert(message, { key, webhookUrl });
   if (!entry) return { kind: "stored" };
   books.tell(message, entry, webhookUrl);
-  if (keyword) heed(books.optOuts, keyword, { message: whole, entry });
+  if (keyword) followKeyword(books.optOuts, keyword, { message: whole, entry });
   return { kind: "stored", accountId: entry.account.id, ...(keyword && { keyword }) };
 }
 
-function heed(
+function followKeyword(
   optOuts: OptOutWishes,
   keyword: KeywordMeaning,
   { message, entry }: { readonly message: WholeMessage; readonly entry: InboundAccount },
 ): void {
   const { id, from, to, text, receivedAt } = message;
   const who = { accountId: entry.account.id, recipient: from };
-  // What a STOP ended when it was written is lifted, though another would end something else now.
+  // Whatever an earlier STOP ended is lifted, even if the settings would give a STOP another scope now.
   if (keyword === "start") {
     optOuts.remove({ ...who, sender: senderKey(to) });
     return;

@@ -1,16 +1,16 @@
 import type { StoredMessage } from "../../core/messages/accept-request.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 
-/** What an account may do with the messages it has sent: look through them, and call one back. */
+/** What an account may do with the messages it has sent: list them, and cancel one. */
 export interface MessageDesk {
   /**
-   * Messages of an account, newest first. A call looks at a bounded number of them: a page may be short, or empty, and
+   * Messages of an account, newest first. A call examines a bounded number of them, so a page may be short, or empty, and
    * yet not be the last.
    */
   list(query: MessageQuery): Promise<MessagePage>;
   /**
-   * Ends a message nothing of which has left, with its jobs; no later claim finds one. `core/messages/cancel.ts` says when
-   * it is too late. Canceling a canceled message changes nothing.
+   * Ends a message of which nothing has been sent, and deletes its jobs, so that no later claim finds one.
+   * `core/messages/cancel.ts` says when it is too late. Canceling a canceled message changes nothing.
    */
   cancel(query: {
     readonly accountId: string;
@@ -26,12 +26,12 @@ export interface MessageQuery {
   readonly limit: number;
   /** Only ids below this one: `next` of the page before. */
   readonly before?: string;
-  /** Unix milliseconds: made at or after; before. */
+  /** Unix milliseconds: accepted at or after `createdFrom`, and before `createdBefore`. */
   readonly createdFrom: number;
   readonly createdBefore?: number;
   readonly status?: MessageStatus;
   readonly tag?: string;
-  /** A number, or an address among an email's recipients: in any case, an international domain in any spelling. */
+  /** A number, or an address among an email's recipients, in any case; an international domain in any spelling. */
   readonly recipient?: string;
 }
 

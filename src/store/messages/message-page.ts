@@ -1,20 +1,21 @@
-/** A page of an account's messages, as both engines walk towards it. */
+/** What both engines share of listing an account's messages: bounds of a page, and how it is filled. */
 import type { StoredMessage } from "../../core/messages/accept-request.ts";
 import { firstUuidAt, uuidTime } from "../../core/uuid.ts";
 import { writingsOf } from "../address-spellings.ts";
 import type { MessagePage, MessageQuery } from "../store.ts";
 import { joinContent, type MessageRow, type ProgressRow, toProgress } from "./message-rows.ts";
 
-/** Messages one call looks at, where the index says enough of each to pass it over; and where each has to be read. */
-const MAX_LOOKS_IN_INDEX = 20_000;
-const MAX_LOOKS_AT_ROWS = 4_000;
+/** Messages that one call examines: where the index tells which to skip, and where each row has to be read. */
+const MAX_EXAMINED_IN_INDEX = 20_000;
+const MAX_EXAMINED_ROWS = 4_000;
 
-/** Characters of content that one call reads: what the account gave as metadata may be long. */
+/** Characters of content that one call reads: metadata that the account gave may be long. */
 export const MAX_CONTENT = 1024 * 1024;
 
-export function looksOf({ channel, status, tag, recipient }: MessageQuery): number {
+/** How many messages one call examines. */
+export function maxExamined({ channel, status, tag, recipient }: MessageQuery): number {
   const isInIndex = channel === "sms" && recipient !== undefined && status === undefined && tag === undefined;
-  return isInIndex ? MAX_LOOKS_IN_INDEX : MAX_LOOKS_AT_ROWS;
+  return isInIndex ? MAX_EXAMINED_IN_INDEX : MAX_EXAMINED_ROWS;
 }
 
 export interface IdRange {
@@ -23,36 +24,36 @@ export interface IdRange {
   readonly below: string;
 }
 
-/** `highest`: above every id. */
-export function rangeOf({ before, createdFrom, createdBefore }: MessageQuery, highest: string): IdRange {
+/** The ids that a query is about. `highest`: an id above all others. */
+export function idRange({ before, createdFrom, createdBefore }: MessageQuery, highest: string): IdRange {
   const latest = createdBefore === undefined ? highest : firstUuidAt(createdBefore);
   return { from: firstUuidAt(createdFrom), below: before !== undefined && before < latest ? before : latest };
 }
 
-/** How many rows to read. Tags are not looked into by the database. */
-export function rowsOf({ tag, limit }: MessageQuery): number {
-  return tag === undefined ? limit + 1 : MAX_LOOKS_AT_ROWS;
+/** How many rows to read: the page and one more; all that may be examined if tags are asked for, which SQL does not test. */
+export function rowLimit({ tag, limit }: MessageQuery): number {
+  return tag === undefined ? limit + 1 : MAX_EXAMINED_ROWS;
 }
 
-/** An email's recipients are in its parts, as JSON. */
-export function partOf(recipient: string): string {
+/** How the address of a recipient stands in the JSON of an email's parts. */
+export function addressJson(recipient: string): string {
   return `"address":${JSON.stringify(recipient)}`;
 }
 
-/** One of these is in the parts of an email to the address, in any case of ASCII. */
-export function partsOf(recipient: string): readonly string[] {
-  return writingsOf(recipient).map(partOf);
+/** One of these stands in the parts of an email to the address, apart from the case of ASCII letters. */
+export function addressJsonForms(recipient: string): readonly string[] {
+  return writingsOf(recipient).map(addressJson);
 }
 
 type ListedRow = Omit<MessageRow, "content" | "account">;
 
 export interface FoundMessages<Row extends ListedRow> {
-  /** Newest first; what is below `floor`, if there is one, was not looked at. */
+  /** Newest first; messages below `floor`, if there is one, were not examined. */
   readonly rows: readonly Row[];
   readonly floor: string | undefined;
-  /** Asked in order of the rows. */
+  /** To be called in order of the rows. */
   readonly envelopeOf: (row: Row) => string | undefined;
-  /** One call is to read no more. */
+  /** Whether enough content has been read for one call. */
   readonly isEnough: () => boolean;
 }
 

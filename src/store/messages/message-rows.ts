@@ -1,4 +1,4 @@
-/** Rows of messages and contents, and the way between them and the nouns of `core`. */
+/** Rows of messages and contents, and their conversion from and to the types of `core`. */
 import type {
   ChannelName,
   Content,
@@ -51,7 +51,7 @@ export type ProgressRow = Pick<
 export function toProgress(row: ProgressRow): Progress {
   const { channel, status, sequence, position, error } = row;
   const progress = { channel, status, parts: toParts(row.parts), sequence, position };
-  // Few have one: an object that is put together of two takes more memory.
+  // Few have an error, and an object spread from two takes more memory.
   return error === null ? progress : { ...progress, error: JSON.parse(error) as MessageError };
 }
 
@@ -65,7 +65,7 @@ function toParts(text: string | null): readonly Part[] {
 
 const NO_PARTS: readonly Part[] = [];
 
-/** The indexes of the parts a job covers; absent: all. */
+/** The indexes of the parts that a job covers, from its JSON; absent: all parts. */
 export function toIndexes(text: string | null): { parts?: readonly number[] } {
   return text === null ? {} : { parts: JSON.parse(text) as number[] };
 }
@@ -84,7 +84,7 @@ export function toTimelineEntry(row: TimelineRow): TimelineEntry {
   };
 }
 
-/** Splits content into what is kept and what is wiped once no attempt can need it. */
+/** Splits content into the envelope, which is kept, and the body, which is wiped once no attempt can need it. */
 export function splitContent(content: Content): { envelope: string; body: string | null } {
   if (content.channel === "sms") {
     const { text } = content;
@@ -116,7 +116,7 @@ function smsEnvelope(content: SmsContent): string {
   );
 }
 
-/** A field that is new is missed by the compiler where it is forgotten above. */
+/** Makes the compiler complain if a new field is forgotten above. */
 type Enveloped = Readonly<Record<keyof Omit<SmsContent, "text" | "variables">, unknown>>;
 
 /** `JSON.stringify` leaves out what is undefined. */

@@ -12,7 +12,7 @@ export interface Moving {
   readonly days: Days;
 }
 
-/** How far a walk has come: the key of the last row that is there, and how many are. */
+/** How far a walk has come: the key of the last row copied (`null`: none), and how many have been. */
 export interface Place {
   readonly after: readonly SourceValue[] | null;
   readonly rows: number;
@@ -20,14 +20,14 @@ export interface Place {
 
 export interface Walk {
   readonly place: Place;
-  /** In the transaction that writes the rows, so that a walk that was cut off goes on behind them. */
+  /** Called in the transaction that writes the rows, so that an interrupted walk goes on behind them. */
   readonly keep: (session: Session, place: Place) => Promise<void>;
   readonly onRows: (rows: number) => void;
 }
 
 const ROWS = 2_000;
 
-/** Copies what is left of one walk. Nobody else writes to the source meanwhile. */
+/** Copies the rows that are left of one walk. Nobody may write to the source meanwhile. */
 export async function copyTable(
   moving: Moving,
   table: MovedTable,
@@ -85,7 +85,7 @@ function createReader(
   return (after) => (after === null ? first.all() : next.all(...after)).map(toRow);
 }
 
-/** The columns that its rows are ordered by on disk. */
+/** The columns by which the table's rows are ordered on disk. */
 function keyOf(source: Source, table: string): readonly string[] {
   const [found] = source
     .prepare<{ wr: number }>("SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'")

@@ -3,7 +3,7 @@ import type { Driver as Source } from "../sqlite/database/driver.ts";
 import { ONE_SIDED } from "./move-marks.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
-/** Rows of one kind on both sides. */
+/** How many rows of one kind there are on both sides. */
 export interface Counted {
   /** A table, or rows of it: `messages, status delivered`. */
   readonly what: string;
@@ -11,7 +11,7 @@ export interface Counted {
   readonly postgres: number;
 }
 
-/** Counts what moves, each side by itself. */
+/** Counts what is moved, on each side by itself. */
 export async function countBoth(source: Source, target: Session): Promise<readonly Counted[]> {
   const counted: Counted[] = [];
   const walks = Map.groupBy(movedTables(), ({ table }) => table);

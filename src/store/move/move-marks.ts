@@ -1,18 +1,18 @@
 import { openDriver, type Driver as Source } from "../sqlite/database/driver.ts";
 import { OPENINGS } from "../sqlite/database/meta.ts";
-import { ROOM_ROWS } from "../sqlite/erasures/erase-room.ts";
+import { FILLER_ROWS } from "../sqlite/erasures/erase-free-pages.ts";
 import { NAMES_TO } from "../sqlite/intake/key-merge.ts";
 
-/** In `meta` of PostgreSQL while it is being filled: whose copy it is. With a point and a number: how far a walk has come. */
+/** A row of `meta` in PostgreSQL while it is being filled: whose copy it is. With `.` and a number: how far that walk has come. */
 export const MOVING = "moving_from";
 
-/** In `meta` of SQLite once all of it lives in PostgreSQL: since when. */
+/** A row of `meta` in SQLite once everything has moved to PostgreSQL: when that was. */
 const MOVED = "moved_away_at";
 
-/** Rows of `meta` that one side has for itself: the marks of the move, and what SQLite keeps of its own tables. */
-export const ONE_SIDED = `(name LIKE '${MOVING}%' OR name IN ('${MOVED}', '${OPENINGS}', '${NAMES_TO}') OR ${ROOM_ROWS})`;
+/** Rows of `meta` that are not moved: the marks of the move, and what SQLite notes about its own tables. */
+export const ONE_SIDED = `(name LIKE '${MOVING}%' OR name IN ('${MOVED}', '${OPENINGS}', '${NAMES_TO}') OR ${FILLER_ROWS})`;
 
-/** On disk before the copy may be started on. */
+/** Marks the database as moved; on disk before a service may start on the copy. */
 export function leaveBehind(source: Source, now: number): void {
   source
     .prepare(
@@ -21,7 +21,7 @@ export function leaveBehind(source: Source, now: number): void {
     .run(MOVED, String(now));
 }
 
-/** Throws where all of this database lives elsewhere. */
+/** Throws if this database has been moved. */
 export function refuseWhatMoved(source: Source): void {
   const row = source.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?").get(MOVED);
   if (!row) return;
@@ -31,7 +31,7 @@ export function refuseWhatMoved(source: Source): void {
   );
 }
 
-/** The same, also while a process is at work on the database. */
+/** The same for a database file that a process may be using. */
 export function refuseMoved(path: string): void {
   const driver = openDriver(path, { isReadOnly: true });
   try {
@@ -42,7 +42,7 @@ export function refuseMoved(path: string): void {
   }
 }
 
-/** True if it had moved. */
+/** Removes the mark. True if there was one. */
 export function comeBack(source: Source): boolean {
   return source.prepare("DELETE FROM meta WHERE name = ?").run(MOVED) > 0;
 }

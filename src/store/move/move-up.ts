@@ -16,13 +16,13 @@ import { comeBack, leaveBehind, MOVING, refuseWhatMoved } from "./move-marks.ts"
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 export interface MoveUp {
-  /** The SQLite database, which nobody else has open. It is brought to this version's schema. */
+  /** The SQLite database, which nobody else may have open. It is migrated to this version's schema. */
   readonly path: string;
-  /** Of the PostgreSQL database: an empty one, or one that a move of this database was cut off in. */
+  /** The PostgreSQL database: empty, or with an interrupted move of this database. */
   readonly url: string;
-  /** Of both. */
+  /** Of both databases. */
   readonly vault: Vault;
-  /** Rows that are there, of so many. */
+  /** Called with the number of rows copied, and the number of all rows of the walk. */
   readonly onProgress: (progress: { table: string; rows: number; of: number }) => void;
   readonly clock: Clock;
 }
@@ -31,8 +31,8 @@ export interface MoveUp {
 const STATEMENT_MS = 3_600_000;
 
 /**
- * Copies an SQLite database into PostgreSQL, from where it was cut off last, and proves the counts. Until it is over
- * no service starts on the copy, and afterwards none on the original: nothing is sent from both.
+ * Copies an SQLite database into PostgreSQL, going on where an earlier move was interrupted, and compares the counts.
+ * Until it is over no service starts on the copy, and afterwards none on the original: nothing is sent from both.
  */
 export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): Promise<readonly Counted[]> {
   const source = openSource(path);
@@ -42,9 +42,9 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
     configure(source);
     migrateSource(source);
     const name = sourceName(source);
-    // Where only the last of the marks is missing neither has been served from since.
+    // If only the last step was missing, the source is marked already, but no service has run on either since.
     if ((await nameOfCopied(doors.database)) !== name) refuseWhatMoved(source);
-    // First, so that what is refused keeps the schema it has.
+    // First, so that a database that is refused keeps its schema.
     await isCopyOf(doors.database, name);
     await migrate(driver);
     await takeTarget(doors.database, name);
@@ -65,7 +65,7 @@ export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): P
   }
 }
 
-/** Nothing is switched over then. */
+/** Throws if counts differ: then neither database is marked. */
 function refuseDifference(counted: readonly Counted[]): void {
   const differing = counted.filter(({ sqlite, postgres }) => sqlite !== postgres);
   if (differing.length === 0) return;
@@ -86,7 +86,7 @@ export function cancelMove(path: string): boolean {
   }
 }
 
-/** What this database is known by, whatever its path, until a service writes to it again. */
+/** Names this database, whatever its path, until a service opens it again. */
 function sourceName(source: Source): string {
   const select = source.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
   const service = select.get("admin_token_digest")?.value;
@@ -95,7 +95,7 @@ function sourceName(source: Source): string {
   return `${service} ${select.get(OPENINGS)?.value}`;
 }
 
-/** The name of the database that a move into this one was cut off of. */
+/** The name of the database of which this one is an unfinished copy. */
 async function nameOfCopied(session: Session): Promise<string | undefined> {
   if (!(await isThere(session, "meta"))) return undefined;
   const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [MOVING]);
@@ -113,7 +113,7 @@ async function takeTarget(target: Database, name: string): Promise<void> {
   });
 }
 
-/** False of an empty database. Throws where it is neither that nor the copy of this one. */
+/** Whether it is an unfinished copy of the named database; false if it is empty. Throws if it is neither. */
 async function isCopyOf(session: Session, name: string): Promise<boolean> {
   const copied = await nameOfCopied(session);
   if (copied === name) return true;
@@ -127,7 +127,7 @@ async function isCopyOf(session: Session, name: string): Promise<boolean> {
 }
 
 interface Step {
-  /** Names how far it has come. */
+  /** Its index in `movedTables`. */
   readonly walk: number;
   readonly table: MovedTable;
   readonly onProgress: MoveUp["onProgress"];
@@ -162,7 +162,7 @@ async function keepPlace(session: Session, name: string, place: Place): Promise<
   );
 }
 
-/** Events go on behind the last number that was given. */
+/** Lets new events be numbered behind the last number that was given. */
 async function setEventNumber(target: Database, source: Source): Promise<void> {
   const last = source.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get();
   await target.query("UPDATE event_numbers SET last = $1", [last?.seq ?? 0]);

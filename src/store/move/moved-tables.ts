@@ -3,47 +3,48 @@ import { statusOf } from "../sqlite/messages/message-status.ts";
 import { OWN_CONTENT } from "../sqlite/messages/own-content.ts";
 import { ONE_SIDED } from "./move-marks.ts";
 
-/** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are taken as they are. */
+/** One walk over rows of SQLite that become rows of PostgreSQL. Columns of the same name are copied unchanged. */
 export interface MovedTable {
+  /** The table of PostgreSQL. */
   readonly table: string;
-  /** The table of SQLite, where it is not of the same name; `where` says which of its rows. */
+  /** The table of SQLite, if its name differs; `where` says which of its rows. */
   readonly from?: string;
-  /** Columns of PostgreSQL that SQLite has in other words: an expression over its table. */
+  /** For columns of PostgreSQL that SQLite stores in another form: an expression over its table. */
   readonly read?: Readonly<Record<string, string>>;
-  /** Columns whose value SQL cannot make. */
+  /** For columns whose value SQL cannot compute. */
   readonly convert?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Which rows; absent: all. */
   readonly where?: string;
-  /** The column with the id whose day the row belongs to. */
+  /** The column with the id that tells the row's day, where the table is partitioned by day. */
   readonly day?: string;
-  /** Rows read at once; absent: as many as `copyTable` pleases. */
+  /** Rows read at once; absent: the default of `copyTable`. */
   readonly rows?: number;
-  /** What is there already is overwritten. */
+  /** The key by which existing rows are overwritten. */
   readonly replaces?: string;
-  /** What is counted beside all rows, on both sides: rows by the values of this column. */
+  /** A column by whose values rows are counted on both sides, to be compared. */
   readonly countBy?: string;
 }
 
 const FIRST_MESSAGE = `CASE messages.content WHEN ${OWN_CONTENT} THEN messages.id
   ELSE (SELECT c.first_message_id FROM contents c WHERE c.id = messages.content) END`;
 
-const PIECES = (field: string) =>
+const joinPieces = (field: string) =>
   `(SELECT group_concat(text, '') FROM (SELECT text FROM content_pieces
      WHERE content = contents.id AND field = '${field}' ORDER BY place))`;
 
-/** In pieces for SQLite's sake; a patch leaves out what is `null`. Where the pieces are gone the body has been wiped. */
+/** Joins the pieces in which SQLite stores large texts; `json_patch` drops NULLs. Without pieces the body has been wiped. */
 const WHOLE_BODY = `CASE WHEN EXISTS (SELECT 1 FROM content_pieces WHERE content = contents.id)
-  THEN json_patch(coalesce(body, '{}'), json_object('bodyText', ${PIECES("bodyText")}, 'bodyHtml', ${PIECES("bodyHtml")}))
+  THEN json_patch(coalesce(body, '{}'), json_object('bodyText', ${joinPieces("bodyText")}, 'bodyHtml', ${joinPieces("bodyHtml")}))
   ELSE body END`;
 
-/** In an order that no reference of one to another minds. */
+/** In an order in which each row comes after those it refers to. */
 export function movedTables(): readonly MovedTable[] {
   const contents = { table: "contents", day: "id" } as const;
   const contentId = { id: "first_message_id" } as const;
   return [
     { table: "accounts" },
     { table: "meta", replaces: "name", where: `NOT ${ONE_SIDED}` },
-    // Each engine walks through its own tables: one that is under way begins again.
+    // Each engine goes through its own tables, so an erasure under way begins again.
     { table: "erasures", read: { walk: "0", position: "''" } },
     ...PLAIN.map((table) => ({ table })),
     { ...contents, read: contentId, where: "pieces = 0" },
@@ -69,11 +70,11 @@ export function movedTables(): readonly MovedTable[] {
     { table: "webhook_attempts" },
     {
       table: "idempotency_keys",
-      // Half of its digest is enough of a name.
+      // PostgreSQL names keys by the first half of the digest.
       read: { name: "substr(hex(name), 1, 32)", taken_at: "0" },
       convert: { body: (body) => toSavedText(body as SavedBody) },
     },
-    // Contents in the rows of their messages. After all others: a move that was cut off knows each by its place.
+    // Contents in the rows of their messages. Last, since an interrupted move knows walks by their index in this list.
     {
       ...contents,
       from: "messages",
@@ -83,7 +84,7 @@ export function movedTables(): readonly MovedTable[] {
   ];
 }
 
-/** Of the same columns on both sides. */
+/** Tables with the same columns on both sides. */
 const PLAIN = [
   "settings",
   "api_keys",

@@ -2,7 +2,7 @@ import type { MailPolicyStore } from "../mail-policies.ts";
 import { type MailPolicyRow, toMailPolicy } from "../mail-policy-row.ts";
 import type { Database } from "./database/database.ts";
 
-/** Taken away with every one that is kept. */
+/** Expired policies deleted with each one that is kept. */
 const MAX_ENDED = 20;
 
 export function createMailPolicies(db: Database): MailPolicyStore {

@@ -16,12 +16,12 @@ const HOUR_MS = 3_600_000;
 
 type Pruning = Pick<UpkeepStore, "pruneMessages" | "pruneIdempotencyKeys" | "pruneReceived" | "wipeContents">;
 
-/** What has outlived its use goes, in bounded pieces. */
+/** The methods of `UpkeepStore` that delete what is past its retention. */
 export function createPrune(db: Database, { contents, keys }: PruneParts): Pruning {
   const prune = createMessagePrune(db);
   const wipe = createWipe(db, contents);
   const parked = db.prepare(
-    // Ids rise with the time: the oldest come first.
+    // Ids rise with time, so the oldest come first.
     `DELETE FROM parked_receipts WHERE id IN
        (SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT ?2) WHERE at < ?1)`,
   );
@@ -51,7 +51,7 @@ export function createPrune(db: Database, { contents, keys }: PruneParts): Pruni
   };
 }
 
-/** Messages from handsets, with their webhooks. */
+/** Deletes messages from handsets, with their webhooks. */
 function createInboundPrune(db: Database): (before: string, limit: number) => number {
   const old = db.prepare<{ id: string }>("SELECT id FROM inbound_messages WHERE id < ? ORDER BY id LIMIT ?");
   const perMessage = [
@@ -74,12 +74,12 @@ interface OldRow {
   readonly content: number;
 }
 
-/** Rows looked at in one call, as a multiple of its limit: unfinished messages are passed over. */
-const LOOKS_PER_LIMIT = 4;
+/** Messages examined in one call, as a multiple of its limit: unfinished ones are skipped. */
+const EXAMINED_PER_LIMIT = 4;
 
 /**
- * Passes over the messages in order of id, from where the last call ended. While a pass still has messages to
- * look at, the answer is at least 1.
+ * Goes through the old messages in order of id, each call from where the last one ended. Returns at least 1 until it has
+ * come to the end.
  */
 function createMessagePrune(db: Database): (bounds: Bounds) => number {
   const old = db.prepare<OldRow>(
@@ -89,16 +89,18 @@ function createMessagePrune(db: Database): (bounds: Bounds) => number {
   let last = "";
 
   return ({ before, atLatest, limit }) => {
-    const looks = limit * LOOKS_PER_LIMIT;
-    const rows = old.all(last, firstUuidAt(before), looks);
+    const maxExamined = limit * EXAMINED_PER_LIMIT;
+    const rows = old.all(last, firstUuidAt(before), maxExamined);
     const unconditional = firstUuidAt(atLatest);
     const over = rows
       .filter((row) => FINAL_STATUSES.has(row.status) || row.id < unconditional)
       .slice(0, limit);
     remove(over);
-    const isCut = over.length === limit || rows.length === looks;
-    last = isCut ? ((over.length === limit ? over : rows).at(-1)?.id ?? "") : "";
-    return isCut ? Math.max(1, over.length) : over.length;
+    const isAtLimit = over.length === limit;
+    const isAtEnd = !isAtLimit && rows.length < maxExamined;
+    const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
+    last = isAtEnd ? "" : (lastExamined?.id ?? "");
+    return isAtEnd ? over.length : Math.max(1, over.length);
   };
 }
 
@@ -107,10 +109,10 @@ interface WipeRow {
   readonly is_open: number;
 }
 
-/** Batches looked at in one call: most are still under way, and are passed over until the next round. */
-const MAX_LOOKED_AT = 200;
+/** Batches examined in one call: most are still under way, and are skipped until the next round. */
+const MAX_EXAMINED = 200;
 
-/** Bodies of batches none of whose messages any attempt can move. Goes round, from where the last call ended. */
+/** Wipes bodies of batches none of whose messages can be attempted any more; each call goes on where the last one ended. */
 function createWipe(db: Database, contents: ContentShelf): (limit: number) => number {
   const candidates = db.prepare<WipeRow>(
     `SELECT c.id, EXISTS (
@@ -121,9 +123,9 @@ function createWipe(db: Database, contents: ContentShelf): (limit: number) => nu
   );
   let last = 0;
   return (limit) => {
-    const looks = Math.min(limit, MAX_LOOKED_AT);
-    const rows = candidates.all(last, looks);
-    last = rows.length < looks ? 0 : (rows.at(-1)?.id ?? 0);
+    const maxExamined = Math.min(limit, MAX_EXAMINED);
+    const rows = candidates.all(last, maxExamined);
+    last = rows.length < maxExamined ? 0 : (rows.at(-1)?.id ?? 0);
     const done = rows.filter((row) => row.is_open === 0);
     for (const row of done) contents.wipeBatch(row.id);
     return done.length;

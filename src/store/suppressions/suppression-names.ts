@@ -1,11 +1,11 @@
-/** One address may be on a suppression list under several names: it has spellings, and each of them an erased form. */
+/** The names that an address may have on a suppression list: its spellings, and the erased form of each. */
 import type { Suppression } from "../../core/records/accounts.ts";
 import { spellingsOf } from "../address-spellings.ts";
 import type { ErasedForm } from "../erasures/erased-recipient.ts";
 
 export type FoundSuppression = Pick<Suppression, "email" | "reason">;
 
-/** Of each name that the list may have for one of the addresses, which of them it is. */
+/** Every name that the list may have for one of the addresses, with the addresses that it stands for. */
 export function suppressionNames(
   emails: readonly string[],
   toErased: ErasedForm | undefined,
@@ -21,7 +21,7 @@ export function suppressionNames(
   return names;
 }
 
-/** What was found, each address as it was asked for, and once. */
+/** Entries that were found by name, under the addresses that were asked for; each once. */
 export function asAsked(
   found: readonly FoundSuppression[],
   names: ReturnType<typeof suppressionNames>,

@@ -1,4 +1,4 @@
-/** What messages teach of their recipients, for the suppression lists of both stores. */
+/** What messages teach about their recipients, for the suppression lists of both engines. */
 import { bounceKind } from "../../core/email/bounce-kind.ts";
 import type { Part } from "../../core/messages/message.ts";
 import type { Suppression } from "../../core/records/accounts.ts";
@@ -6,7 +6,7 @@ import { addressKey } from "../../core/suppressions/address-key.ts";
 import { type SuppressionReason, suppressedUntil } from "../../core/suppressions/suppression.ts";
 import { hashedUuid } from "./hashed-uuid.ts";
 
-/** What is known now of a recipient. */
+/** A reason to suppress a recipient. */
 export interface SuppressionWord {
   readonly email: string;
   readonly reason: SuppressionReason;
@@ -20,7 +20,7 @@ export interface BouncedParts {
   readonly at: number;
 }
 
-/** What the step from `before` to `after` says of the recipients that have bounced. */
+/** The recipients that bounced in the step from `before` to `after`. */
 export function wordsOfParts({ before, after, at }: BouncedParts): readonly SuppressionWord[] {
   return after.flatMap((part, index) => {
     if (part.status !== "bounced" || before[index]?.status === "bounced") return [];
@@ -29,7 +29,7 @@ export function wordsOfParts({ before, after, at }: BouncedParts): readonly Supp
   });
 }
 
-/** A recipient that was refused while sending, or given up on: in both cases RCPT TO said so. */
+/** Recipients bounce while sending, at once or after deferrals: in both cases the answer to RCPT TO says why. */
 function reasonOf({ error }: Part): SuppressionReason | undefined {
   if (!error) return undefined;
   const kind = bounceKind({ code: error.code, text: error.message, stage: "recipient" });
@@ -42,7 +42,7 @@ export interface WordSource {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The entry that a word makes, with the message as its source. */
+/** The list's entry for a reason, with the message as its source. */
 export function toSuppression(
   { email: written, reason, at }: SuppressionWord,
   { accountId, messageId, settings }: WordSource,

@@ -1,6 +1,6 @@
 import type { Suppression } from "../../core/records/accounts.ts";
 
-/** Whom an account's email does not go to. What bounces and complaints teach is written with their receipts. */
+/** Addresses that an account's email is not sent to. Bounces and complaints add theirs with the receipts that report them. */
 export interface SuppressionStore {
   /** Those of the addresses (lower case) that are suppressed at `now`. */
   find(
@@ -9,9 +9,9 @@ export interface SuppressionStore {
     now: number,
   ): Promise<readonly Pick<Suppression, "email" | "reason">[]>;
   /**
-   * Adds all, or none where an account does not exist (it rejects then). Where an address is on the list already the
-   * entry that lasts longer stays, the older of two alike; one whose recipient was erased stays without the address.
-   * An address may be given as its erased form. How many were added or made to last longer.
+   * Adds all, or rejects and adds none if an account does not exist. Where an address is on the list already the entry
+   * that lasts longer stays, or the older of two that end together; an entry of somebody who was erased stays without the
+   * address. An address may be given as its erased form. Returns how many were added or made to last longer.
    */
   add(suppressions: readonly Suppression[]): Promise<number>;
 }

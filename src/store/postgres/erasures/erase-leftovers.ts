@@ -1,24 +1,25 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
 import { findOwners } from "../inbound/inbound-books.ts";
 import { removeInbound } from "../inbound/prune-inbound.ts";
 import type { Walk } from "./erasures.ts";
 
-/** A table whose rows go where they name the recipient; its keys are ids that carry their time. */
+/** A table whose rows are deleted if they name the recipient; its keys are ids that carry their time. */
 interface Sweep {
   readonly table: string;
   /** As SQL names the key's type. */
   readonly type: "uuid" | "text";
   /** Which rows are meant: $3 the recipient, $4 the account's id, or NULL for all. */
   readonly test: string;
-  /** What is done to the rows that `where` tells; absent: they are deleted. */
+  /** Statements for the rows that `where` selects; absent: they are deleted. */
   readonly work?: (where: string) => string;
-  /** Rows are large: this part of the usual looks. */
+  /** The share of the usual number of rows that one stretch examines, where rows are large. */
   readonly share?: number;
 }
 
 const IN_ACCOUNT = "($4::text IS NULL OR account_id = $4)";
 
-/** What came after the erasure was asked for stays. */
+/** Rows from after the erasure was asked for stay. */
 export const SWEEPS: readonly Walk[] = [
   sweep({
     table: "sandbox_messages",
@@ -32,7 +33,7 @@ export const SWEEPS: readonly Walk[] = [
     test: `sender = $3 AND ${IN_ACCOUNT}`,
     work: (where) => removeInbound(`SELECT id FROM inbound_messages WHERE ${where}`),
   }),
-  // Callers name contacts as they like.
+  // Callers choose external ids: one may be the recipient's number or address.
   sweep({
     table: "contacts",
     type: "text",
@@ -41,15 +42,13 @@ export const SWEEPS: readonly Walk[] = [
   }),
 ];
 
-const LOWEST = "00000000-0000-0000-0000-000000000000";
-
 function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
   const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
   const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
   const statement = work?.(where) ?? `DELETE FROM ${table} WHERE ${where}`;
   return async (session, { recipient, accountId, createdAt }, { position, looks }) => {
     const latest = firstUuidAt(createdAt + 1);
-    const from = position === "" ? LOWEST : position;
+    const from = position === "" ? NIL_UUID : position;
     const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
     const to = end !== undefined && end.id < latest ? end.id : latest;
     await session.query(statement, [from, to, recipient, accountId ?? null]);
@@ -57,7 +56,7 @@ function sweep({ table, type, test, work, share = 1 }: Sweep): Walk {
   };
 }
 
-/** What is found by the recipient. */
+/** Deletes counts, which an index finds by the recipient. */
 export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
   const values = [recipient.toLowerCase(), accountId ?? null];
   const ofAccount = "($2::text IS NULL OR a.id = $2)";
@@ -72,7 +71,7 @@ export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
   return {};
 };
 
-/** Parts of long messages from handsets, which wait for one another: few. Whose they are, the number they went to tells. */
+/** Deletes waiting parts of messages from the recipient's handset. The number they went to tells whose they are. */
 export const eraseParts: Walk = async (session, { recipient, accountId }) => {
   const rows = await session.query<{ connector_id: string; recipient: string }>(
     "SELECT DISTINCT connector_id, recipient FROM inbound_parts WHERE sender = $1",

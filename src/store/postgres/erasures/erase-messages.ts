@@ -1,27 +1,28 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
-import { partOf } from "../../messages/message-page.ts";
+import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { removeMessages } from "../messages/message-removal.ts";
 import { type LockedJob, redactRows } from "../messages/redact-messages.ts";
 import type { From, Walk } from "./erasures.ts";
 
-/** Goes through the messages of one account after another, by the index of lists. */
+/** Goes through the messages of one account after another, by the index that lists them. */
 export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
-  const [number, after = ""] =
-    position === "" ? [await nextAccount(session, task, undefined)] : fromPosition(position);
-  if (number === undefined) return {};
-  const { last, ...done } = await walkAccount(session, task, { account: number, after, looks, log });
-  if (last !== undefined) return { ...done, next: `${number} ${last}` };
-  const next = task.accountId === undefined ? await nextAccount(session, task, number) : undefined;
+  const { account = await nextAccount(session, task, undefined), id } = fromPosition(position);
+  if (account === undefined) return {};
+  const { last, ...done } = await walkAccount(session, task, { account, after: id, looks, log });
+  if (last !== undefined) return { ...done, next: `${account} ${last}` };
+  const next = task.accountId === undefined ? await nextAccount(session, task, account) : undefined;
   return { ...done, ...(next !== undefined && { next: `${next} ` }) };
 };
 
-function fromPosition(position: string): [number, string] {
+/** The account, and the message after which to go on; no account at the start. */
+function fromPosition(position: string): { readonly account?: number; readonly id: string } {
   const [account = "", id = ""] = position.split(" ");
-  return [Number(account), id];
+  return account === "" ? { id } : { account: Number(account), id };
 }
 
 async function nextAccount(
@@ -44,8 +45,6 @@ interface Walked {
   readonly redacted: number;
 }
 
-const LOWEST = "00000000-0000-0000-0000-000000000000";
-
 async function walkAccount(
   session: Session,
   task: ErasureTask,
@@ -58,17 +57,17 @@ async function walkAccount(
 ): Promise<Walked> {
   const { recipient, createdAt } = task;
   const channel = recipient.startsWith("+") ? "sms" : "email";
-  const from = after === "" ? LOWEST : after;
+  const from = after === "" ? NIL_UUID : after;
   const [end] = await session.query<{ id: string }>(ENDS, [account, channel, from, looks]);
   const latest = firstUuidAt(createdAt + 1);
   const upTo = end !== undefined && end.id < latest ? end.id : latest;
-  const needle = channel === "sms" ? recipient : partOf(recipient);
+  const needle = channel === "sms" ? recipient : addressJson(recipient);
   const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
   const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
   const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
   const found = rows.map(({ id }) => id);
   const { forgotten, ...done } = await forgetAll(session, log, { ids: found, task });
-  // What is on its way comes home first: then its traces are all here.
+  // An attempt under way ends first, so that all its traces are here to be erased.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
   const last = found.length === most ? found.at(-1) : end?.id;
   return { ...done, ...(last !== undefined && last <= upTo && { last }) };
@@ -76,16 +75,16 @@ async function walkAccount(
 
 const ENDS = `SELECT id FROM messages WHERE account = $1 AND channel = $2 AND id > $3 ORDER BY id OFFSET $4 LIMIT 1`;
 
-const FIND = (test: string) => `SELECT id FROM messages
+const findSql = (test: string) => `SELECT id FROM messages
   WHERE account = $1 AND channel = $2 AND id > $3 AND id <= $4 AND ${test} ORDER BY id LIMIT $6`;
 
-const FIND_SMS = FIND("recipient = $5");
+const FIND_SMS = findSql("recipient = $5");
 
 /** Only letters of ASCII have two cases. */
-const FIND_EMAIL = FIND(`strpos(lower(parts COLLATE "C"), $5) > 0`);
+const FIND_EMAIL = findSql(`strpos(lower(parts COLLATE "C"), $5) > 0`);
 
 interface Forgotten {
-  /** How many, from the first on: up to one that is on its way. */
+  /** How many messages, from the first on: up to one that has an attempt under way. */
   readonly forgotten: number;
   readonly erased: number;
   readonly redacted: number;
@@ -97,8 +96,8 @@ async function forgetAll(
   { ids, task }: { readonly ids: readonly string[]; readonly task: ErasureTask },
 ): Promise<Forgotten> {
   const jobs = await session.query<LockedJob>(LOCK_JOBS, [ids]);
-  const onTheirWay = new Set(jobs.flatMap((job) => (job.is_leased ? [job.message_id] : [])));
-  const first = ids.findIndex((id) => onTheirWay.has(id));
+  const underWay = new Set(jobs.flatMap((job) => (job.is_leased ? [job.message_id] : [])));
+  const first = ids.findIndex((id) => underWay.has(id));
   const free = first === -1 ? ids : ids.slice(0, first);
   await log.lock(free);
   const messages = free.flatMap((id) => log.find(id) ?? []);
@@ -120,7 +119,7 @@ function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
-/** Of emails to several, what is theirs. */
+/** Takes the recipient out of emails to several. */
 async function redact(
   session: Session,
   log: MessageLog,
@@ -132,7 +131,7 @@ async function redact(
   const scrub = createScrubber(recipient, ...writings);
   for (const message of messages) {
     const closed = closeParts(message.progress, recipient);
-    // Scrubbed as it is stored.
+    // Scrubbed as JSON, the form in which it is stored.
     log.save(message, { progress: JSON.parse(scrub(JSON.stringify(closed))), entries: [] });
   }
   const after = messages.flatMap(({ id }) => log.find(id) ?? []);

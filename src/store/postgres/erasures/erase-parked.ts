@@ -1,5 +1,5 @@
 import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
-import { partOf } from "../../messages/message-page.ts";
+import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import type { Walk } from "./erasures.ts";
 
@@ -7,8 +7,8 @@ const JOBS = "jobs";
 const RECEIPTS = "receipts";
 
 /**
- * Receipts that matched nothing belong to no account. Those about the recipient go, unless the erasure is in one account
- * and another still waits for word of this recipient: then they may be about that message, and go in their time.
+ * Parked receipts belong to no account. Those about the recipient are deleted, unless the erasure is in one account and
+ * another has a message to the recipient under way: then they may be about that one, and are left to pruning.
  */
 export const eraseParked: Walk = (session, task, { position, looks }) => {
   const [stage = "", at = ""] = position.split(" ");
@@ -22,14 +22,14 @@ type Step = (
   from: { readonly after: number; readonly looks: number },
 ) => Promise<Stretch>;
 
-/** For a message of another account that has been tried and is not over: only such a one can lack an id that is out. */
+/** Searches for such a message: only one that was attempted and is not over can have an id that is not recorded yet. */
 const searchJobs: Step = async (session, { recipient, accountId = "" }, { after, looks }) => {
   const [end] = await session.query<{ id: number }>(
     "SELECT id FROM jobs WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1",
     [after, looks],
   );
   const upTo = end?.id ?? Number.MAX_SAFE_INTEGER;
-  const values = [after, upTo, accountId, recipient, partOf(recipient)];
+  const values = [after, upTo, accountId, recipient, addressJson(recipient)];
   if ((await session.query(OTHERS, values)).length > 0) return {};
   return { next: end === undefined ? `${RECEIPTS} 0` : `${JOBS} ${end.id}` };
 };
@@ -44,7 +44,7 @@ const sweepReceipts: Step = async (session, { recipient, accountId, createdAt },
     "SELECT id, at, receipt FROM parked_receipts WHERE id > $1 ORDER BY id LIMIT $2",
     [after, looks],
   );
-  // Those that came since may be about what others have sent since.
+  // Those that came later may be about what others have sent since.
   const meant = rows.filter(
     ({ at, receipt }) => (accountId === undefined || at <= createdAt) && isAbout(receipt, recipient),
   );

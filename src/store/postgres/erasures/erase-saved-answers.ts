@@ -1,16 +1,17 @@
 import { uuidTime } from "../../../core/uuid.ts";
 import { messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Session } from "../database/driver.ts";
+import { NIL_UUID } from "../database/nil-uuid.ts";
 import type { Walk } from "./erasures.ts";
 
 /**
- * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
- * not send again.
+ * Takes the number out of answers saved under idempotency keys. The answers stay: a repeat of the request must not send
+ * again.
  */
 export const eraseAnswers: Walk = async (session, task, { position, looks }) => {
   const { recipient, accountId, createdAt } = task;
   if (!recipient.startsWith("+")) return {};
-  const rows = await session.query<AnswerRow>(READ, [position === "" ? LOWEST : position, looks]);
+  const rows = await session.query<AnswerRow>(READ, [position === "" ? NIL_UUID : position, looks]);
   const named = rows.flatMap((row) => {
     const id = messageTo(row.body, recipient);
     return id !== undefined && (uuidTime(id) ?? Number.POSITIVE_INFINITY) <= createdAt
@@ -32,8 +33,6 @@ export const eraseAnswers: Walk = async (session, task, { position, looks }) => 
   return rows.length < looks || last === undefined ? {} : { next: last };
 };
 
-const LOWEST = "00000000-0000-0000-0000-000000000000";
-
 interface AnswerRow {
   readonly name: string;
   readonly body: string;
@@ -42,12 +41,12 @@ interface AnswerRow {
 
 const READ = "SELECT name, body, taken_at FROM idempotency_keys WHERE name > $1 ORDER BY name LIMIT $2";
 
-/** Not where the key has been taken anew meanwhile. */
+/** Not if the key has expired and been taken again meanwhile. */
 const UPDATE = `UPDATE idempotency_keys k SET body = t.body
   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS t (name, taken_at, body)
   WHERE k.name = t.name AND k.taken_at = t.taken_at`;
 
-/** Which of these messages are the account's; all where it is in every account. */
+/** Which of these messages are the account's; all of them if the erasure is in every account. */
 async function findTheirs(
   session: Session,
   accountId: string | undefined,

@@ -5,7 +5,7 @@ import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
 
-/** Suppressions and opt-outs of the recipient: they go on to hold, and name nobody any more. */
+/** Suppressions and opt-outs of the recipient: they stay in force, and name nobody any more. */
 export function createWishErasure(erasedNames: ErasedNames): readonly Walk[] {
   return [createSuppressionErasure(erasedNames), createOptOutErasure(erasedNames)];
 }
@@ -19,7 +19,7 @@ interface SuppressionRow {
   readonly created_at: number;
 }
 
-/** One in each account at the most. */
+/** There is at most one in each account. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
   return async (session, { recipient, writings, accountId }) => {
     const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, [
@@ -29,7 +29,7 @@ function createSuppressionErasure(erasedNames: ErasedNames): Walk {
     if (rows.length === 0) return {};
     const toErased = await erasedNames.needForm(session);
     const scrub = createWordScrubber(recipient, ...writings);
-    // An import may have brought the erased form already: then the longer one stays, as ever.
+    // If an import has brought the erased form already, the entry that lasts longer stays.
     const erased = rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,
@@ -48,7 +48,7 @@ const TAKE_SUPPRESSIONS = `DELETE FROM suppressions s USING accounts a
   WHERE s.account_id = a.id AND s.email = $1 AND ($2::text IS NULL OR a.id = $2)
   RETURNING s.id, s.account_id, s.reason, s.source, s.expires_at, s.created_at`;
 
-/** Of one account there may be many, and no index leads to those of a number. */
+/** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(erasedNames: ErasedNames): Walk {
   return async (session, { recipient, accountId }, { position, looks }) => {
     const [end] = await session.query<{ id: string }>(
@@ -72,7 +72,7 @@ const FIND_OPT_OUTS = `SELECT id, reason FROM opt_outs
   WHERE id > $1 AND ($2::text IS NULL OR id <= $2) AND recipient = $3 AND ($4::text IS NULL OR account_id = $4)
   ORDER BY id FOR UPDATE`;
 
-/** The erased form is there already, and says the same. */
+/** Deletes those that are there already in their erased form. */
 const DROP_TWINS = `DELETE FROM opt_outs o USING opt_outs twin WHERE o.id = ANY($1) AND twin.account_id = o.account_id
   AND twin.sender IS NOT DISTINCT FROM o.sender AND twin.recipient = $2`;
 

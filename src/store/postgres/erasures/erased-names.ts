@@ -3,18 +3,18 @@ import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 import { holdKey } from "../records/under-key.ts";
 
-/** How those are known again who were erased and are not to be written to. */
+/** The function that makes erased forms, with its pepper; see `ErasedForm`. */
 export interface ErasedNames {
-  /** `undefined` as long as there is none. */
+  /** `undefined` as long as nobody was erased. */
   form(session: Session): Promise<ErasedForm | undefined>;
-  /** The same from memory. */
+  /** The same, if it is in memory. */
   known(): ErasedForm | undefined;
-  /** The same, for the first of them. Inside a transaction. */
+  /** The same; makes the pepper if there is none. For use inside a transaction. */
   needForm(session: Session): Promise<ErasedForm>;
 }
 
 export function createErasedNames(vault: Vault): ErasedNames {
-  // Once it is committed it is never changed, but for the key it is sealed under.
+  // Once committed the pepper never changes, only the key that it is sealed under.
   let kept: ErasedForm | undefined;
   const read = async (session: Session): Promise<ErasedForm | undefined> => {
     const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [
@@ -28,7 +28,7 @@ export function createErasedNames(vault: Vault): ErasedNames {
     async needForm(session) {
       const known = kept ?? (await read(session));
       if (known) return known;
-      // Another process may be first: then its pepper is waited for, and read.
+      // If another process makes one at the same time, this waits for it, and reads that.
       await holdKey(session, vault);
       await session.query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
         PEPPER.name,

@@ -4,10 +4,10 @@ import type { Session } from "../database/driver.ts";
 import type { RecordRows } from "../records/record-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
-/** Senders of one account that one number has opted out of. */
+/** The most opt-outs that one number may have from senders of one account. */
 const MAX_TWINS = 1_000;
 
-/** Records of those who were erased: who knows their name, in any spelling, finds them, and cannot make them twice. */
+/** Adds erased forms and other spellings: who knows the recipient finds its records, and cannot create them twice. */
 export function withErased(
   rows: RecordRows,
   erasedNames: ErasedNames,
@@ -36,7 +36,7 @@ export function withErased(
   };
 }
 
-/** Opt-outs of several senders may stand beside one another. */
+/** Opt-outs of one number from several senders are different records. */
 function senderOf(record: object): unknown {
   return "sender" in record ? record.sender : undefined;
 }

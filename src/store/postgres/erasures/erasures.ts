@@ -1,9 +1,9 @@
 import {
+  currentWalk,
   type ErasureRow,
   type ErasureTask,
   type Stretch,
   toErasure,
-  turnOf,
 } from "../../erasures/erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -15,14 +15,14 @@ import { eraseAnswers } from "./erase-saved-answers.ts";
 import { createWishErasure } from "./erase-wishes.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
-/** Where a stretch begins, and about how many rows it is to look at. */
+/** Where a stretch begins, and about how many rows it may examine. */
 export interface From {
   /** "" at the start. */
   readonly position: string;
   readonly looks: number;
 }
 
-/** Goes through one table, or a few, a stretch at a time, each in a transaction. */
+/** Goes on through one table, or a few, by one stretch, inside a transaction. */
 export type Walk = (
   session: Session,
   task: ErasureTask,
@@ -54,7 +54,7 @@ export interface EraseParts {
 
 /** `UpkeepStore.erase`: one stretch of the oldest erasure under way that no other process is at work on. */
 export function createErase(session: Session, { changes, erasedNames }: EraseParts): UpkeepStore["erase"] {
-  // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
+  // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
   const walks: readonly Walk[] = [
     eraseAnswers,
     eraseMessages,
@@ -64,7 +64,7 @@ export function createErase(session: Session, { changes, erasedNames }: ErasePar
     eraseParts,
     ...createWishErasure(erasedNames),
   ];
-  // Asks first: there is hardly ever one.
+  // Asks in a read first: there is hardly ever one.
   return async (now, looks) => {
     const isAny =
       (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;
@@ -80,18 +80,18 @@ async function eraseOn(
 ): Promise<number> {
   const [row] = await session.query<ErasureRow>(UNDER_WAY);
   if (!row) return 0;
-  const turn = turnOf(row, walks);
-  if (!turn) {
+  const current = currentWalk(row, walks);
+  if (!current) {
     await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
       now,
       row.id,
     ]);
     return 1;
   }
-  const stretch = await turn.walk(session, turn.task, { position: row.position, looks, log });
+  const stretch = await current.walk(session, current.task, { position: row.position, looks, log });
   const { next, isBlocked, erased = 0, redacted = 0 } = stretch;
-  const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
-  await session.query(ADVANCE, [number, position, erased, redacted, row.id]);
+  const number = next === undefined ? row.walk + 1 : row.walk;
+  await session.query(ADVANCE, [number, next ?? "", erased, redacted, row.id]);
   return isBlocked ? 0 : 1;
 }
 

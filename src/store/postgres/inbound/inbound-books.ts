@@ -13,12 +13,12 @@ import { collectWishes } from "../suppressions/wishes.ts";
 import { addWebhooks, type NewWebhook } from "../webhooks/webhook-log.ts";
 import { loadParts } from "./part-shelf.ts";
 
-/** What a transaction is to know: all that the rules may ask about. */
+/** What a transaction has to read: everything that the rules may ask about. */
 export interface InboundQuestions {
-  /** Whole ones that may be repeats. */
+  /** Whole messages, which may be repeats. */
   readonly pieces: readonly InboundPiece[];
   readonly groups: readonly PartGroup[];
-  /** Where messages come from that may be kept. */
+  /** By what accounts are found for messages that may be stored. */
   readonly places: readonly Place[];
 }
 
@@ -26,11 +26,11 @@ type Place = Pick<InboundPiece, "connectorId" | "to" | "accountId">;
 
 export interface LoadedBooks {
   readonly books: InboundBooks;
-  /** Writes what the rules have come to; the lanes that have webhooks ready with it. */
+  /** Writes what the rules have changed; returns the lanes that have webhooks ready with it. */
   write(): Promise<readonly Lane[]>;
 }
 
-/** Reads by a handful of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
+/** Reads with a fixed number of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
 export async function loadBooks(
   session: Session,
   questions: InboundQuestions,
@@ -100,30 +100,15 @@ function isSame({ message, key }: NewMessage, piece: InboundPiece): boolean {
 async function insertMessages(session: Session, messages: readonly NewMessage[]): Promise<void> {
   if (messages.length === 0) return;
   const rows = messages.map(({ message, key, webhookUrl }) => toInboundRow(message, { key, webhookUrl }));
-  const columns = Array.from({ length: COLUMN_TYPES.length }, (_, at) => rows.map((row) => row[at] ?? null));
+  const columns = COLUMN_TYPES.map((_, index) => rows.map((row) => row[index] ?? null));
   await session.query(INSERT, columns);
 }
 
-const COLUMN_TYPES = [
-  ...[
-    "uuid",
-    "text",
-    "text",
-    "text",
-    "text",
-    "text",
-    "int",
-    "text",
-    "text",
-    "boolean",
-    "bigint",
-    "text",
-    "text",
-  ],
-];
+/** Of `INBOUND_COLUMNS`. */
+const COLUMN_TYPES = "uuid text text text text text int text text boolean bigint text text".split(" ");
 
 const INSERT = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
-  SELECT * FROM unnest(${COLUMN_TYPES.map((type, at) => `$${at + 1}::${type}[]`).join(", ")})`;
+  SELECT * FROM unnest(${COLUMN_TYPES.map((type, index) => `$${index + 1}::${type}[]`).join(", ")})`;
 
 /** Which of the pieces are there already. */
 async function findRepeats(
@@ -145,7 +130,7 @@ const REPEATS = `SELECT place FROM unnest($1::text[], $2::text[], $3::bigint[]) 
   WHERE EXISTS (SELECT 1 FROM inbound_messages m WHERE m.connector_id = t.connector_id
     AND m.provider_key = t.provider_key AND m.received_at >= t.since)`;
 
-/** Whose a message from a handset is, by the connector it came through and the number it went to. */
+/** Finds the accounts that messages belong to, by the connector they came through and the number they went to. */
 export async function findOwners(
   session: Session,
   places: readonly Pick<Place, "connectorId" | "to">[],
@@ -167,7 +152,7 @@ interface OwnerRow {
   readonly owner: string | null;
 }
 
-/** A sender that several accounts have says nothing of whom an answer is for. */
+/** A sender that several accounts have does not tell whom a message is for. */
 const OWNERS = `SELECT place, coalesce(
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id = t.connector_id AND n.number = t.recipient),
     (SELECT account_id FROM inbound_numbers n WHERE n.connector_id IS NULL AND n.number = t.recipient),

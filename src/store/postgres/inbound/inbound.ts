@@ -1,7 +1,7 @@
 import type { InboundPiece, InboundQuery, InboundResult } from "../../../core/inbound/inbound.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
-import { groupOf, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
+import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import type { InboundStore, UpkeepStore } from "../../store.ts";
@@ -48,7 +48,7 @@ export function createInbound(doors: Doors, { bell, erasedNames, schedule }: Inb
     inbound: {
       receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : doors.admit(() => receive(pieces))),
       list: async (query) => (await select(db, query)).map(toInboundMessage),
-      unassigned: async () => (await db.query<{ count: number }>(NOBODYS))[0]?.count ?? 0,
+      unassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
       async optedOut({ accountId, sender, to }) {
         const targets = to.map((recipient) => ({ accountId, sender, recipient }));
         const indexes = await findOptedOut(db, erasedNames, targets);
@@ -59,10 +59,10 @@ export function createInbound(doors: Doors, { bell, erasedNames, schedule }: Inb
   };
 }
 
-const NOBODYS = `SELECT count(*) AS count FROM
+const COUNT_UNASSIGNED = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;
 
-/** A transaction in which the rules are asked about pieces and groups that are locked. */
+/** Runs the rules in a transaction that has locked the pieces and groups they are asked about. */
 type Change = <T>(questions: InboundQuestions, work: (books: LoadedBooks["books"]) => T) => Promise<T>;
 
 function namesOf({ pieces, groups }: InboundQuestions): ReadonlySet<string> {
@@ -89,11 +89,11 @@ function createReceive(
   });
 }
 
-/** So that not very many share a transaction, and its locks. */
+/** Weight of a piece in group commit: high, so that few share a transaction and its locks. */
 const WEIGHT = 8;
 
-function partGroups({ connectorId, from, to, part }: InboundPiece): PartGroup[] {
-  return part ? [[connectorId, from, to, part.reference, part.total]] : [];
+function partGroups(piece: InboundPiece): PartGroup[] {
+  return piece.part ? [groupOfPart(piece, piece.part)] : [];
 }
 
 function createComplete(session: Session, change: Change): UpkeepStore["completeInbound"] {
@@ -101,8 +101,7 @@ function createComplete(session: Session, change: Change): UpkeepStore["complete
     const old = await session.query<InboundPartRow>(OLD, [before, limit]);
     const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];
     if (groups.length === 0) return 0;
-    const places = groups.map(([connectorId, , to]) => ({ connectorId, to }));
-    return change({ pieces: [], groups, places }, (books) => {
+    return change({ pieces: [], groups, places: groups }, (books) => {
       let rows = 0;
       for (let over = books.parts.expire(before); over; over = books.parts.expire(before)) {
         if (over.message) keepInbound(books, over.message);
@@ -115,7 +114,7 @@ function createComplete(session: Session, change: Change): UpkeepStore["complete
 
 const OLD = "SELECT * FROM inbound_parts WHERE received_at < $1 ORDER BY received_at LIMIT $2";
 
-/** Ids carry the time. */
+/** Selects by time as well, since ids carry it. */
 function select(db: Database, query: InboundQuery): Promise<readonly InboundRow[]> {
   const { accountId, from, to, after, before, olderThan, limit } = query;
   const tests: (readonly [test: string, value: SqlValue | undefined])[] = [

@@ -8,13 +8,13 @@ import {
 } from "../../inbound/inbound-parts.ts";
 import type { Session } from "../database/driver.ts";
 
-/** The parts of some messages: read at once, changed in memory, and written at once. */
+/** The parts of some messages: read by one statement, changed in memory, written at the end. */
 export interface LoadedParts {
   readonly shelf: PartShelf;
   write(): Promise<void>;
 }
 
-/** The groups' names are to be locked before. */
+/** The caller has locked the groups' names. */
 export async function loadParts(session: Session, groups: readonly PartGroup[]): Promise<LoadedParts> {
   const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
   const waiting = groups.length === 0 ? 0 : await countWaiting(session);
@@ -31,8 +31,9 @@ export async function loadParts(session: Session, groups: readonly PartGroup[]):
   };
 }
 
-export function nameOfGroup(group: PartGroup): string {
-  return JSON.stringify(group);
+/** Names the group, and its lock: never change it, since processes of two versions may run side by side. */
+export function nameOfGroup({ connectorId, from, to, reference, total }: PartGroup): string {
+  return JSON.stringify([connectorId, from, to, reference, total]);
 }
 
 function createShelf(found: readonly InboundPartRow[], waiting: number) {
@@ -78,12 +79,16 @@ function createShelf(found: readonly InboundPartRow[], waiting: number) {
 }
 
 function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPartRow {
-  const [connector_id, sender, recipient, reference, total] = group;
   return {
-    ...{ connector_id, sender, recipient, reference, total, number },
+    connector_id: group.connectorId,
+    sender: group.from,
+    recipient: group.to,
+    reference: group.reference,
+    total: group.total,
+    number,
     id: piece.id,
     provider_key: piece.key,
-    // Half a surrogate pair is no character; as JSON it is.
+    // As JSON, which can hold half of a surrogate pair: a part may begin or end with one.
     text: JSON.stringify(piece.text),
     encoding: piece.encoding,
     received_at: piece.receivedAt,
@@ -117,11 +122,11 @@ const PUT = `INSERT INTO inbound_parts (connector_id, sender, recipient, referen
 
 function columnsOf(groups: readonly PartGroup[]) {
   return [
-    groups.map(([connector]) => connector),
-    groups.map(([, from]) => from),
-    groups.map(([, , to]) => to),
-    groups.map(([, , , reference]) => reference),
-    groups.map(([, , , , total]) => total),
+    groups.map(({ connectorId }) => connectorId),
+    groups.map(({ from }) => from),
+    groups.map(({ to }) => to),
+    groups.map(({ reference }) => reference),
+    groups.map(({ total }) => total),
   ];
 }
 

@@ -7,7 +7,7 @@ export async function pruneInbound(session: Session, before: number, limit: numb
   return row?.count ?? 0;
 }
 
-/** Deletes messages from handsets, by the query that gives their ids, with their events and webhooks; gives their count. */
+/** SQL that deletes the inbound messages whose ids a query selects, with their events and webhooks; returns their `count`. */
 export function removeInbound(ids: string): string {
   return `WITH old AS (
     DELETE FROM inbound_messages WHERE id IN (${ids}) RETURNING id

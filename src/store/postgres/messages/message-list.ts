@@ -1,16 +1,23 @@
 import { isUuid } from "../../../core/uuid.ts";
-import { looksOf, MAX_CONTENT, partsOf, rangeOf, readPage, rowsOf } from "../../messages/message-page.ts";
+import {
+  addressJsonForms,
+  idRange,
+  MAX_CONTENT,
+  maxExamined,
+  readPage,
+  rowLimit,
+} from "../../messages/message-page.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessageQuery } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 
-/** `MessageDesk.list`: steps down the account's index, never further than its looks. */
+/** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
 export function createMessageList(session: Session): MessageDesk["list"] {
   return async ({ before, ...rest }) => {
     const query: MessageQuery = { ...rest, ...(before !== undefined && isUuid(before) && { before }) };
     const { accountId, channel } = query;
-    const { from, below } = rangeOf(query, HIGHEST);
-    const values = [accountId, channel, below, from, looksOf(query) - 1];
+    const { from, below } = idRange(query, HIGHEST);
+    const values = [accountId, channel, below, from, maxExamined(query) - 1];
     const floor = (await session.query<{ id: string }>(FLOOR, values))[0]?.id;
     const range = { below, from: floor ?? from };
     const rows = await select(session, query, range);
@@ -30,13 +37,13 @@ interface ListedRow extends Omit<MessageRow, "content" | "account"> {
   readonly content: string;
 }
 
-/** A recipient is looked for in the index, so that rows are read only of what it has not passed over. */
+/** Recipients are tested in the index, so that only matching rows are read. */
 function select(
   session: Session,
   query: MessageQuery,
   { below, from }: { readonly below: string; readonly from: string },
 ): Promise<readonly ListedRow[]> {
-  const values: SqlValue[] = [query.accountId, query.channel, below, from, rowsOf(query)];
+  const values: SqlValue[] = [query.accountId, query.channel, below, from, rowLimit(query)];
   const tests = testsOf(query).map((test) => test((value) => `$${values.push(value)}`));
   const where = [IN_RANGE, ...tests].join(" AND ");
   return session.query<ListedRow>(
@@ -46,35 +53,35 @@ function select(
   );
 }
 
-/** Says in SQL what is asked of a row; `place` takes a value and says where it stands. */
-type Test = (place: (value: string) => string) => string;
+/** Makes a condition on a row in SQL; `bind` takes a value and returns its placeholder. */
+type Test = (bind: (value: string) => string) => string;
 
 function testsOf({ channel, recipient, status }: MessageQuery): readonly Test[] {
   const tests: Test[] = [];
   if (recipient !== undefined && channel === "sms") {
-    tests.push((place) => `m.recipient = ${place(recipient)}`);
+    tests.push((bind) => `m.recipient = ${bind(recipient)}`);
   }
   if (recipient !== undefined && channel === "email") {
     // Only letters of ASCII have two cases, as everywhere else.
     const lower = (text: string) => `lower(${text} COLLATE "C")`;
     const holds = (value: string) => `strpos(${lower("m.parts")}, ${value}) > 0`;
-    tests.push((place) => {
-      const parts = partsOf(recipient).map((part) => holds(lower(`${place(part)}::text`)));
+    tests.push((bind) => {
+      const parts = addressJsonForms(recipient).map((part) => holds(lower(`${bind(part)}::text`)));
       return `(${parts.join(" OR ")})`;
     });
   }
-  if (status !== undefined) tests.push((place) => `m.status = ${place(status)}`);
+  if (status !== undefined) tests.push((bind) => `m.status = ${bind(status)}`);
   return tests;
 }
 
 interface EnvelopeRow {
   readonly id: string;
-  /** `null`: beyond what one call reads. */
+  /** `null`: beyond `MAX_CONTENT`. */
   readonly envelope: string | null;
   readonly octets: number;
 }
 
-/** Those of a batch once. */
+/** Contents of a page; the content of a batch is read once. */
 async function readEnvelopes(session: Session, rows: readonly ListedRow[]) {
   const ids = [...new Set(rows.map(({ content }) => content))];
   const found = ids.length === 0 ? [] : await session.query<EnvelopeRow>(ENVELOPES, [ids]);
@@ -82,15 +89,15 @@ async function readEnvelopes(session: Session, rows: readonly ListedRow[]) {
   let octets = 0;
   return {
     envelopeOf({ content }: ListedRow) {
-      const found = envelopes.get(content);
-      octets += found?.octets ?? 0;
-      return found?.envelope ?? undefined;
+      const row = envelopes.get(content);
+      octets += row?.octets ?? 0;
+      return row?.envelope ?? undefined;
     },
     isEnough: () => octets >= MAX_CONTENT,
   };
 }
 
-/** What lies beyond is measured, but not read. */
+/** Contents beyond `MAX_CONTENT` are measured, but not read. */
 const ENVELOPES = `SELECT id, octets, CASE WHEN sum - octets < ${MAX_CONTENT} THEN envelope END AS envelope
   FROM (SELECT c.id, c.envelope, octet_length(c.envelope) AS octets,
       sum(octet_length(c.envelope)) OVER (ORDER BY t.index) AS sum

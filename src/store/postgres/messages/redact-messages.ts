@@ -14,14 +14,14 @@ export interface LockedJob {
 }
 
 export interface Redaction {
-  /** As they are without the recipient. */
+  /** As they are to be, without the recipient. */
   readonly messages: readonly LockedMessage[];
   readonly jobs: readonly LockedJob[];
   readonly recipient: string;
   readonly scrub: (text: string) => string;
 }
 
-/** Takes the recipient out of all that hangs on emails to several, inside a transaction that has locked them. */
+/** Takes the recipient out of everything that belongs to emails to several, inside a transaction that has locked them. */
 export async function redactRows(session: Session, redaction: Redaction): Promise<void> {
   const ids = redaction.messages.map(({ id }) => id);
   await closeJobs(session, redaction);
@@ -33,7 +33,7 @@ export async function redactRows(session: Session, redaction: Redaction): Promis
 const FORGET_HEADS = `UPDATE webhook_attempts a SET head = NULL
   FROM unnest($1::uuid[]) AS t (id) JOIN webhooks w ON w.message_id = t.id WHERE a.webhook = w.id`;
 
-/** Jobs go that have nothing left to try. */
+/** Deletes jobs that have no open part left. */
 async function closeJobs(session: Session, { messages, jobs }: Redaction): Promise<void> {
   const open = new Map(
     messages.map(({ id, progress }) => [
@@ -64,9 +64,9 @@ async function redactContents(session: Session, { messages, recipient, scrub }: 
   );
 }
 
-/** A table whose texts `a`, `b` and `c` may name the recipient; its rows are known by message and key. */
+/** A table with three columns of text that may name the recipient, read as `a`, `b`, `c`; rows are found by message and `key`. */
 interface TextTable {
-  /** `b` is an email as the simulator keeps it. */
+  /** `b` is an email as the simulator stores it. */
   readonly isMail?: true;
   readonly select: string;
   readonly update: string;

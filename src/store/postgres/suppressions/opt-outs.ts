@@ -2,15 +2,15 @@ import type { ErasedForm } from "../../erasures/erased-recipient.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
-/** Somebody who may have opted out. */
+/** A recipient who may have opted out. */
 export interface OptOutTarget {
   readonly accountId: string;
-  /** As `senderKey` writes it; absent: only who wants nothing of the account at all. */
+  /** As `senderKey` writes it; absent: only opt-outs from all of the account's messages count. */
   readonly sender: string | undefined;
   readonly recipient: string;
 }
 
-/** Indexes of those who have, of one sender or of all. */
+/** Indexes of those who have opted out, from the sender or from all of the account. */
 export async function findOptedOut(
   session: Session,
   erasedNames: ErasedNames,
@@ -20,7 +20,7 @@ export async function findOptedOut(
   const known = erasedNames.known();
   const answer = await ask(session, targets, known);
   if (known || !answer.hasErased) return answer.indexes;
-  // The first time that somebody has been erased.
+  // Somebody has been erased for the first time since this process started: ask again with the erased forms.
   return (await ask(session, targets, await erasedNames.form(session))).indexes;
 }
 
@@ -41,7 +41,7 @@ interface AnswerRow {
   readonly has_erased: boolean;
 }
 
-/** Apart, so that each of the two looks into its own index. */
+/** Two subqueries, so that each uses its own index. */
 const OPTED_OUT = `SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'erasure_pepper') AS has_erased,
     json_agg(t.place)::text AS places
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY

@@ -7,7 +7,7 @@ export interface Address {
 }
 
 export interface SoftChange extends Address {
-  /** Absent: it begins anew. */
+  /** Absent: the count begins anew. */
   readonly count: SoftBounces | undefined;
 }
 
@@ -15,7 +15,7 @@ export function nameOfAddress({ accountId, email }: Address): string {
   return `${accountId} ${email}`;
 }
 
-/** By name; locked, so that two bounces of one address are counted one after the other. */
+/** Counts by `nameOfAddress`; locks them, so that two bounces of one address are counted one after the other. */
 export async function readSoftBounces(
   session: Session,
   addresses: readonly Address[],

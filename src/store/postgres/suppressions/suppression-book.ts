@@ -15,14 +15,14 @@ import { nameOfAddress, readSoftBounces, type SoftChange, writeSoftBounces } fro
 import { addSuppressions } from "./suppression-rows.ts";
 
 /**
- * What the messages of one transaction teach, in the order in which it is heard; the lists are written at the end.
- * Sandbox accounts learn nothing: their bounces are play.
+ * Collects what the messages of one transaction teach about recipients, in order; the lists are written at the end.
+ * Sandbox accounts learn nothing: their bounces are simulated.
  */
 export interface SuppressionBook {
   learn(message: Teller, word: SuppressionWord): void;
-  /** What the step from `before` to `after` says of the recipients that have bounced. */
+  /** Adds the recipients that bounced in the step from `before` to `after`. */
   learnFromParts(message: Teller, step: BouncedParts): void;
-  /** It was delivered to: what has bounced softly before is over. */
+  /** Forgets soft bounces of an address, since a message was delivered to it. */
   forgive(message: Teller, email: string): void;
   write(): Promise<void>;
 }
@@ -33,7 +33,7 @@ interface Heard {
   readonly messageId: string;
   readonly accountId: string;
   readonly email: string;
-  /** Absent: it was delivered to. */
+  /** Absent: a message was delivered. */
   readonly word?: SuppressionWord;
 }
 
@@ -75,7 +75,7 @@ interface Known {
   readonly settingsOf: (accountId: string) => Settings;
 }
 
-/** One thing after the other: a delivery in between makes soft bounces begin anew. */
+/** Goes through it in order: after a delivery the count of soft bounces begins anew. */
 function conclude(heard: readonly Heard[], { known, settingsOf }: Known) {
   const changes = new Map<string, SoftChange>();
   const suppressions: Suppression[] = [];

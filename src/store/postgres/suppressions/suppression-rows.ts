@@ -7,8 +7,8 @@ import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Session } from "../database/driver.ts";
 
 /**
- * Adds entries inside a transaction. Where an address is on the list already the entry that lasts longer stays, the
- * older of two alike. How many addresses were added or made to last longer.
+ * Adds entries inside a transaction. Where an address is on the list already the entry that lasts longer stays, or the
+ * older of two that end together. Returns how many were added or made to last longer.
  */
 export async function addSuppressions(
   session: Session,
@@ -31,7 +31,7 @@ export async function addSuppressions(
   return rows.length;
 }
 
-/** In the order of their names, so that two transactions do not wait for one another. */
+/** In order of account and address, so that two transactions cannot deadlock. */
 const ADD = `INSERT INTO suppressions AS s (id, account_id, email, reason, source, expires_at, created_at)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
     AS t (id, account_id, email, reason, source, expires_at, created_at) ORDER BY account_id, email
@@ -41,7 +41,7 @@ const ADD = `INSERT INTO suppressions AS s (id, account_id, email, reason, sourc
     WHERE s.expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > s.expires_at)
   RETURNING 1`;
 
-/** One entry an address: one statement cannot write a row twice. */
+/** The longest entry of each address: one statement cannot write a row twice. */
 function longest(suppressions: readonly Suppression[]): readonly Suppression[] {
   const byAddress = new Map<string, Suppression>();
   for (const each of suppressions) {
@@ -56,7 +56,7 @@ function endOf({ expiresAt = Number.POSITIVE_INFINITY }: Suppression): number {
   return expiresAt;
 }
 
-/** What was erased is not written down again. */
+/** Replaces addresses whose erased form is on the list by that form: an erased address is not stored again. */
 async function renamed(
   session: Session,
   suppressions: readonly Suppression[],
@@ -79,7 +79,7 @@ async function renamed(
 const ERASED = `SELECT place FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS t (account_id, email, place)
   WHERE EXISTS (SELECT 1 FROM suppressions s WHERE s.account_id = t.account_id AND s.email = t.email)`;
 
-/** Entries of old, under another spelling, are given the names that entries have now. */
+/** Renames old entries, under another spelling, to the spelling used now. */
 async function renameOld(session: Session, suppressions: readonly Suppression[]): Promise<void> {
   const olds = suppressions.flatMap(({ accountId, email }) =>
     spellingsOf(email)

@@ -4,7 +4,7 @@ import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { OptOutTarget } from "./opt-outs.ts";
 
-/** What handsets ask for within a transaction, one after the other, and what it comes to. */
+/** Opt-outs and their withdrawals as one transaction brings them, one after the other; the result is written at the end. */
 export interface CollectedWishes {
   readonly wishes: OptOutWishes;
   write(session: Session): Promise<void>;
@@ -12,9 +12,9 @@ export interface CollectedWishes {
 
 type OptOut = Parameters<OptOutWishes["add"]>[0];
 
-/** Of one sender's, or all of an account's, messages to one recipient. */
+/** The result for one recipient and one sender, or all messages of an account. */
 interface Wish extends OptOutTarget {
-  /** What there was before is taken back. */
+  /** Earlier opt-outs are to be deleted. */
   isCleared: boolean;
   optOut?: OptOut | undefined;
 }
@@ -73,7 +73,7 @@ function optOutColumns(optOuts: readonly OptOut[], toErased: ErasedForm | undefi
   ];
 }
 
-/** Somebody who was erased repeats the wish: it is there, and they are not written down again. */
+/** Not where somebody who was erased opts out again: their opt-out is there, and their number is not stored again. */
 const ADD = `INSERT INTO opt_outs (id, account_id, sender, recipient, reason, created_at)
   SELECT t.id, t.account_id, t.sender, t.recipient, t.reason, t.at
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])

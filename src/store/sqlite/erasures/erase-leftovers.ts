@@ -4,18 +4,18 @@ import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
 import type { Walk } from "./erasures.ts";
 
-/** A table whose rows go where they name the recipient. */
+/** A table whose rows are deleted if they name the recipient. */
 interface Sweep {
   readonly table: string;
   readonly key: string;
-  /** The key is an id that carries its time: what came after the erasure was asked for stays. */
+  /** The key is an id that carries its time: rows from after the erasure was asked for stay. */
   readonly isTimed: boolean;
   /** Which rows are meant: ?3 the recipient, ?4 the account's id, or NULL for all. */
   readonly test: string;
   readonly needle?: (recipient: string) => string;
-  /** What is done to the rows that `where` tells; absent: they are deleted. */
+  /** Statements for the rows that `where` selects; absent: they are deleted. */
   readonly work?: (where: string) => readonly string[];
-  /** Rows are large: this part of the usual looks. */
+  /** The share of the usual number of rows that one stretch examines, where rows are large. */
   readonly share?: number;
 }
 
@@ -47,7 +47,7 @@ const SWEEPS: readonly Sweep[] = [
       AND (?4 IS NULL OR account = (SELECT number FROM accounts WHERE id = ?4))`,
     needle: (recipient) => `"from":${JSON.stringify(recipient)}`,
   },
-  // Callers name contacts as they like.
+  // Callers choose external ids: one may be the recipient's number or address.
   {
     table: "contacts",
     key: "id",
@@ -79,7 +79,7 @@ function createSweep(db: Database, sweep: Sweep): Walk {
   };
 }
 
-/** What is found by the recipient. */
+/** Deletes counts, which an index finds by the recipient. */
 function createCounts(db: Database): Walk {
   const ofAccount = "(?2 IS NULL OR accounts.id = ?2)";
   const statements = [
@@ -92,7 +92,7 @@ function createCounts(db: Database): Walk {
   };
 }
 
-/** Parts of long messages from handsets, which wait for one another: few. Whose they are, the number they went to tells. */
+/** Deletes waiting parts of messages from the recipient's handset. The number they went to tells whose they are. */
 function createPartErasure(db: Database): Walk {
   const find = db.prepare<{ connector_id: string; recipient: string }>(
     "SELECT connector_id, recipient FROM inbound_parts WHERE sender = ?",

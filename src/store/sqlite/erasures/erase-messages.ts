@@ -4,6 +4,7 @@ import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
+import { addressJson } from "../../messages/message-page.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
@@ -15,7 +16,7 @@ export interface EraseMessageParts {
   readonly accounts: AccountBook;
 }
 
-/** Goes through the messages of one account after another, by the index of lists. */
+/** Goes through the messages of one account after another, by the index that lists them. */
 export function createMessageErasure(db: Database, { accounts }: EraseMessageParts): Walk {
   const nextAccount = db.prepare<{ number: number }>(
     "SELECT number FROM accounts WHERE number > ? ORDER BY number LIMIT 1",
@@ -27,18 +28,19 @@ export function createMessageErasure(db: Database, { accounts }: EraseMessagePar
     accountId === undefined ? nextAccount.get(account)?.number : undefined;
 
   return (task, position, looks) => {
-    const [number, id = ""] = position === "" ? [firstOf(task)] : fromPosition(position);
-    if (number === undefined) return {};
-    const { last, ...done } = walk(task, { account: number, after: id, looks });
-    if (last !== undefined) return { ...done, next: `${number} ${last}` };
-    const next = after(task, number);
+    const { account = firstOf(task), id } = fromPosition(position);
+    if (account === undefined) return {};
+    const { last, ...done } = walk(task, { account, after: id, looks });
+    if (last !== undefined) return { ...done, next: `${account} ${last}` };
+    const next = after(task, account);
     return { ...done, ...(next !== undefined && { next: `${next} ` }) };
   };
 }
 
-function fromPosition(position: string): [number, string] {
+/** The account, and the message after which to go on; no account at the start. */
+function fromPosition(position: string): { readonly account?: number; readonly id: string } {
   const [account = "", id = ""] = position.split(" ");
-  return [Number(account), id];
+  return account === "" ? { id } : { account: Number(account), id };
 }
 
 interface Part {
@@ -70,12 +72,12 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
     const last = ends.get(account, channel, after, looks)?.id;
     const latest = firstUuidAt(createdAt + 1);
     const upTo = last !== undefined && last < latest ? last : latest;
-    const needle = channel === "sms" ? recipient : `"address":${JSON.stringify(recipient)}`;
+    const needle = channel === "sms" ? recipient : addressJson(recipient);
     const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
     const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
     const counts = { erased: 0, redacted: 0 };
     for (const row of found) {
-      // What is on its way comes home first: then its traces are all here.
+      // An attempt under way ends first, so that all its traces are here to be erased.
       if (hasLeasedJob.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, { recipient, writings })]++;
     }
@@ -91,7 +93,7 @@ function before(id: string): string {
 
 type Whom = Pick<ErasureTask, "recipient" | "writings">;
 
-/** The whole message where it was theirs alone; of an email to several, what is theirs. */
+/** Erases the message if it was theirs alone; takes them out of an email to several. */
 function createForget(db: Database): (row: MessageRow, whom: Whom) => "erased" | "redacted" {
   const remove = createMessageRemoval(db);
   const removeSandbox = db.prepare("DELETE FROM sandbox_messages WHERE message_id = ?");
@@ -137,7 +139,7 @@ function createRedaction(db: Database): (row: MessageRow, whom: Whom) => void {
   };
 }
 
-/** Jobs go that have nothing left to try. */
+/** Deletes jobs that have no open part left. */
 function createJobClosing(db: Database): (messageId: string, open: readonly number[]) => void {
   const list = db.prepare<{ id: number; parts: string | null }>(
     `SELECT id, parts FROM jobs WHERE ${OF_MESSAGE}`,

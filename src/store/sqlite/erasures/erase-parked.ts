@@ -1,10 +1,11 @@
 import { type ErasureTask, isAbout, type Stretch } from "../../erasures/erasure-work.ts";
+import { addressJson } from "../../messages/message-page.ts";
 import type { Database } from "../database/database.ts";
 import type { Walk } from "./erasures.ts";
 
 /**
- * Receipts that matched nothing belong to no account. Those about the recipient go, unless the erasure is in one account
- * and another still waits for word of this recipient: then they may be about that message, and go in their time.
+ * Parked receipts belong to no account. Those about the recipient are deleted, unless the erasure is in one account and
+ * another has a message to the recipient under way: then they may be about that one, and are left to pruning.
  */
 export function createParkedErasure(db: Database): Walk {
   const search = createSearch(db);
@@ -21,7 +22,7 @@ const RECEIPTS = "receipts";
 
 type Step = (task: ErasureTask, after: number, looks: number) => Stretch;
 
-/** For a message of another account that has been tried and is not over: only such a one can lack an id that is out. */
+/** Searches for such a message: only one that was attempted and is not over can have an id that is not recorded yet. */
 function createSearch(db: Database): Step {
   const ends = db.prepare<{ id: number }>("SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?");
   const others = db.prepare(
@@ -31,8 +32,8 @@ function createSearch(db: Database): Step {
   );
   return ({ recipient, accountId = "" }, after, looks) => {
     const end = ends.get(after, looks)?.id;
-    const address = `"address":${JSON.stringify(recipient)}`;
-    if (others.get(after, end ?? Number.MAX_SAFE_INTEGER, accountId, recipient, address)) return {};
+    if (others.get(after, end ?? Number.MAX_SAFE_INTEGER, accountId, recipient, addressJson(recipient)))
+      return {};
     return { next: end === undefined ? `${RECEIPTS} 0` : `${JOBS} ${end}` };
   };
 }
@@ -45,7 +46,7 @@ function createReceiptSweep(db: Database): Step {
   return ({ recipient, accountId, createdAt }, after, looks) => {
     const found = list.all(after, looks);
     for (const { id, at, receipt } of found) {
-      // Those that came since may be about what others have sent since.
+      // Those that came later may be about what others have sent since.
       const isMeant = accountId === undefined || at <= createdAt;
       if (isMeant && isAbout(receipt, recipient)) remove.run(id);
     }

@@ -6,8 +6,8 @@ import type { AccountBook } from "../records/account-book.ts";
 import type { Walk } from "./erasures.ts";
 
 /**
- * The answers saved under idempotency keys name numbers. They stay, without the number: a repeat of the request must
- * not send again.
+ * Takes the number out of answers saved under idempotency keys. The answers stay: a repeat of the request must not send
+ * again.
  */
 export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
   const rows = db.prepare<{ number: number; body: SavedBody }>(

@@ -12,7 +12,7 @@ export interface EraseWishParts {
   readonly erasedNames: ErasedNames;
 }
 
-/** Suppressions and opt-outs of the recipient: they go on to hold, and name nobody any more. */
+/** Suppressions and opt-outs of the recipient: they stay in force, and name nobody any more. */
 export function createWishErasure(db: Database, parts: EraseWishParts): readonly Walk[] {
   return [createSuppressionErasure(db, parts), createOptOutErasure(db, parts)];
 }
@@ -26,7 +26,7 @@ interface SuppressionRow {
   readonly created_at: number;
 }
 
-/** One in each account at the most. */
+/** There is at most one in each account. */
 function createSuppressionErasure(db: Database, { suppressions, erasedNames }: EraseWishParts): Walk {
   const find = db.prepare<SuppressionRow>(
     `SELECT id, account_id, reason, source, expires_at, created_at FROM suppressions
@@ -37,7 +37,7 @@ function createSuppressionErasure(db: Database, { suppressions, erasedNames }: E
     const scrub = createWordScrubber(recipient, ...writings);
     for (const row of find.all(recipient.toLowerCase(), accountId ?? null)) {
       remove.run(row.id);
-      // An import may have brought the erased form already: then the longer one stays, as ever.
+      // If an import has brought the erased form already, the entry that lasts longer stays.
       suppressions.add({
         id: row.id,
         accountId: row.account_id,
@@ -57,7 +57,7 @@ interface OptOutRow {
   readonly reason: string;
 }
 
-/** Of one account there may be many, and no index leads to those of a number. */
+/** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(db: Database, { erasedNames }: EraseWishParts): Walk {
   const ends = db.prepare<{ id: string }>(
     "SELECT id FROM opt_outs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
@@ -72,7 +72,7 @@ function createOptOutErasure(db: Database, { erasedNames }: EraseWishParts): Wal
     const end = ends.get(position, looks)?.id;
     const scrub = createWordScrubber(recipient);
     for (const { id, reason } of find.all(position, end ?? null, recipient, accountId ?? null)) {
-      // Not updated: the erased form is there already, and says the same.
+      // Not updated: the same opt-out is there already, in its erased form.
       if (update.run(erasedNames.needForm()(recipient), scrub(reason), id) === 0) remove.run(id);
     }
     return end === undefined ? {} : { next: end };

@@ -2,11 +2,11 @@ import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
-/** How those are known again who were erased and are not to be written to. */
+/** The function that makes erased forms, with its pepper; see `ErasedForm`. */
 export interface ErasedNames {
-  /** `undefined` as long as there is none: then one look at a table of a few rows is all it costs. */
+  /** `undefined` as long as nobody was erased, which costs one look-up in a small table. */
   form(): ErasedForm | undefined;
-  /** The same, for the first of them. Inside a transaction. */
+  /** The same; makes the pepper if there is none. For use inside a transaction. */
   needForm(): ErasedForm;
 }
 

@@ -1,21 +1,21 @@
 import {
+  currentWalk,
   type ErasureRow,
   type ErasureTask,
   type Stretch,
   toErasure,
-  turnOf,
 } from "../../erasures/erasure-work.ts";
 import type { Erasures, UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { emptyLog } from "../database/empty-log.ts";
+import { createFreePageErasure } from "./erase-free-pages.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
 import { createParkedErasure } from "./erase-parked.ts";
-import { createRoomErasure } from "./erase-room.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
 import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
 
-/** Goes through one table, or a few, from `position`, which is "" at the start, over about `looks` rows. */
+/** Goes on through one table, or a few, from `position` ("" at the start), over about `looks` rows, inside a transaction. */
 export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
 
 export function createErasures(db: Database): Erasures {
@@ -43,14 +43,14 @@ const NOTHING = { erased: 0, redacted: 0 };
 
 /** `UpkeepStore.erase`: one stretch of the oldest erasure under way. */
 export function createErase(db: Database, parts: EraseMessageParts & EraseWishParts): UpkeepStore["erase"] {
-  // Answers first: they say whose they are only while their messages are there. Wishes last: what comes home may add some.
+  // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),
     createMessageErasure(db, parts),
     createParkedErasure(db),
     ...createSweeps(db),
     ...createWishErasure(db, parts),
-    createRoomErasure(db),
+    createFreePageErasure(db),
   ];
   const underWay = db.prepare<ErasureRow>(
     "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",
@@ -63,23 +63,23 @@ export function createErase(db: Database, parts: EraseMessageParts & EraseWishPa
   const erase = (now: number, looks: number): number => {
     const row = underWay.get();
     if (!row) return 0;
-    const turn = turnOf(row, walks);
-    if (!turn) return complete.run(now, row.id);
-    const { next, isBlocked, erased = 0, redacted = 0 } = turn.walk(turn.task, row.position, looks);
-    const [number, position] = next === undefined ? [row.walk + 1, ""] : [row.walk, next];
-    advance.run(number, position, erased, redacted, row.id);
+    const current = currentWalk(row, walks);
+    if (!current) return complete.run(now, row.id);
+    const { next, isBlocked, erased = 0, redacted = 0 } = current.walk(current.task, row.position, looks);
+    const number = next === undefined ? row.walk + 1 : row.walk;
+    advance.run(number, next ?? "", erased, redacted, row.id);
     return isBlocked ? 0 : 1;
   };
-  // An erasure may have ended just before the process did.
-  let isLogFull = true;
-  // Asks first: there is hardly ever one.
+  // True at the start: an erasure may have ended just before the last process did.
+  let mustEmptyLog = true;
+  // Asks in a read first: there is hardly ever one.
   return async (now, limit) => {
     const isAny = await db.read(() => underWay.get() !== undefined);
     if (!isAny) {
-      if (isLogFull) isLogFull = !(await db.outsideTransaction(() => emptyLog(db)));
+      if (mustEmptyLog) mustEmptyLog = !(await db.outsideTransaction(() => emptyLog(db)));
       return 0;
     }
-    isLogFull = true;
+    mustEmptyLog = true;
     return db.write(() => erase(now, limit), limit);
   };
 }

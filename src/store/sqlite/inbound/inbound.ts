@@ -37,7 +37,7 @@ const MAX_COUNTED = 100_000;
 export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
   const waiting = createInboundParts(createPartShelf(db));
   const books = createBooks(db, waiting, parts);
-  const nobodys = db.prepare<{ count: number }>(
+  const countUnassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
@@ -45,7 +45,7 @@ export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
       receive: (pieces) =>
         db.write(() => pieces.map((piece) => takeInbound(books, piece)), pieces.length * 3),
       list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
-      unassigned: () => db.read(() => nobodys.get()?.count ?? 0),
+      unassigned: () => db.read(() => countUnassigned.get()?.count ?? 0),
       optedOut: (query) => db.read(() => parts.optOuts.among(query)),
     },
     completeInbound: (before, limit) =>
@@ -90,7 +90,7 @@ function createBooks(
 const INSERT_INBOUND = `INSERT INTO inbound_messages (${INBOUND_COLUMNS})
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Whose number or short code it is. */
+/** Finds the account that a number or short code belongs to. */
 export function createOwners(
   db: Database,
 ): (message: Pick<WholeMessage, "connectorId" | "to">) => string | undefined {
@@ -106,13 +106,13 @@ export function createOwners(
   return ({ connectorId, to }) => {
     const mapped = ofConnector.get(connectorId, to) ?? anywhere.get(to);
     if (mapped) return mapped.account_id;
-    // A sender that several accounts have says nothing of whom an answer is for.
+    // A sender that several accounts have does not tell whom a message is for.
     const owners = senders.get(JSON.stringify(senderIdsOf(to)));
     return owners?.first === owners?.last ? (owners?.first ?? undefined) : undefined;
   };
 }
 
-/** Ids carry the time. */
+/** Selects by time as well, since ids carry it. */
 function select(db: Database, query: InboundQuery): readonly InboundRow[] {
   const { accountId, from, to, after, before, olderThan, limit } = query;
   const tests: (readonly [test: string, value: SqlValue | undefined])[] = [

@@ -1,4 +1,9 @@
-import { type InboundPartRow, MAX_WAITING_PARTS, type PartShelf } from "../../inbound/inbound-parts.ts";
+import {
+  type InboundPartRow,
+  MAX_WAITING_PARTS,
+  type PartGroup,
+  type PartShelf,
+} from "../../inbound/inbound-parts.ts";
 import type { Database } from "../database/database.ts";
 
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
@@ -19,13 +24,18 @@ export function createPartShelf(db: Database): PartShelf {
     "SELECT * FROM inbound_parts WHERE received_at < ? ORDER BY received_at LIMIT 1",
   );
   return {
-    ofGroup: (group) => ofGroup.all(...group),
+    ofGroup: (group) => ofGroup.all(...valuesOf(group)),
     count: () => count.get()?.count ?? 0,
     put(group, number, { id, key, text, encoding, receivedAt }) {
-      insert.run(...group, number, id, key, JSON.stringify(text), encoding, receivedAt);
+      insert.run(...valuesOf(group), number, id, key, JSON.stringify(text), encoding, receivedAt);
     },
-    complete: (group, messageId) => void complete.run(messageId, ...group),
-    remove: (group) => void remove.run(...group),
+    complete: (group, messageId) => void complete.run(messageId, ...valuesOf(group)),
+    remove: (group) => void remove.run(...valuesOf(group)),
     oldest: (before) => oldest.get(before),
   };
+}
+
+/** In the order of `OF_GROUP`. */
+function valuesOf({ connectorId, from, to, reference, total }: PartGroup) {
+  return [connectorId, from, to, reference, total] as const;
 }

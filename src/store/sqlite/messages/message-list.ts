@@ -1,12 +1,12 @@
 import type { ChannelName } from "../../../core/messages/message.ts";
 import {
+  addressJsonForms,
   type IdRange,
-  looksOf,
+  idRange,
   MAX_CONTENT,
-  partsOf,
-  rangeOf,
+  maxExamined,
   readPage,
-  rowsOf,
+  rowLimit,
 } from "../../messages/message-page.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
@@ -16,7 +16,7 @@ import type { AccountBook } from "../records/account-book.ts";
 import { columnsOf, statusOf } from "./message-status.ts";
 import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
 
-/** `MessageDesk.list`: steps down the account's index, never further than its looks. */
+/** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
 export function createMessageList(db: Database, accounts: AccountBook): MessageDesk["list"] {
   const floorOf = db.prepare<{ id: string }>(
     `SELECT id FROM messages WHERE account = ? AND channel = ? AND id < ? AND id >= ? ORDER BY id DESC
@@ -26,8 +26,8 @@ export function createMessageList(db: Database, accounts: AccountBook): MessageD
 
   const list = (query: MessageQuery): MessagePage => {
     const account = accounts.byId(query.accountId)?.number ?? -1;
-    const range = rangeOf(query, HIGHEST);
-    const floor = floorOf.get(account, query.channel, range.below, range.from, looksOf(query) - 1)?.id;
+    const range = idRange(query, HIGHEST);
+    const floor = floorOf.get(account, query.channel, range.below, range.from, maxExamined(query) - 1)?.id;
     const { sql, values } = selection(query, { account, below: range.below, from: floor ?? range.from });
     const rows = db.prepare<ListedRow>(sql).all(...values);
     return readPage(query, { rows, floor, ...contents() });
@@ -38,7 +38,7 @@ export function createMessageList(db: Database, accounts: AccountBook): MessageD
 /** Above every id. */
 const HIGHEST = "g";
 
-/** The index is walked as a table of its own, so that rows are read only of what it has not passed over. */
+/** Joins the index, as a table of its own, with the rows, so that only rows that pass the index's tests are read. */
 function selection(
   query: MessageQuery,
   { account, below, from }: IdRange & { account: number },
@@ -51,7 +51,7 @@ function selection(
   return {
     sql: `SELECT ${columnsOf("m")}, m.envelope FROM messages k CROSS JOIN messages m ON m.id = k.id
      WHERE k.account = ? AND k.channel = ? AND k.id < ? AND k.id >= ?${where} ORDER BY k.id DESC LIMIT ?`,
-    values: [account, channel, below, from, ...tests.flatMap(({ values }) => values), rowsOf(query)],
+    values: [account, channel, below, from, ...tests.flatMap(({ values }) => values), rowLimit(query)],
   };
 }
 
@@ -62,7 +62,7 @@ interface Test {
 
 function testOf(channel: ChannelName, recipient: string): Test {
   if (channel === "sms") return { test: "k.recipient = ?", values: [recipient] };
-  const values = partsOf(recipient);
+  const values = addressJsonForms(recipient);
   return { test: `(${values.map(() => "instr(lower(m.parts), lower(?)) > 0").join(" OR ")})`, values };
 }
 
@@ -75,7 +75,7 @@ interface Envelopes {
   readonly isEnough: () => boolean;
 }
 
-/** Contents as one call reads them: those of a batch once. */
+/** Contents as one call reads them; the content of a batch is read once. */
 function createEnvelopes(db: Database): () => Envelopes {
   const find = createEnvelopeOf(db);
   return () => {

@@ -2,16 +2,16 @@ import type { OptOutQuery } from "../../inbound/inbound.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
-/** Who wants to hear no more. Statements for use inside a transaction, and one that reads. */
+/** Who has opted out. For use inside a transaction, except `among`, which only reads. */
 export interface OptOutBook {
-  /** As of this moment. Costs nothing for an account nobody has opted out of. Only on the connection that writes. */
+  /** Whether the recipient has opted out; free where nobody has, of this account. Only on the connection that writes. */
   covers(who: Recipient): boolean;
-  /** Those of `to` who are covered; on any connection. */
+  /** Those of `to` who have opted out; on any connection. */
   among(query: OptOutQuery): readonly string[];
   add(optOut: Recipient & { readonly id: string; readonly reason: string; readonly at: number }): void;
-  /** Takes back what was asked of one sender, and of all. */
+  /** Takes back opt-outs from this sender, and from all of the account. */
   remove(who: Recipient): void;
-  /** Within a transaction that changes the table by other statements. */
+  /** To be called within a transaction that changes the table by other statements. */
   forget(): void;
 }
 
@@ -22,7 +22,7 @@ interface Recipient {
   readonly recipient: string;
 }
 
-/** Accounts remembered. */
+/** Accounts for which it is remembered whether anybody has opted out. */
 const MAX_ACCOUNTS = 10_000;
 
 export function createOptOutBook(db: Database, erasedNames: ErasedNames): OptOutBook {
@@ -53,7 +53,7 @@ export function createOptOutBook(db: Database, erasedNames: ErasedNames): OptOut
     covers: (who) => hasAny(who.accountId) && find(who),
     among: ({ to, accountId, sender }) => to.filter((recipient) => find({ accountId, sender, recipient })),
     add(optOut) {
-      // Somebody who was erased repeats the wish: it is there, and they are not written down again.
+      // Somebody who was erased opts out again: their opt-out is there, and their number is not stored again.
       const same = erased(optOut);
       if (same && rows.isThere(same)) return;
       rows.insert(optOut);
@@ -88,7 +88,7 @@ function createRows(db: Database) {
     sender !== undefined && ofSender.get(accountId, sender, recipient) !== undefined;
   return {
     covers: (who: Recipient) => isOfAll(who) || isOfSender(who),
-    /** Exactly this one. */
+    /** Whether exactly this opt-out is stored. */
     isThere: (who: Recipient) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
     insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOutBook["add"]>[0]) {
       insert.run(id, accountId, sender ?? null, recipient, reason, at);

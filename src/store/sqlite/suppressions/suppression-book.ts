@@ -14,13 +14,13 @@ import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { AccountBook, AccountEntry } from "../records/account-book.ts";
 
-/** The suppression lists, inside a transaction. Sandbox accounts learn nothing: their bounces are play. */
+/** The suppression lists, for use inside a transaction. Sandbox accounts learn nothing: their bounces are simulated. */
 export interface SuppressionBook {
-  /** What is known now of a recipient. */
+  /** Adds what a receipt says of a recipient. */
   learn(message: Pick<MessageRow, "id" | "account">, word: SuppressionWord): void;
-  /** What the step from `before` to `after` says of the recipients that have bounced. */
+  /** Adds the recipients that bounced in the step from `before` to `after`. */
   learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
-  /** It was delivered to: what has bounced softly before is over. */
+  /** Forgets soft bounces of an address, since a message was delivered to it. */
   forgive(message: Pick<MessageRow, "account">, email: string): void;
   add(suppression: Suppression): boolean;
   prune(now: number, limit: number): number;
@@ -75,13 +75,13 @@ function createRows(db: Database, erasedNames: ErasedNames) {
   );
   const isThere = db.prepare("SELECT 1 FROM suppressions WHERE account_id = ? AND email = ?");
   const rename = db.prepare("UPDATE OR IGNORE suppressions SET email = ? WHERE account_id = ? AND email = ?");
-  /** What was erased is not written down again. */
+  /** The erased form if that is on the list: an erased address is not stored again. */
   const nameFor = (accountId: string, email: string): string => {
     const erased = erasedSpellings(email, erasedNames.form());
     const there = erased.find((name) => isThere.get(accountId, name) !== undefined);
     if (there !== undefined) return there;
     const [key = email, ...others] = spellingsOf(email);
-    // An entry of old is given the name that entries have now.
+    // An old entry, under another spelling, is renamed to the spelling used now.
     for (const spelling of others) rename.run(key, accountId, spelling);
     return key;
   };
@@ -113,7 +113,7 @@ function createSoftBounces(db: Database) {
   );
 
   return {
-    /** Counts one more; true where that is too many. */
+    /** Counts one more; true if that reaches the limit. */
     isOver({ account, settings }: AccountEntry, email: string, at: number): boolean {
       const row = find.get(account.id, email);
       const count = countSoftBounce(row && { days: row.days, lastDay: row.last_day }, at);

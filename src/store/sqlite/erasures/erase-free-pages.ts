@@ -1,20 +1,20 @@
 import type { Database } from "../database/database.ts";
 import type { Walk } from "./erasures.ts";
 
-/** Rows of `meta` that take up room for the moment, and say nothing. */
-export const ROOM_ROWS = "name LIKE 'room %'";
+/** Rows of `meta` that hold nothing but blanks, for a while; see `createFreePageErasure`. */
+export const FILLER_ROWS = "name LIKE 'room %'";
 
-/** Taken in one stretch: 1 MiB of the usual size. */
+/** Pages filled in one stretch: 1 MiB, of the usual size. */
 const MAX_PAGES = 256;
 
-/** Given back in one stretch, of as many pages each. */
+/** Filler rows deleted in one stretch, each of `MAX_PAGES` at most. */
 const MAX_ROWS = 4;
 
 /**
- * Pages that are free hold what lay there until they are used again: bodies that were wiped, rows that were pruned. So
- * all of them are used once, by rows of nothing, and given back.
+ * Free pages of the database file still hold what was wiped or pruned there, until they are used again. So all of them are
+ * overwritten once, by rows of blanks, which are then deleted.
  */
-export function createRoomErasure(db: Database): Walk {
+export function createFreePageErasure(db: Database): Walk {
   const free = db.prepare<{ freelist_count: number }>("PRAGMA freelist_count");
   const size = db.prepare<{ page_size: number }>("PRAGMA page_size");
   const take = db.prepare("INSERT INTO meta (name, value) VALUES (?, ?)");
@@ -23,12 +23,12 @@ export function createRoomErasure(db: Database): Walk {
        (SELECT name FROM meta WHERE name >= 'room 0' AND name < 'room :' LIMIT ${MAX_ROWS})`,
   );
   const freePages = () => free.get()?.freelist_count ?? 0;
-  /** A page of a long value begins with the number of the next. */
+  /** A long value's page begins with the number of the next, 4 octets. */
   const filler = (pages: number) => " ".repeat(pages * ((size.get()?.page_size ?? 0) - 4));
 
   return (_task, position) => {
     if (position === GIVE_BACK) return giveBack.run() < MAX_ROWS ? {} : { next: GIVE_BACK };
-    // No more than were free at first: others free pages too.
+    // No more than were free at first: pages may be freed meanwhile.
     const left = position === "" ? freePages() : Number(position);
     const pages = Math.min(left, freePages(), MAX_PAGES);
     if (pages <= 0) return { next: GIVE_BACK };
