@@ -4,14 +4,29 @@ import type { LogLevel } from "./config.ts";
 /** What must never reach a log, should a careless line ever carry it. */
 const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authorization", "text", "body"];
 
-/** Structured lines on standard output. Who reads them may go away: lines are lost then, and nothing else. */
+/** Characters that wait for a reader who is slow, or stands still; the lines after them are lost. */
+const MAX_HELD = 4 * 1024 * 1024;
+
+/** Structured lines on standard output. Who reads them may go away or stand still: lines are lost then, and nothing else. */
 export function createLog(level: LogLevel): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  return pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
+  const output = pino.destination({ dest: process.stdout.fd, maxLength: MAX_HELD });
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
+    },
+    output,
+  );
+  let lost = 0;
+  output.on("drop", () => void lost++);
+  output.on("drain", () => {
+    const lines = lost;
+    lost = 0;
+    if (lines > 0) log.warn({ lines }, "lines of this log were lost: nobody read it in time");
   });
+  return log;
 }
