@@ -1,0 +1,49 @@
+/** Whoever reads the log stands still: a collector that hangs, a terminal that is paused. */
+import { expect, test } from "bun:test";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const LINES = 60_000;
+
+const PROGRAM = `import { createLog } from ${JSON.stringify(join(import.meta.dir, "log.ts"))};
+  const log = createLog("debug");
+  for (let line = 0; line < ${LINES}; line++) {
+    log.debug({ line, words: "as many as there are in a line of a log, or about as many" }, "written");
+    if (line % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  process.stderr.write("all are written");
+  process.stdin.resume();`;
+
+test("lines that nobody reads are held up to a bound, and it says how many were lost", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-"));
+  const path = join(folder, "output");
+  execFileSync("mkfifo", [path]);
+  // A reader that reads nothing.
+  const idle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const script = 'program="$1"; fifo="$2"; bun="$3"; exec "$bun" -e "$program" >"$fifo"';
+  const child = spawn("sh", ["-c", script, "sh", PROGRAM, path, process.execPath], { stdio: "pipe" });
+  expect(String((await once(child.stderr, "data"))[0])).toBe("all are written");
+
+  const reader = spawn("cat", [path], { stdio: ["ignore", "pipe", "inherit"] });
+  let read = 0;
+  let characters = 0;
+  let lost = 0;
+  for await (const text of createInterface({ input: reader.stdout })) {
+    const line = JSON.parse(text) as { msg: string; lines?: number };
+    lost = line.lines ?? 0;
+    if (lost > 0) break;
+    read += 1;
+    characters += text.length;
+  }
+  expect([lost > 0, read + lost]).toEqual([true, LINES]);
+  expect(characters).toBeLessThan(5 * 1024 * 1024);
+
+  child.kill("SIGKILL");
+  reader.kill("SIGKILL");
+  closeSync(idle);
+  rmSync(folder, { recursive: true });
+});
