@@ -66,6 +66,21 @@ test(
 );
 
 test(
+  "when there is nothing more to do nothing is left, whatever days nobody sent on lie between",
+  () =>
+    onGround(async (ground) => {
+      const { store, clock, driver, prune } = ground;
+      await deliver(ground, 6);
+      // The tables of this day and of the next two.
+      await store.upkeep.prepareDays(clock.now);
+      await prune(store.upkeep.pruneMessages, clock.now + 4 * DAY);
+      for (const table of ["messages", "contents"] as const)
+        expect(await daysWith(driver, table)).toEqual([]);
+    }),
+  30_000,
+);
+
+test(
   "what is scheduled or unfinished on the day of the drop survives it, and goes when it has ended",
   () =>
     onGround(async (ground) => {

@@ -10,7 +10,7 @@ import { type Step, walkDay } from "./walk-day.ts";
 
 export interface PruneParts {
   readonly days: Days;
-  /** For tests: how many unfinished messages of a day are copied to a table of their own; beyond it final ones are deleted row by row. */
+  /** For tests: the most unfinished messages of a day that are copied to new tables; with more, final ones go row by row. */
   readonly maxKept?: number;
 }
 
