@@ -81,6 +81,52 @@ test("slots are the connections that are left, and a message beyond them is put 
   expect(server.connections()).toBe(2);
 });
 
+test("one connection more than the relay serves is refused, and the others go on, as many as there are", async () => {
+  const hold = gate();
+  const bothIn = gate();
+  let most = 2;
+  let messages = 0;
+  const server = await raw(async (verb, _, connection) => {
+    if (verb === "GREETING" && connection > most) return { lastWords: "421 4.7.0 too many connections" };
+    if (verb === "DOT" && ++messages === 2) bothIn.open();
+    if (verb === "DOT") await hold.closed;
+    return undefined;
+  });
+  const { channel, clock } = await upRelay(server.port, { max_connections: 4, idle_timeout_ms: 600_000 });
+  const taken = [channel.send(outgoingEmail(), NEVER), channel.send(outgoingEmail(), NEVER)];
+  await bothIn.closed;
+  expect(await channel.send(outgoingEmail(), NEVER)).toMatchObject({
+    parts: [{ kind: "deferred", error: { message: expect.stringContaining("421") } }],
+    countsAsAttempt: false,
+  });
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 0]);
+  hold.open();
+  expect((await Promise.all(taken)).map(({ parts }) => parts[0]?.kind)).toEqual(["sent", "sent"]);
+  const two = await Promise.all([1, 2].map(() => channel.send(outgoingEmail(), NEVER)));
+  expect(two.map(({ parts }) => parts[0]?.kind)).toEqual(["sent", "sent"]);
+  expect([server.connections(), channel.freeSlots()]).toEqual([3, 2]);
+  most = 100;
+  for (const slots of [3, 4, 4]) {
+    await clock.advance(30_000);
+    expect(channel.freeSlots()).toBe(slots);
+  }
+});
+
+test("a relay that answers 421 and serves no other connection is down", async () => {
+  let isAway = false;
+  const server = await raw((verb) =>
+    isAway && verb === "GREETING" ? { lastWords: "421 4.3.2 shutting down" } : isAway ? "drop" : undefined,
+  );
+  const { channel, became, clock } = await upRelay(server.port, { max_connections: 4 });
+  isAway = true;
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("deferred");
+  await became("down");
+  isAway = false;
+  await clock.advance(1_000);
+  await became("up");
+  expect(channel.freeSlots()).toBe(4);
+});
+
 test("a connection the server closed while it was idle costs the next message nothing", async () => {
   const server = await fake();
   const { channel } = await upRelay(server.port);

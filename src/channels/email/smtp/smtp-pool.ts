@@ -1,14 +1,19 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
+import { createConnectionLimit } from "./connection-limit.ts";
 import { openCut } from "./cut.ts";
 import type { Line } from "./hand-over.ts";
 import { createHostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
 import { createSlots } from "./slots.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
-import { type OpenedSession, openSmtpSession } from "./smtp-session.ts";
+import { isServiceClosing } from "./smtp-replies.ts";
+import { openSmtpSession, type SmtpSession } from "./smtp-session.ts";
 
-/** Connections to one host (a fault is the host's, and begins a pause): opened when needed, used again, and none asked for while the host is down. */
+/**
+ * Connections to one host, opened when needed and used again. A fault is the host's and begins a pause, in which none is
+ * asked for; a 421 to one more than it serves only makes them fewer for a while.
+ */
 export interface SmtpPool extends Line {
   readonly start: () => void;
   readonly status: () => ChannelStatus;
@@ -30,8 +35,16 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
   const idle = createIdleSessions(deps.clock, settings.idleTimeoutMs);
   const stopping = new AbortController();
   const slots = createSlots();
-  const { health, connectNew } = openHost(settings, deps, { idle, stopping: stopping.signal });
-  const freeSlots = () => (health.isUp() ? Math.max(0, settings.maxConnections - slots.taken()) : 0);
+  const loans = createLoans();
+  const limit = createConnectionLimit(deps.clock, { most: settings.maxConnections, onRaise: deps.onSlots });
+  const health = openHost(settings, deps, { idle, stopping: stopping.signal, onUp: limit.lift });
+  const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - slots.taken()) : 0);
+  const heedFault = (fault: MessageError) => {
+    const served = loans.open() + idle.count();
+    // RFC 5321 §3.8: one connection too many is no outage, and the others go on.
+    if (served > 0 && isServiceClosing(fault.message)) limit.lower(served);
+    else health.markDown(fault);
+  };
 
   return {
     start: health.start,
@@ -41,11 +54,15 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     withSlot: (work) => (freeSlots() > 0 ? slots.hold(work).finally(deps.onSlots) : undefined),
     async connect({ isFresh, cut }) {
       const waiting = isFresh ? undefined : idle.take();
-      if (waiting) return { session: waiting, isReused: true };
-      const opened = await connectNew(cut);
-      return "fault" in opened ? opened : { ...opened, isReused: false };
+      if (waiting) return loans.lend(waiting, true);
+      const opened = await openSmtpSession(settings, deps.clock, cut);
+      if ("session" in opened) return loans.lend(opened.session, false);
+      // Being called off says nothing about the host.
+      if (!cut.aborted) heedFault(opened.fault);
+      return opened;
     },
     giveBack(session) {
+      loans.end(session);
       if (!session.isOpen()) return;
       const isSpent = session.messages() >= settings.maxMessagesPerConnection;
       if (isSpent || health.status().state === "down") void session.quit();
@@ -54,6 +71,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     markDown: health.markDown,
     async stop() {
       health.stop();
+      limit.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([slots.allFree(), idle.quitAll()]);
       // Those that the last messages gave back.
@@ -67,21 +85,28 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
 const DRAIN_LIMIT_MS = 10_000;
 const STOPPED = "the service stopped";
 
-/** The host's health, judged by every new connection to it; what a probe opens is kept for the first message. */
+/** The connections that carry a message. */
+function createLoans() {
+  const lent = new Set<SmtpSession>();
+  return {
+    lend(session: SmtpSession, isReused: boolean) {
+      lent.add(session);
+      return { session, isReused };
+    },
+    end: (session: SmtpSession) => void lent.delete(session),
+    open: () => [...lent].filter((session) => session.isOpen()).length,
+  };
+}
+
+/** The host's health; what a probe opens is kept for the first message. */
 function openHost(
   settings: SmtpSettings,
   deps: PoolDeps,
-  { idle, stopping }: { idle: IdleSessions; stopping: AbortSignal },
+  { idle, stopping, onUp }: { idle: IdleSessions; stopping: AbortSignal; onUp: () => void },
 ) {
   const { clock, random, onStatus, onSlots } = deps;
   const health = createHostHealth({ clock, random, onStatus, probe: () => void probe() });
 
-  const connectNew = async (cut: AbortSignal): Promise<OpenedSession> => {
-    const opened = await openSmtpSession(settings, clock, cut);
-    // Being called off says nothing about the host.
-    if ("fault" in opened && !cut.aborted) health.markDown(opened.fault);
-    return opened;
-  };
   const probe = async () => {
     const cut = openCut(clock, settings.sendTimeoutMs, [stopping]);
     const opened = await openSmtpSession(settings, clock, cut.signal);
@@ -90,7 +115,8 @@ function openHost(
     if (stopping.aborted) return void opened.session.quit();
     idle.put(opened.session);
     health.markUp();
+    onUp();
     onSlots();
   };
-  return { health, connectNew };
+  return health;
 }
