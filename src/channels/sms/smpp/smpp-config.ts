@@ -56,8 +56,8 @@ const STATUS_CLASSES = [
 /** `Connector.config` of kind `smpp`, as the admin API shows it. */
 export const smppConfigSchema = Type.Object({
   host: Type.String({ minLength: 1, maxLength: 253, description: "Name or address of the SMSC" }),
-  port: Type.Integer({ default: 2775, minimum: 1, maximum: 65_535 }),
-  system_id: Type.String({ minLength: 1, maxLength: 64 }),
+  port: Type.Integer({ default: 2775, minimum: 1, maximum: 65_535, description: "Port of the SMSC" }),
+  system_id: Type.String({ minLength: 1, maxLength: 64, description: "system_id in the bind" }),
   bind: choice(["transceiver", "transmitter_receiver"], {
     description: "One session for both directions, or one for each",
   }),
@@ -67,9 +67,9 @@ export const smppConfigSchema = Type.Object({
     maximum: 32,
     description: "Number of parallel sessions, or pairs of sessions",
   }),
-  system_type: Type.String({ default: "", maxLength: 12 }),
+  system_type: Type.String({ default: "", maxLength: 12, description: "system_type in the bind" }),
   address_range: Type.String({ default: "", maxLength: 40, description: "address_range in the bind" }),
-  tls: Type.Boolean({ default: false }),
+  tls: Type.Boolean({ default: false, description: "Connect with TLS" }),
   tls_verify: Type.Boolean({ default: true, description: "false: accept any certificate" }),
   tls_ca: Type.Optional(
     Type.String({ description: "PEM of the certificate authority, if it is not a public one" }),
@@ -96,8 +96,8 @@ export const smppConfigSchema = Type.Object({
   source_addr: Type.Optional(Type.String({ maxLength: 20, description: "Sender of messages without one" })),
   source_ton: octet("Overrides the value that fits the sender"),
   source_npi: octet("Overrides the value that fits the sender"),
-  dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
-  dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
+  dest_ton: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "TON of recipients' numbers" }),
+  dest_npi: Type.Integer({ default: 1, minimum: 0, maximum: 255, description: "NPI of recipients' numbers" }),
   dest_plus: Type.Boolean({ default: false, description: "Sends numbers with a leading +" }),
   concat: choice(["udh8", "udh16", "sar", "payload"], {
     description:
@@ -127,7 +127,12 @@ export const smppConfigSchema = Type.Object({
     default: false,
     description: "Query the SMSC about messages whose receipt does not arrive",
   }),
-  registered_delivery: Type.Integer({ default: 1, minimum: 0, maximum: 255 }),
+  registered_delivery: Type.Integer({
+    default: 1,
+    minimum: 0,
+    maximum: 255,
+    description: "registered_delivery of each submit_sm; 1 requests all final receipts",
+  }),
   validity_period: Type.Boolean({
     default: true,
     description: "Tells the SMSC how long the message is valid",
