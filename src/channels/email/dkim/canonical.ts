@@ -1,9 +1,9 @@
-/** The relaxed canonical forms of RFC 6376 §3.4. Octets are written as latin1 characters, one each. Pure. */
+/** The relaxed canonical forms of RFC 6376 §3.4, over text with a character for each octet (latin1). Pure. */
 
-/** A header field as it stands in the message, folds and all, without its last line end. */
+/** A header field as it is in the message, folds included, without its last line end. */
 export type HeaderField = string;
 
-/** Name in lower case, the value on one line, with single blanks (§3.4.2); without a line end. */
+/** The name in lower case and the value on one line with single blanks (§3.4.2); without a line end. */
 function relaxedField(field: HeaderField): string {
   const colon = field.indexOf(":");
   const value = field
@@ -24,8 +24,8 @@ export function fieldsOf(header: string): readonly HeaderField[] {
 }
 
 /**
- * What a signature is made over (§3.7): the named fields, a name that stands twice taking the next one from below
- * (§5.4.2) and nothing once there is none, and last the signature's own field, whose `b=` is empty.
+ * The header text that is signed (§3.7): the named fields, then the signature's own field with an empty `b=`. Where a name
+ * is given more than once, it takes the fields of that name from the last one up, and then nothing (§5.4.2).
  */
 export function signedText(
   fields: readonly HeaderField[],
@@ -38,7 +38,7 @@ export function signedText(
   return [...signed, signature].map(relaxedField).join("\r\n");
 }
 
-/** Takes a body whole lines at a time and gives its relaxed form (§3.4.4): no blanks at line ends, no empty lines at the end. */
+/** Gives the relaxed form (§3.4.4) of a body, taken some whole lines at a time: no blanks at line ends, no empty lines at the end. */
 export function createRelaxedBody(): { readonly take: (lines: string) => string } {
   let emptyLines = 0;
   return {
@@ -51,14 +51,14 @@ export function createRelaxedBody(): { readonly take: (lines: string) => string 
         emptyLines += ends;
         return "";
       }
-      // The first of the line ends closes a line that has something in it; the others may be the body's last.
+      // The first line end closes the last line with text; the others are empty lines, perhaps the last of the body.
       emptyLines = ends - 1;
       return `${"\r\n".repeat(wasPending)}${kept}\r\n`;
     },
   };
 }
 
-/** Where the line ends at the end begin. A regular expression would take the square of a long run of them. */
+/** Where the line ends at the end of the text begin. A regular expression would take quadratic time for many of them. */
 function endOfText(text: string): number {
   let end = text.length;
   while (text.endsWith("\r\n", end)) end -= 2;

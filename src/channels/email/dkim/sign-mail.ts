@@ -7,13 +7,13 @@ import { createRelaxedBody, fieldsOf, type HeaderField, nameOf, signedText } fro
 export interface DkimKey {
   readonly domain: string;
   readonly selector: string;
-  /** RSA or Ed25519; a text is PEM. */
+  /** RSA or Ed25519; a string is PEM. */
   readonly privateKey: KeyObject | string;
 }
 
 /**
- * Puts a DKIM-Signature (RFC 6376, relaxed/relaxed; Ed25519: RFC 8463) for each key before the message, whose lines
- * end in CRLF. `undefined` if any of the keys does not sign. The same message and keys give the same octets.
+ * The message (with CRLF line ends), preceded by a DKIM-Signature for each key (RFC 6376, relaxed/relaxed; for Ed25519
+ * RFC 8463). `undefined` if any key cannot sign. The same message and keys give the same octets.
  */
 export async function signMail(raw: Buffer, keys: readonly DkimKey[]): Promise<Buffer | undefined> {
   const end = raw.indexOf("\r\n\r\n");
@@ -23,7 +23,7 @@ export async function signMail(raw: Buffer, keys: readonly DkimKey[]): Promise<B
     const signatures = await Promise.all(keys.map((key) => signatureField(key, fields, bodyHash)));
     return Buffer.concat([...signatures.map((field) => Buffer.from(`${field}\r\n`, "latin1")), raw]);
   } catch {
-    // A key that cannot be read, or is of another kind: the caller does not send such a message.
+    // A key that cannot be read, or of another kind: the caller does not send such a message.
     return undefined;
   }
 }
@@ -34,9 +34,10 @@ async function hashBody(body: Buffer): Promise<string> {
   let rest = "";
   for await (const piece of octetPieces(body)) {
     const text = rest + piece.toString("latin1");
-    const cut = text.lastIndexOf("\r\n") + 2;
-    hash.update(relaxed.take(cut > 1 ? text.slice(0, cut) : ""), "latin1");
-    rest = cut > 1 ? text.slice(cut) : text;
+    const lastLineEnd = text.lastIndexOf("\r\n");
+    const linesEnd = lastLineEnd === -1 ? 0 : lastLineEnd + 2;
+    hash.update(relaxed.take(text.slice(0, linesEnd)), "latin1");
+    rest = text.slice(linesEnd);
   }
   if (rest !== "") hash.update(relaxed.take(`${rest}\r\n`), "latin1");
   return hash.digest("base64");
@@ -65,21 +66,21 @@ async function signatureField(
   return unsigned + (signature.toString("base64").match(/.{1,70}/g) ?? []).join("\r\n  ");
 }
 
-/** On the thread pool: an RSA signature takes the loop a millisecond. */
-const signAside = promisify<string | null, Buffer, KeyObject, Buffer>(sign);
+/** On the thread pool: an RSA signature would hold up the event loop for a millisecond. */
+const signOnPool = promisify<string | null, Buffer, KeyObject, Buffer>(sign);
 
 const ALGORITHMS: Readonly<
   Record<string, { readonly name: string; readonly sign: (text: Buffer, key: KeyObject) => Promise<Buffer> }>
 > = {
-  rsa: { name: "rsa-sha256", sign: (text, key) => signAside("sha256", text, key) },
+  rsa: { name: "rsa-sha256", sign: (text, key) => signOnPool("sha256", text, key) },
   // RFC 8463 §3: what is signed is the hash, by plain Ed25519.
   ed25519: {
     name: "ed25519-sha256",
-    sign: (text, key) => signAside(null, createHash("sha256").update(text).digest(), key),
+    sign: (text, key) => signOnPool(null, createHash("sha256").update(text).digest(), key),
   },
 };
 
-/** Every instance, and of those that nobody may add once more than there are (RFC 6376 §8.15). */
+/** Each field as often as it occurs; fields that nobody may add, once more than that (RFC 6376 §8.15). */
 function namesToSign(fields: readonly HeaderField[]): readonly string[] {
   const present = fields.map(nameOf);
   return SIGNED_FIELDS.flatMap((name) => {
@@ -104,7 +105,7 @@ function foldNames(names: readonly string[]): readonly string[] {
   return [...lines, line];
 }
 
-/** A second one of these would be shown in place of the one that was signed. */
+/** Fields that occur once. A second one could be shown in place of the one that was signed. */
 const ONLY_ONCE: ReadonlySet<string> = new Set([
   "From",
   "Reply-To",
@@ -118,7 +119,7 @@ const ONLY_ONCE: ReadonlySet<string> = new Set([
   "Content-Transfer-Encoding",
 ]);
 
-/** One-click unsubscribing counts only with both of its fields signed (RFC 8058 §4). */
+/** Both fields of one-click unsubscribing must be signed (RFC 8058 §4). */
 const SIGNED_FIELDS: readonly string[] = [
   ...ONLY_ONCE,
   "Sender",

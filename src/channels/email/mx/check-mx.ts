@@ -12,13 +12,13 @@ import { createMtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";
 
-/** Asked where the operator names none: who reaches its hosts has a way out on port 25. */
+/** Used where the operator names no domain. Who reaches its mail hosts can connect to port 25. */
 const DEFAULT_DOMAIN = "gmail.com";
 
-/** With the 2 s that a goodbye may take, within the 15 s of `ConnectorKind.check`. */
+/** Together with the 2 s that QUIT may take, within the 15 s of `ConnectorKind.check`. */
 const CHECK_LIMIT_MS = 12_000;
 
-/** So many addresses are tried. */
+/** Addresses that are tried. */
 const MAX_TRIES = 4;
 
 export interface Checked {
@@ -26,7 +26,7 @@ export interface Checked {
   readonly detail: string;
 }
 
-/** Goes the way of a message to the domain as far as EHLO and STARTTLS, and says goodbye; tells what it found. */
+/** Does what delivering to the domain does, up to EHLO and STARTTLS; then quits, and tells what it found. */
 export async function checkMx(connector: Connector, clock: Clock, reach?: CheckReach): Promise<Checked> {
   if (!reach) return { ok: false, detail: "the check was given no way into the network" };
   const settings = toMxSettings(connector);
@@ -80,7 +80,7 @@ async function policyOf({ settings, domain, reach, clock, cut }: Check): Promise
   return policies.policyOf(domain, cut);
 }
 
-/** In order of preference; those that a policy forbids are not asked. */
+/** In order of preference, without the hosts that the policy forbids. */
 function targetsOf(hosts: readonly MailHost[], policy: MailPolicy | undefined): readonly HostAddress[] {
   const mustProve = policy?.mode === "enforce";
   return hosts

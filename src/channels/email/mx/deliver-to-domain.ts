@@ -28,17 +28,17 @@ export interface MxParts {
 }
 
 export interface Delivered {
-  /** By address: every one of the envelopes has its outcome. */
+  /** The outcome of every address of the envelopes. */
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
-  /** False where we held ourselves back, and nobody was asked. */
+  /** False where our own limits held it back, and no host was asked. */
   readonly countsAsAttempt: boolean;
   readonly isSecure?: boolean;
 }
 
-/** So many connections are tried for one message to one domain. */
+/** Connections tried for one message to one domain. */
 const MAX_TRIES = 8;
 
-/** Hands a message to a domain (A-labels), at the first of its hosts that takes it. Never rejects but for a bug. */
+/** Hands a message to the first host of a domain (in A-labels) that takes it. Rejects only for a bug. */
 export async function deliverToDomain(
   parts: MxParts,
   domain: string,
@@ -78,7 +78,7 @@ interface Choice {
   readonly policy: MailPolicy | undefined;
 }
 
-/** By preference, those of one preference in random order (RFC 5321 §5.1); what did not answer lately comes last. */
+/** In order of preference, hosts of equal preference at random (RFC 5321 §5.1); addresses that failed lately come last. */
 function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly HostAddress[] {
   const mustProve = policy?.mode === "enforce";
   const allowed = hosts.filter(({ name }) => !policy || policy.mode === "none" || allowsHost(policy, name));
@@ -87,7 +87,9 @@ function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly 
   const targets = shuffled(mustProve ? allowed : hosts, parts.random).flatMap(({ name, addresses }) =>
     addresses.map((address) => ({ name, address, mustProve })),
   );
-  return targets.toSorted((a, b) => Number(parts.sessions.isShy(a)) - Number(parts.sessions.isShy(b)));
+  return targets.toSorted(
+    (a, b) => Number(parts.sessions.hasFailed(a)) - Number(parts.sessions.hasFailed(b)),
+  );
 }
 
 function shuffled(hosts: readonly MailHost[], random: Random): readonly MailHost[] {
@@ -126,13 +128,13 @@ async function tryTargets(
   return { outcomes, countsAsAttempt: wasAsked, ...(isSecure !== undefined && { isSecure }) };
 }
 
-/** The recipient's own host has it: that is delivery, and nobody will say more unless it bounces. */
+/** The recipient's own host has taken it: that is delivery. Nothing more will be heard, unless it bounces. */
 function asDelivered(outcome: PartOutcome): PartOutcome {
   if (outcome.kind !== "sent") return outcome;
   return { kind: "sent", providerMessageIds: outcome.providerMessageIds, delivered: true };
 }
 
-/** RFC 3463: what the host's own mail server would have said of itself. */
+/** The enhanced status code (RFC 3463) of a host that could not be spoken to. */
 function faultOf(fault: MessageError): MessageError {
   if (fault.code === CALLED_OFF.code) return fault;
   return { code: fault.code === "smtp.tls" ? "4.7.5" : "4.4.1", message: fault.message };

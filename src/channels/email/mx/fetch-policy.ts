@@ -5,21 +5,21 @@ import { openCut } from "../smtp/cut.ts";
 export interface PolicyPlace {
   /** `mta-sts.` and the domain. */
   readonly host: string;
-  /** One that may be connected to. */
+  /** An address of it that may be connected to. */
   readonly address: string;
   readonly port: number;
   /** PEM; absent: the system's. */
   readonly ca?: string;
 }
 
-/** RFC 8461 §3.3 wants at least so much read, and no more than a minute waited. */
+/** RFC 8461 §3.3 wants at least this much read, and no more than a minute waited. */
 const MAX_OCTETS = 65_536;
 const TIME_LIMIT_MS = 15_000;
 
-/** Interim answers (RFC 9110 §15.2) that are listened to. */
+/** Interim answers (RFC 9110 §15.2) that are accepted. */
 const MAX_INTERIM = 10;
 
-/** The text of a domain's policy file; `undefined` where it cannot be had under a valid certificate, with no redirect. */
+/** The text of a domain's policy file; `undefined` if there is no 200 under a valid certificate. Redirects are not followed. */
 export async function fetchPolicy(
   place: PolicyPlace,
   clock: Clock,

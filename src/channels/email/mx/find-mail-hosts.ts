@@ -8,7 +8,7 @@ export interface MailHost {
   readonly name: string;
   /** Lower comes first. */
   readonly priority: number;
-  /** All of them may be connected to; at least one, in the order to try. */
+  /** At least one, in the order to try; none is in a forbidden range. */
   readonly addresses: readonly string[];
 }
 
@@ -25,16 +25,16 @@ export interface HostFinder {
   readonly family: MxSettings["family"];
 }
 
-/** More hosts and addresses than these are not looked at: a stranger's zone decides how many there are. */
+/** Hosts, and addresses of each, that are used: strangers decide how many their zones have. */
 const MAX_HOSTS = 10;
 const MAX_ADDRESSES = 4;
 
-/** The hosts of a domain in A-labels, as RFC 5321 §5.1 says: MX records, else the domain's own addresses. Never rejects. */
+/** The mail hosts of a domain (in A-labels) by RFC 5321 §5.1: its MX records, else its own addresses. Never rejects. */
 export async function findMailHosts(domain: string, finder: HostFinder): Promise<MailHosts> {
   const records = await mxRecords(domain, finder);
   if ("error" in records) return { kind: "later", ...records };
   const named = records.filter(({ exchange }) => exchange !== "");
-  // RFC 7505: one record that names nobody.
+  // A null MX: one record with an empty name (RFC 7505).
   if (named.length === 0 && records.length > 0) return { kind: "never", error: NULL_MX };
   const isImplicit = named.length === 0;
   const wanted = isImplicit ? [{ exchange: domain, priority: 0 }] : byPriority(named).slice(0, MAX_HOSTS);
@@ -85,7 +85,7 @@ async function locate(
   const addresses = [v4, v6].flatMap((answer) => ("error" in answer ? [] : answer));
   for (const address of addresses) {
     const range = rules.blockedBy(address);
-    // One is enough: a name that also leads inside is an attack or a mistake.
+    // One forbidden address is enough: a name that leads into our network is an attack or a mistake.
     if (range !== undefined) return { error: blocked(range) };
   }
   if (addresses.length > 0) return { name, priority, addresses: addresses.slice(0, MAX_ADDRESSES) };

@@ -1,35 +1,35 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
 import type { Limits } from "./mx-config.ts";
 
-/** Keeps each of many destinations to so many at a time and so many a second. */
+/** Keeps each of many destinations to a number at a time, and to a rate. */
 export interface Gates {
-  /** Waits for a turn, for 10 s at the most. Whoever is let in calls `leave` once. */
+  /** Waits for a turn, at most 10 s. Whoever is let in has to call `leave`, once. */
   readonly enter: (destination: string, cut: AbortSignal) => Promise<Entry>;
 }
 
 export type Entry =
   | { readonly kind: "in"; readonly leave: () => void }
-  /** It would take too long: come back after so many milliseconds. */
+  /** It would take too long. */
   | { readonly kind: "full"; readonly retryAfterMs: number };
 
-/** Longest wait in line: a message that waits here keeps others of other destinations from being claimed. */
+/** Longest wait in line. Meanwhile the message holds a slot that one to another destination could have. */
 const PATIENCE_MS = 10_000;
 const COME_BACK_MS = 15_000;
 
-/** So many stand in line for each that is let in; the rest are sent away. */
+/** How many may wait in line for each place; more are sent away. */
 const WAITING_PER_PLACE = 2;
 
 interface Gate {
   inside: number;
   readonly line: (() => void)[];
-  /** Monotonic; the earliest time of the next start. */
+  /** Earliest time of the next start, on the monotonic clock. */
   nextMs: number;
 }
 
 export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates {
   const gates = new Map<string, Gate>();
 
-  const tidy = (destination: string, gate: Gate) => {
+  const removeIdle = (destination: string, gate: Gate) => {
     const isIdle = gate.inside === 0 && gate.line.length === 0 && gate.nextMs <= clock.monotonicMs();
     if (isIdle) gates.delete(destination);
   };
@@ -38,12 +38,12 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
     // The place is handed on: were it free until the next one wakes up, somebody else could take it as well.
     if (next) return next();
     gate.inside--;
-    tidy(destination, gate);
+    removeIdle(destination, gate);
   };
   const open = (destination: string): Gate => {
     const known = gates.get(destination);
     if (known) return known;
-    sweep(gates, tidy);
+    sweep(gates, removeIdle);
     const made: Gate = { inside: 0, line: [], nextMs: 0 };
     gates.set(destination, made);
     return made;
@@ -70,7 +70,7 @@ function paceMs({ nextMs }: Gate, clock: Clock, perSecond: number | undefined): 
   return perSecond === undefined ? 0 : Math.max(0, nextMs - clock.monotonicMs());
 }
 
-/** True when it is one's turn; false when patience is over, or the cut came. */
+/** True when it is the caller's turn; false after `PATIENCE_MS`, or on abort. */
 function standInLine({ line }: Gate, clock: Clock, cut: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (isTurn: boolean) => {
@@ -89,10 +89,10 @@ function standInLine({ line }: Gate, clock: Clock, cut: AbortSignal): Promise<bo
   });
 }
 
-const MANY = 10_000;
+const SWEEP_FROM = 10_000;
 
-/** Paced destinations outlive their last message by a moment: with many of them, the idle ones go. */
-function sweep(gates: Map<string, Gate>, tidy: (destination: string, gate: Gate) => void): void {
-  if (gates.size < MANY) return;
-  for (const [destination, gate] of gates) tidy(destination, gate);
+/** A gate with a rate is kept for a moment after its last message. When there are many, the idle ones are removed. */
+function sweep(gates: Map<string, Gate>, removeIdle: (destination: string, gate: Gate) => void): void {
+  if (gates.size < SWEEP_FROM) return;
+  for (const [destination, gate] of gates) removeIdle(destination, gate);
 }

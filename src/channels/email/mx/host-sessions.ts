@@ -4,29 +4,31 @@ import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts"
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import type { MxSettings } from "./mx-config.ts";
 
-/** One address of a mail host, and what its connections owe it. */
+/** One address of a mail host, and whether its certificate has to prove the host's name. */
 export interface HostAddress {
   readonly name: string;
   readonly address: string;
-  /** The certificate must prove the name (MTA-STS); otherwise TLS is used where it is offered. */
+  /** True: by MTA-STS the certificate must be valid for the name. False: TLS is used where it is offered. */
   readonly mustProve: boolean;
 }
 
-/** Connections to many hosts, used again while they are young. */
+/** Connections to many hosts, reused while they are idle for a short time. */
 export interface HostSessions {
   readonly lineTo: (host: HostAddress) => Line;
-  /** It did not answer lately: others are to be asked first. */
-  readonly isShy: (host: HostAddress) => boolean;
+  /** It could not be connected to lately: others should be tried first. */
+  readonly hasFailed: (host: HostAddress) => boolean;
   readonly quitAll: () => Promise<void>;
 }
 
-/** A host that could not be connected to is asked last for so long. */
-const SHY_MS = 60_000;
+/** How long an address that could not be connected to is tried last. */
+const TRIED_LAST_MS = 60_000;
+
+/** Hosts, and failed addresses, that are remembered before some are dropped. */
 const MANY = 5_000;
 
 export function createHostSessions(settings: MxSettings, clock: Clock): HostSessions {
   const lines = new Map<string, IdleSessions>();
-  const shyUntil = new Map<string, number>();
+  const triedLastUntil = new Map<string, number>();
 
   const idleOf = (key: string): IdleSessions => {
     const known = lines.get(key);
@@ -38,8 +40,8 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
   };
   const idleCount = () => [...lines.values()].reduce((sum, idle) => sum + idle.count(), 0);
   const noteFault = (address: string) => {
-    if (shyUntil.size >= MANY) shyUntil.clear();
-    shyUntil.set(address, clock.monotonicMs() + SHY_MS);
+    if (triedLastUntil.size >= MANY) triedLastUntil.clear();
+    triedLastUntil.set(address, clock.monotonicMs() + TRIED_LAST_MS);
   };
 
   return {
@@ -50,7 +52,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
           const waiting = isFresh ? undefined : idle.take();
           if (waiting) return { session: waiting, isReused: true };
           const opened = await openSmtpSession(sessionSettings(settings, host), clock, cut);
-          if (!("fault" in opened)) shyUntil.delete(host.address);
+          if (!("fault" in opened)) triedLastUntil.delete(host.address);
           else if (!cut.aborted) noteFault(host.address);
           return "fault" in opened ? opened : { ...opened, isReused: false };
         },
@@ -62,7 +64,7 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
         },
       };
     },
-    isShy: ({ address }) => (shyUntil.get(address) ?? 0) > clock.monotonicMs(),
+    hasFailed: ({ address }) => (triedLastUntil.get(address) ?? 0) > clock.monotonicMs(),
     async quitAll() {
       await Promise.all([...lines.values()].map((idle) => idle.quitAll()));
     },

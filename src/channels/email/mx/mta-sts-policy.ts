@@ -1,11 +1,11 @@
-/** Reads what a domain says of its mail hosts and TLS (RFC 8461 §3). Pure. */
+/** Reads MTA-STS policies (RFC 8461 §3): which mail hosts a domain has, and whether they prove it by TLS. Pure. */
 import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 
 /** A year: RFC 8461 §3.2. */
 const LONGEST_AGE_S = 31_557_600;
 const MAX_PATTERNS = 100;
 
-/** `undefined` for a file that is no policy; unknown fields are passed over. */
+/** `undefined` for a file that is no valid policy. Unknown fields are ignored. */
 export function parseStsPolicy(text: string): MailPolicy | undefined {
   const fields = new Map<string, string[]>();
   for (const line of text.split(/\r?\n/)) {
@@ -29,7 +29,7 @@ export function allowsHost({ mx }: MailPolicy, host: string): boolean {
   return mx.some((pattern) => pattern === host || (pattern.startsWith("*.") && pattern.slice(2) === parent));
 }
 
-/** The id that TXT records name the current policy by; `undefined` where there is no policy, or no single one (§3.1). */
+/** The id of the current policy, by a domain's TXT records; `undefined` unless exactly one names a policy (§3.1). */
 export function stsIdOf(records: readonly string[]): string | undefined {
   const ours = records.filter((record) => /^v=STSv1\s*;/.test(record));
   return ours.length === 1 ? /;\s*id=([A-Za-z0-9]{1,32})\s*(;|$)/.exec(ours[0] ?? "")?.[1] : undefined;

@@ -5,9 +5,9 @@ import { fetchPolicy } from "./fetch-policy.ts";
 import { findMailHosts } from "./find-mail-hosts.ts";
 import { parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
 
-/** The policies of the domains that mail goes to, kept for as long as they hold, over restarts too. */
+/** The MTA-STS policies of domains that mail goes to, kept for as long as they hold, also over restarts. */
 export interface MtaSts {
-  /** `undefined`: the domain has none, or it could not be had. Never rejects. */
+  /** `undefined`: the domain has none, or it could not be fetched. Never rejects. */
   readonly policyOf: (domain: string, signal: AbortSignal) => Promise<MailPolicy | undefined>;
 }
 
@@ -17,11 +17,11 @@ export interface MtaStsDeps {
   readonly clock: Clock;
   readonly port: number;
   readonly ca?: string;
-  /** Absent: they are forgotten when the process ends. */
+  /** Keeps policies over restarts; absent: they are forgotten when the process ends. */
   readonly kept?: MailPolicies;
 }
 
-/** How often the DNS is asked whether the policy is a new one. */
+/** How often DNS is asked whether the policy has changed. */
 const ASKED_EVERY_MS = 5 * 60_000;
 const MAX_DOMAINS = 10_000;
 
@@ -59,7 +59,7 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
   };
 }
 
-/** A database that is away now is no reason to keep a message waiting: the policy is asked for as if it were new. */
+/** The stored policy. A message need not wait for a database that is away: then the policy is fetched as if it were new. */
 async function recall({ kept }: MtaStsDeps, domain: string): Promise<Kept | undefined> {
   const found = await kept?.find(domain).catch(() => undefined);
   return found && { askedAt: 0, id: found.policyId, policy: found, expiresAt: found.expiresAt };
@@ -85,18 +85,18 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/** A policy that was had once holds until its time is over, whatever becomes of its record or its file (RFC 8461 §5.1). */
+/** A policy once fetched holds until its max_age is over, whatever becomes of its record or its file (RFC 8461 §5.1). */
 async function ask(deps: MtaStsDeps, { domain, known, signal }: Question): Promise<Kept> {
   const askedAt = deps.clock.now();
   const unchanged: Kept = { expiresAt: 0, ...known, askedAt };
   const id = await publishedId(deps, domain);
   const isSame = id === undefined || (id === known?.id && askedAt < known.expiresAt);
   if (isSame) return unchanged;
-  const policy = await read(deps, domain, signal);
+  const policy = await fetchCurrent(deps, domain, signal);
   return policy ? { askedAt, id, policy, expiresAt: askedAt + policy.maxAgeMs } : unchanged;
 }
 
-/** No answer is no record: whoever can suppress it now could have suppressed it the first time. */
+/** No answer counts as no record: whoever can suppress the answer now could have suppressed the first one. */
 async function publishedId({ network }: MtaStsDeps, domain: string): Promise<string | undefined> {
   try {
     const records = await network.dns.resolveTxt(`_mta-sts.${domain}`);
@@ -106,7 +106,11 @@ async function publishedId({ network }: MtaStsDeps, domain: string): Promise<str
   }
 }
 
-async function read(deps: MtaStsDeps, domain: string, signal: AbortSignal): Promise<MailPolicy | undefined> {
+async function fetchCurrent(
+  deps: MtaStsDeps,
+  domain: string,
+  signal: AbortSignal,
+): Promise<MailPolicy | undefined> {
   const { network, port, ca, clock } = deps;
   const host = `mta-sts.${domain}`;
   const rules = network.addressRules(deps.allowedRanges);

@@ -18,7 +18,7 @@ import { createHostSessions } from "./host-sessions.ts";
 import { createMtaSts } from "./mta-sts.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";
 
-/** Takes every message to the mail hosts of its recipients' domains: their 250 is `delivered`. */
+/** Delivers every message to the mail hosts of its recipients' domains; their 250 makes it `delivered`. */
 export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toMxSettings(connector);
   const { network } = deps;
@@ -48,7 +48,7 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
     status: () => status,
     async send(message, signal) {
       if (message.channel !== "email")
-        return { parts: message.parts.map(() => WRONG), countsAsAttempt: true };
+        return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
       const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
@@ -68,10 +68,11 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
   };
 }
 
+/** When the channel stops: how long messages under way are waited for. */
 const DRAIN_LIMIT_MS = 10_000;
 const STOPPED = "the service stopped";
 
-const WRONG: PartOutcome = {
+const NOT_AN_EMAIL: PartOutcome = {
   kind: "rejected",
   error: { code: "mx.wrong_channel", message: "not an email" },
 };
@@ -113,7 +114,7 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
       countsAsAttempt: true,
     };
   } catch (fault) {
-    // A bug, ours or the composer's: tried again like a fault on the way.
+    // A bug, ours or the composer's. The message is tried again, as after a lost connection.
     const reason = toOneLine(String(fault));
     deps.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");
     const error = { code: "mx.fault", message: fault instanceof Error ? fault.name : "unknown" };
