@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
+import { type BodyBudget, createBodyBudget, type Holding } from "./body-budget.ts";
 import {
   payloadTooLarge,
   Refusal,
@@ -16,11 +17,11 @@ export interface BodyReader {
   /**
    * The text of a JSON body of at most `maxBytes`; of a large one, where it can be read aside, also what it says.
    * Refuses what is too large (before reading, where `Content-Length` says so), too slow, of another media type or
-   * encoding, or not UTF-8.
+   * encoding, or not UTF-8. `stranger`: the block of addresses of one who sends without a key.
    */
-  read(request: Request, maxBytes: number): Promise<string | JsonBody>;
+  read(request: Request, maxBytes: number, stranger?: string): Promise<string | JsonBody>;
   /** The text of a body of any media type. */
-  readAny(request: Request, maxBytes: number): Promise<string>;
+  readAny(request: Request, maxBytes: number, stranger?: string): Promise<string>;
 }
 
 type Octets = ArrayBuffer | Uint8Array;
@@ -28,31 +29,37 @@ type Octets = ArrayBuffer | Uint8Array;
 export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
   const judge: Judge<string | JsonBody> = (octets) =>
     aside && octets.byteLength >= LARGE_BODY ? readAside(aside, octets) : decode(octets);
-  let held = 0;
-  const readings = createReadings(clock, limits.bodyTimeoutMs, (octets) => {
-    held -= octets;
-  });
+  const budget = createBodyBudget(limits.maxBodyBytesInFlight);
+  const readings = createReadings(clock, limits.bodyTimeoutMs, budget.giveBack);
 
-  const readAs = <T>(request: Request, maxBytes: number, judgement: Judge<T>): Promise<T> => {
+  const begin = (request: Request, maxBytes: number, stranger: string | undefined): Begun => {
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) throw payloadTooLarge();
-    const reserved = length ?? (request.body ? maxBytes : 0);
-    if (held + reserved > limits.maxBodyBytesInFlight) throw serviceUnavailable();
-    held += reserved;
+    const asked = length ?? (request.body ? maxBytes : 0);
+    const reserved = stranger === undefined ? asked : Math.max(asked, STRANGERS_LEAST);
+    if (!budget.take(reserved, stranger)) throw serviceUnavailable();
     const octets = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-    return readings.add(octets, reserved, judgement);
+    return { octets, reserved, stranger };
   };
 
   return {
-    read(request, maxBytes) {
+    read(request, maxBytes, stranger) {
       if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readAs(request, maxBytes, judge);
+      return readings.add(begin(request, maxBytes, stranger), judge);
     },
-    readAny: (request, maxBytes) => readAs(request, maxBytes, decode),
+    readAny: (request, maxBytes, stranger) => readings.add(begin(request, maxBytes, stranger), decode),
   };
 }
+
+/** A body that is on its way, and its place in the budget. */
+interface Begun extends Holding {
+  readonly octets: Promise<Octets>;
+}
+
+/** A request takes its place as well: with this, strangers' do not take all the places that there are. */
+const STRANGERS_LEAST = 8 * 1024;
 
 /** What is made of a body's octets, at once unless it takes its time. */
 type Judge<T> = (octets: Octets) => T | Promise<T>;
@@ -106,22 +113,22 @@ const NOT_UTF8 = { body: "must be UTF-8" };
 interface Readings {
   /**
    * What `judge` makes of the octets once they are there, or a refusal when they take too long; what they still do then is of no
-   * interest. `reserved` are given back at the end of it all.
+   * interest. The place is given back at the end of it all.
    */
-  add<T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>): Promise<T>;
+  add<T>(body: Begun, judge: Judge<T>): Promise<T>;
 }
 
 interface Reading {
   /** The tick it began in. */
   readonly since: number;
-  readonly reserved: number;
+  readonly body: Begun;
   readonly judge: Judge<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   octets?: Octets;
 }
 
-type GiveBack = (octets: number) => void;
+type GiveBack = BodyBudget["giveBack"];
 
 function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Readings {
   const waiting = createWaiting(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
@@ -134,22 +141,22 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Re
   };
   const refuse = (reading: Reading, refusal: Refusal) => {
     if (!waiting.remove(reading)) return;
-    giveBack(reading.reserved);
+    giveBack(reading.body);
     reading.reject(refusal);
   };
 
   return {
-    add: <T>(octets: Promise<Octets>, reserved: number, judge: Judge<T>) => {
+    add: <T>(body: Begun, judge: Judge<T>) => {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
       const reading: Reading = {
         since: waiting.ticks(),
-        reserved,
+        body,
         judge,
         resolve: resolve as Reading["resolve"],
         reject,
       };
       waiting.add(reading);
-      octets.then(
+      body.octets.then(
         (came) => arrive(reading, came),
         // What goes wrong while reading is the client's going away; nobody hears this answer.
         (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
@@ -204,16 +211,13 @@ function createStep(giveBack: GiveBack): (reading: Reading) => void {
   };
 }
 
-function judgeOne(
-  { judge, octets, reserved, resolve, reject }: Reading,
-  giveBack: (octets: number) => void,
-): void {
+function judgeOne({ judge, octets, body, resolve, reject }: Reading, giveBack: GiveBack): void {
   try {
     const value = octets && judge(octets);
-    if (value instanceof Promise) return void value.finally(() => giveBack(reserved)).then(resolve, reject);
+    if (value instanceof Promise) return void value.finally(() => giveBack(body)).then(resolve, reject);
     resolve(value);
   } catch (error) {
     reject(error);
   }
-  giveBack(reserved);
+  giveBack(body);
 }

@@ -3,7 +3,7 @@ import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { DEFAULT_LIMITS, type DoorDeps, type MessageAppDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
-import { clientAddress } from "./client-address.ts";
+import { addressBlock, clientAddress } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
@@ -94,13 +94,15 @@ function createBodyRunner({ clock, store, limits, readJsonAside }: DoorDeps): Bo
 
   return async (endpoint, request, call) => {
     let text = "";
+    const stranger = endpoint.auth === "none" ? addressBlock(call.clientAddress) : undefined;
     if (endpoint.rawBody) {
       const { method, url } = request;
-      call.raw = { method, url, text: await bodies.readAny(request, endpoint.rawBody.maxBytes) };
+      const { maxBytes } = endpoint.rawBody;
+      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, stranger) };
       return endpoint.handle(call);
     }
     try {
-      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0);
+      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, stranger);
       text = typeof body === "string" ? body : body.text;
       const parsed = typeof body === "string" ? parseJsonObject(body) : body.parsed;
       if ("problem" in parsed) throw validationFailed(parsed.problem);

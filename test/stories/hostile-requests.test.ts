@@ -4,6 +4,7 @@ import { sms } from "../acceptance/builders.ts";
 import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
 
 const PATH = "/v1/sms/messages";
+const PUSH_PATH = "/v1/push/register";
 const MIB = 1024 * 1024;
 
 interface Wire {
@@ -49,6 +50,15 @@ function head(api: RunningApi, lines: readonly string[] = []): string {
     "",
     "",
   ].join("\r\n");
+}
+
+function strangersHead(address: string, octets: number): string {
+  const lines = [
+    `X-Forwarded-For: ${address}`,
+    "Content-Type: application/json",
+    `Content-Length: ${octets}`,
+  ];
+  return [`POST ${PUSH_PATH} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 }
 
 /** The service still takes a good request, and nothing but it is in the queue. */
@@ -127,6 +137,45 @@ onEveryStore((start) => {
     await gone;
     while (api.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
     await expectUnharmed(api);
+  });
+
+  test("bodies of those who need no key leave room for callers who have one, and one address leaves room for others", async () => {
+    for (const addressOf of [(index: number) => `198.51.100.${index}`, () => "198.51.100.0"]) {
+      await using api = await start({
+        limits: { maxBodyBytesInFlight: 256 * 1024 },
+        deps: { isTrustedProxy: () => true },
+      });
+      // Ten of these are all that there is room for, and nobody sees their rest.
+      const slow = Array.from({ length: 14 }, async (_, index) => {
+        const wire = await dial(api);
+        wire.socket.write(strangersHead(addressOf(index), 26_214));
+        return wire;
+      });
+      const wires = await Promise.all(slow);
+      while (api.observed.length < 4) await new Promise((resolve) => setImmediate(resolve));
+      expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
+      await expectUnharmed(api);
+      const headers = { "X-Forwarded-For": "203.0.113.9" };
+      const isFromOne = addressOf(0) === addressOf(1);
+      if (isFromOne) expect((await api.post(PUSH_PATH, {}, { headers })).status).toBe(400);
+      for (const { socket } of wires) socket.destroy();
+    }
+  });
+
+  test("nor do they take all the places that there are, however short their bodies", async () => {
+    await using api = await start({
+      limits: { maxBodyBytesInFlight: 128 * 1024, maxInFlight: 10 },
+      deps: { isTrustedProxy: () => true },
+    });
+    const slow = Array.from({ length: 12 }, async (_, index) => {
+      const wire = await dial(api);
+      wire.socket.write(strangersHead(`198.51.100.${index}`, 10));
+      return wire;
+    });
+    const wires = await Promise.all(slow);
+    while (api.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    await expectUnharmed(api);
+    for (const { socket } of wires) socket.destroy();
   });
 
   test("a client that hangs up in mid-body leaves nothing behind", async () => {
