@@ -6,6 +6,7 @@ import { type Config, type Environment, readConfig, type ServeOptions } from "./
 import { welcome } from "./data-folder/first-start.ts";
 import { ListenFailure, listenProblem } from "./listen.ts";
 import { createLog } from "./log.ts";
+import { stopSignals } from "./stop-signals.ts";
 import { createSystemClock } from "./system-clock.ts";
 
 /** A stop that takes longer has something stuck in it. */
@@ -60,8 +61,7 @@ function whenSignalled(): Promise<void> {
       setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
       resolve();
     };
-    process.on("SIGTERM", onSignal);
-    process.on("SIGINT", onSignal);
+    for (const signal of stopSignals()) process.on(signal, onSignal);
   });
 }
 

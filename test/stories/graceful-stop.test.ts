@@ -201,6 +201,29 @@ onBothStores(
     );
 
     test(
+      "a terminal that is closed stops it as SIGTERM does, and under nohup does nothing",
+      async () => {
+        await using world = await openWorld(store);
+        const { smsc, live } = world;
+        smsc.dial.holdSubmits = true;
+        await live.send("+14155551305");
+        await smsc.until(() => smsc.submits.length === 1);
+        world.service.kill("SIGHUP");
+        await world.service.line(/"msg":"stopping"/);
+        smsc.release();
+        expect(await world.service.exited).toBe(0);
+        // As nohup(1) starts it.
+        await world.restart({ before: "trap '' HUP" });
+        world.service.kill("SIGHUP");
+        expect((await fetch(`${world.service.url}/healthz`)).status).toBe(200);
+        world.service.kill("SIGTERM");
+        expect(await world.service.exited).toBe(0);
+        expect(smsc.submits).toHaveLength(1);
+      },
+      LIMIT_MS,
+    );
+
+    test(
       "a second signal changes nothing",
       async () => {
         await using world = await openWorld(store);
