@@ -1,10 +1,7 @@
-const BEGINNING = /-----BEGIN /g;
-const BLOCKS =
-  /^-----BEGIN CERTIFICATE-----[ \t]*\r?\n([A-Za-z0-9+/=\s]+)^-----END CERTIFICATE-----[ \t]*$/gm;
-
 /**
- * The certificates of a text in PEM that holds nothing else but remarks, each within lines of its own; none where anything
- * is wrong with one. Of what is in them only the frame is looked at: a text that was cut, or lost a line, has none.
+ * The certificates in a PEM text, each as it is written there; empty if anything is wrong with one of them. Beside them the
+ * text may hold remarks, but no other PEM block, and nothing on the lines of a block. Only the outermost length of a
+ * certificate is checked, which finds texts that were cut off or have lost a line.
  */
 export function certificatesIn(pem: string): readonly string[] {
   const blocks = [...pem.replaceAll("\r\n", "\n").matchAll(BLOCKS)];
@@ -14,15 +11,23 @@ export function certificatesIn(pem: string): readonly string[] {
     : [];
 }
 
-/** One DER SEQUENCE (X.690 §8.9) that ends where it says, which a certificate is (RFC 5280 §4.1). */
+const BEGINNING = /-----BEGIN /g;
+const BLOCKS =
+  /^-----BEGIN CERTIFICATE-----[ \t]*\r?\n([A-Za-z0-9+/=\s]+)^-----END CERTIFICATE-----[ \t]*$/gm;
+
+const DER_SEQUENCE = 0x30;
+
+/** Whether it is a single DER SEQUENCE (X.690 §8.9) of the length that it states, as a certificate is (RFC 5280 §4.1). */
 function isSequence(base64: string): boolean {
   const octets = octetsOf(base64);
-  if (octets?.[0] !== 0x30) return false;
-  const first = octets[1] ?? 0;
-  if (first < 0x80) return octets.length === 2 + first;
+  if (!octets) return false;
+  const [tag, first = 0, ...rest] = octets;
+  if (tag !== DER_SEQUENCE) return false;
+  if (first < 0x80) return rest.length === first;
+  // The long form: the low bits tell how many octets the length has.
   const size = first & 0x7f;
-  const length = octets.slice(2, 2 + size).reduce((sum, octet) => sum * 256 + octet, 0);
-  return octets.length === 2 + size + length;
+  const length = rest.slice(0, size).reduce((sum, octet) => sum * 256 + octet, 0);
+  return rest.length === size + length;
 }
 
 function octetsOf(base64: string): readonly number[] | undefined {

@@ -1,6 +1,6 @@
 /**
- * Time as an argument. `cli` makes the real clock, tests hold one in their hands, and nothing else in the
- * program asks the machine what time it is.
+ * Time as an argument: `cli` makes the real clock, tests make clocks that they set, and nothing else asks the machine for
+ * the time.
  */
 export interface Clock {
   /** Wall clock, whole Unix milliseconds. For what is stored and shown. */
@@ -11,7 +11,7 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void;
 }
 
-/** Chance as an argument: a number in [0, 1), like `Math.random`. */
+/** Chance as an argument: gives a number in [0, 1), like `Math.random`. */
 export type Random = () => number;
 
 /** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */

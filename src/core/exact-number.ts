@@ -1,4 +1,4 @@
-/** False for a number that reading JSON may have rounded: beyond 2^53 neighbours have become one. */
+/** False for a number that parsing JSON may have rounded: beyond 2^53 neighbouring integers become the same. */
 export function isExactNumber(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }

@@ -1,17 +1,17 @@
 /**
- * What is wrong with a body, by field: dotted names (`from.email`, `to.3`), every problem at once, one sentence
- * per field. `parseBody` turns a body into a value or into these.
+ * Judges request bodies. `parseBody` turns a body into a value, or into all its problems at once: a sentence for each
+ * field, under dotted names (`from.email`, `to.3`).
  */
 import type { Static, TObject } from "typebox";
 import { Compile } from "typebox/schema";
 import { describeProblems } from "./schema-errors.ts";
 
-/** Field name to sentence: the `details` of a 400. */
+/** Sentences by field name: the `details` of a 400. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 export type Parsed<Value> = { readonly value: Value } | { readonly errors: FieldErrors };
 
-/** What is left of a body when its broken fields are taken out: a broken array entry is `undefined`, so that indexes hold. */
+/** A body without the fields that were refused. A refused entry of an array is `undefined`, so that the indexes of others hold. */
 export type Sound<T> = unknown extends T
   ? T
   : T extends string | number | boolean
@@ -26,10 +26,10 @@ export type Summary = (bad: number, total: number) => string;
 export interface BadEntry {
   readonly index: number;
   readonly total: number;
-  /** What is wrong, for example `to.3.email`. */
+  /** The field that is wrong, for example `to.3.email`. */
   readonly at: string;
   readonly reason: string;
-  /** Of the entries that are bad in this way; each way has its own sentence under the array's name. */
+  /** The sentence for entries that are bad in this way; absent: that of `summarise`. */
   readonly summary?: Summary;
 }
 
@@ -38,20 +38,20 @@ export interface ErrorCollector {
   add(field: string, reason: string): void;
   /** A problem of an entry of the array at `field`. */
   addEntry(field: string, entry: BadEntry): void;
-  /** Replaces the sentence under the array's name, for entries without one of their own. */
+  /** Sets the sentence under the array's name for entries without a `summary` of their own. */
   summarise(field: string, summary: Summary): void;
   has(field: string): boolean;
   isEmpty(): boolean;
   list(): FieldErrors;
 }
 
-/** More bad entries of one array than this are counted, not listed. */
+/** Bad entries of one array that are listed; more are only counted. */
 const MAX_LISTED_ENTRIES = 20;
 
 /**
- * Judges a body by its schema and then by `judge`, which sees the sound fields only and reports further problems
- * to `errors`; what it returns counts only if there are none. A field the schema refused is absent from `sound`,
- * so that nothing is reported twice. `null` in an optional field is absent. A good body costs one compiled check.
+ * Judges a body by its schema, and then by `judge`, which is given the fields that the schema accepts (`sound`), so that
+ * nothing is reported twice. It reports further problems to `errors`; the value that it returns counts only if there are
+ * no problems at all. `null` in an optional field is absent. A good body costs one compiled check.
  */
 export function parseBody<Schema extends TObject, Value>(
   schema: Schema,
@@ -66,7 +66,7 @@ export function parseBody<Schema extends TObject, Value>(
 
 export const NOT_AN_OBJECT: FieldErrors = { body: "must be a JSON object" };
 
-/** A body without the fields that the schema refuses, which `errors` are told of. */
+/** A body without the fields that the schema refuses, which are reported to `errors`. */
 export function soundPart<Schema extends TObject>(
   schema: Schema,
   body: Readonly<Record<string, unknown>>,
@@ -85,7 +85,7 @@ export function createErrors(): ErrorCollector {
   return new Problems();
 }
 
-/** A class, since every request has two: its methods are made once. What it holds is made when there is something to note. */
+/** A class, and maps that are made when first needed: every request has two of these, and most find no problem. */
 class Problems implements ErrorCollector {
   private fields: Map<string, string> | undefined;
   private arrays: Map<string, BadEntries> | undefined;
@@ -140,7 +140,7 @@ type Problem = readonly [at: string, reason: string];
 interface BadEntries {
   /** What is wrong with each, by its index. */
   readonly bad: Map<number, Problem[]>;
-  /** The bad ones by their own summary. */
+  /** Indexes of bad entries, by their `summary`. */
   readonly ways: Map<Summary | undefined, Set<number>>;
   readonly total: number;
 }
@@ -163,7 +163,7 @@ type Validator = { Check(value: unknown): boolean };
 
 const validators = new WeakMap<TObject, Validator>();
 
-/** Compiled on first use: about a millisecond a schema, once. */
+/** Compiled at first use, which takes about a millisecond for each schema. */
 function validatorOf(schema: TObject): Validator {
   const known = validators.get(schema);
   if (known) return known;

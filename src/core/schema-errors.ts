@@ -1,6 +1,6 @@
 /**
- * The slow half of checking a body: says in our words what a compiled schema only answers with `false`. It knows
- * the part of JSON Schema that the body schemas use, and lengths are code points, as JSON Schema has them.
+ * The slow half of checking a body: finds and words the problems of a body that a compiled schema has refused. It knows
+ * only the keywords of JSON Schema that our bodies use. Lengths are code points, as in JSON Schema.
  */
 import type { TSchema } from "typebox";
 import type { ErrorCollector } from "./field-errors.ts";
@@ -27,7 +27,7 @@ interface Place {
   readonly errors: ErrorCollector;
 }
 
-/** The keywords in use. */
+/** The keywords that body schemas use. */
 interface Schema {
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -48,7 +48,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** The sound part of a value; `undefined` when it was refused. */
+/** The value without what was refused in it; `undefined` if it was refused itself. */
 function soundValue(schema: Schema, value: unknown, place: Place): unknown {
   const branch = schema.anyOf ? schema.anyOf.find((one) => isOfType(one, value)) : schema;
   if (!branch || !isOfType(branch, value)) {
@@ -106,7 +106,7 @@ function reportMissing(schema: Schema, place: Place): void {
   }
 }
 
-/** An object of free names with values of one kind. */
+/** The members of an object whose names are free and whose values have one schema. */
 function soundMap(
   kind: Schema,
   value: Readonly<Record<string, unknown>>,
@@ -212,7 +212,7 @@ function expectation(schema: Schema): string {
   return schema.type === "integer" || schema.type === "object" ? `an ${schema.type}` : `a ${schema.type}`;
 }
 
-/** Names in a map come from outside and are echoed in the answer, which no half of a surrogate pair may get into. */
+/** A name that comes from the request and is shown in the answer: not too long, and no half of a surrogate pair. */
 function shortened(name: string): string {
   return (name.length > 64 ? `${name.slice(0, 64)}…` : name).toWellFormed();
 }

@@ -1,6 +1,4 @@
-/** Rules of text that bodies share. */
-
-/** Text every database and wire here can hold: no NUL, no half of a surrogate pair. */
+/** True for text that every database and protocol here can hold: no NUL, and no unpaired surrogate. */
 export function isStorable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }

@@ -1,7 +1,7 @@
 /**
- * Reads an ISO 8601 time: a real date, `T`, hours to seconds with 0 to 9 digits of a second, and `Z` or `±hh:mm`.
- * Returns Unix milliseconds (finer digits are cut off), or `undefined`. The runtime's own parser will not do: it
- * rolls 30 February over into March and takes a time without offset as local.
+ * Reads an ISO 8601 time: an existing date, `T`, hours to seconds with 0 to 9 decimals, and `Z` or `±hh:mm`. Returns Unix
+ * milliseconds (finer decimals are cut off), or `undefined`. The runtime's own parser will not do: it takes 30 February
+ * for a day in March, and a time without offset for local time.
  */
 export function parseTimestamp(text: string): number | undefined {
   const match = text.length <= MAX_LENGTH ? ISO_8601.exec(text) : null;

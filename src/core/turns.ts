@@ -1,15 +1,15 @@
 /**
- * The end of each turn of the event loop, in two steps: first what requests have brought is worked on, then what came of
- * that, and of everything else, is committed.
+ * Work at the end of each turn of the event loop, in two steps: in the first, the requests that have come are worked on;
+ * in the second, their writes, and all others of the turn, are committed.
  */
 export interface Turns {
-  /** Runs `run` in the first step of this turn's end. It does not throw. */
+  /** Runs `run` in the first step. It must not throw. */
   inStep(run: () => void): void;
-  /** Runs `run` in the second step; when asked for in that step itself, in the next turn's. It does not throw. */
+  /** Runs `run` in the second step; called in that step itself, in that of the next turn. It must not throw. */
   last(run: () => void): void;
 }
 
-/** `schedule`: like `setImmediate`, which runs what was given first first, with its promises' consequences. */
+/** `schedule`: like `setImmediate`, it runs functions in the order given, and settles the promises of one before the next. */
 export function createTurns(schedule: (run: () => void) => void): Turns {
   let first: (() => void)[] = [];
   let second: (() => void)[] = [];
@@ -27,7 +27,7 @@ export function createTurns(schedule: (run: () => void) => void): Turns {
     if (first.length > 0) expect();
     for (const run of all) run();
   };
-  // Both at once, so that the second is there already when the first has something to commit.
+  // Both are scheduled at once, so that the second step follows in the same turn.
   const expect = () => {
     if (isExpected) return;
     isExpected = true;
@@ -46,5 +46,5 @@ export function createTurns(schedule: (run: () => void) => void): Turns {
   };
 }
 
-/** Of this thread. */
+/** Those of this thread. */
 export const turns = createTurns(setImmediate);

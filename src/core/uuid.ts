@@ -4,15 +4,15 @@ import type { Clock } from "./clock.ts";
 export type RandomBytes = (count: number) => Uint8Array;
 
 /**
- * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that only ever ascend, as text and as octets, within one process:
- * 48 bits of Unix milliseconds, a 26-bit counter that starts at random in its lower half with every millisecond,
- * and 48 random bits. When the clock stands still or steps back the last time is kept and the counter goes on;
- * when the counter is used up, the time in the ids runs a millisecond ahead.
+ * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that always ascend within one process, as text and as octets: 48 bits of
+ * Unix milliseconds, a 26-bit counter, and 48 random bits. Each millisecond the counter starts at random in its lower
+ * half. If the clock stands still or steps back, the time of the last id is kept and the counter goes on; when the
+ * counter is used up, the time of the ids goes a millisecond ahead.
  */
 export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): () => string {
   const random = pooled(randomBytes);
   let timeMs = -1;
-  /** What only changes every 256 ids: `017f22e2-79b0-7cc3-98`. */
+  /** Everything before the last 8 bits of the counter, which changes only every 256 ids: `017f22e2-79b0-7cc3-98`. */
   let head = "";
   let counter = COUNTER_END;
 
@@ -31,7 +31,7 @@ export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): 
     if (now > timeMs) turnTo(now);
     else if (counter >= COUNTER_END) turnTo(timeMs + 1);
     else countOn();
-    // Three pieces: the engine joins so many in one step.
+    // Three pieces: the engine joins up to three in one step.
     return head + LAST_OCTET[counter & 0xff] + random();
   };
 }
@@ -46,7 +46,7 @@ export function isUuid(text: string): boolean {
   return text.length === 36 && UUID.test(text);
 }
 
-/** The lowest UUIDv7 of that millisecond: `id >= firstUuidAt(a) && id < firstUuidAt(b)` is made in [a, b). */
+/** The lowest UUIDv7 of that millisecond. An id was made in [a, b) if it is >= `firstUuidAt(a)` and < `firstUuidAt(b)`. */
 export function firstUuidAt(ms: number): string {
   return `${timePrefix(Math.max(0, Math.trunc(ms)))}-7000-8000-000000000000`;
 }
@@ -54,9 +54,9 @@ export function firstUuidAt(ms: number): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const COUNTER_END = 2 ** 26 - 1;
-/** A millisecond starts in the lower half. */
+/** The counter starts a millisecond at most here, at the end of its lower half. */
 const COUNTER_START = 2 ** 25 - 1;
-/** Of the counter, with the dash behind it. */
+/** The last 8 bits of the counter in hexadecimal, and the dash that follows. */
 const LAST_OCTET = Array.from({ length: 256 }, (_, octet) => `${octet.toString(16).padStart(2, "0")}-`);
 
 function timePrefix(ms: number): string {
@@ -73,7 +73,7 @@ function headOf(ms: number, counter: number): string {
 const POOL_OCTETS = 6 * 512;
 const DRAWN_DIGITS = 12;
 
-/** 48 random bits at a time, in hexadecimal, from a source that is cheap only in bulk. */
+/** Gives 48 random bits in hexadecimal. Random octets are cheap only in bulk, so they are fetched that way. */
 function pooled(randomBytes: RandomBytes): () => string {
   let pool = "";
   let next = 0;

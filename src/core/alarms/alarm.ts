@@ -1,4 +1,4 @@
-/** What somebody has to see to: when it is raised, and when it is over. Times are Unix milliseconds. */
+/** Alarms, which an operator has to act on: when one is raised, and when it is cleared. Times are Unix milliseconds. */
 
 export const ALARM_NAMES = [
   "connector_down",
@@ -9,14 +9,14 @@ export const ALARM_NAMES = [
 ] as const;
 export type AlarmName = (typeof ALARM_NAMES)[number];
 
-/** Something that is wrong at the moment. */
+/** Something that is wrong now. */
 export interface Condition {
   readonly name: AlarmName;
   /** The id of the connector, or the name of the queue. */
   readonly subject: string;
   /** In words for the operator; without secrets, numbers or addresses. */
   readonly reason: string;
-  /** How long it must have been so to be an alarm. */
+  /** How long it must last before an alarm is raised. */
   readonly raiseAfterMs: number;
 }
 
@@ -32,6 +32,7 @@ export interface AlarmChange {
   readonly at: number;
 }
 
+/** A condition that is wrong, or was until lately; an alarm once it is raised. */
 interface Trouble extends Condition {
   readonly since: number;
   readonly raisedAt?: number;
@@ -42,10 +43,10 @@ interface Trouble extends Condition {
 /** By name and subject. */
 export type Troubles = ReadonlyMap<string, Trouble>;
 
-/** What is right again must stay so for this long, so that what comes and goes is one alarm. */
+/** An alarm is cleared when all has been well for this long, so that what comes and goes is one alarm. */
 export const CLEAR_AFTER_MS = 30_000;
 
-/** What was known, with what is wrong now; and what that raises and clears. */
+/** Brings what was known up to date with what is wrong now, and tells which alarms that raises and clears. */
 export function judgeAlarms(
   before: Troubles,
   conditions: readonly Condition[],

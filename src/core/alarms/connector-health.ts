@@ -4,9 +4,9 @@ export type HealthProblem = "down" | "throttled" | "errors" | "slow_receipts";
 export interface ConnectorHealth {
   /** From 0 (down) to 1 (nothing is wrong). */
   readonly score: number;
-  /** What keeps it from 1; empty where that is nothing worth a word. */
+  /** What lowers the score noticeably. */
   readonly problems: readonly HealthProblem[];
 }
 
-/** Below it, a connector is passed over while another one of its route is healthier. */
+/** A connector with a lower score is passed over while another one of its route is healthier. */
 export const HEALTHY_SCORE = 0.5;

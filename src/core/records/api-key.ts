@@ -1,8 +1,8 @@
 import type { RandomBytes } from "../uuid.ts";
 
 /**
- * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum, by which a mistyped
- * key is told from a real one without a look into the database, and a leaked one is found by scanners.
+ * A new API key: `pr_live_`, 32 random base62 characters (190 bits) and a 6-character checksum. By the checksum a mistyped
+ * key is recognised without the database, and scanners recognise a leaked one.
  */
 export function makeApiKey(randomBytes: RandomBytes): string {
   const body = PREFIX + randomBase62(RANDOM_LENGTH, randomBytes);
@@ -13,7 +13,7 @@ export function isWellFormedApiKey(text: string): boolean {
   return text.length === KEY_LENGTH && KEY.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
 }
 
-/** The first 12 characters: all of a key that is ever shown again. */
+/** The first 12 characters, which are all of a key that is ever shown again. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, 12);
 }
@@ -24,7 +24,7 @@ const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const KEY = /^pr_live_[0-9A-Za-z]{38}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 in an octet; octets from there on are thrown away, or some characters were likelier. */
+/** The largest multiple of 62 in an octet. Octets from there on are dropped, or else some characters would be more likely. */
 const UNBIASED = 248;
 
 function randomBase62(length: number, randomBytes: RandomBytes): string {

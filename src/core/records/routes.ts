@@ -3,7 +3,7 @@ import type { SmsCategory } from "../sms/sms-category.ts";
 import { domainKey } from "../suppressions/address-key.ts";
 import type { Route } from "./accounts.ts";
 
-/** Queues of sandbox accounts, served by the simulator. */
+/** The queues of sandbox accounts, which the simulator serves. */
 export const SANDBOX_QUEUES = { sms: "sandbox:sms", email: "sandbox:email" } as const;
 
 /** What a route is chosen by. */
@@ -19,9 +19,9 @@ export interface Destination {
 }
 
 /**
- * The route of a destination, out of those all of whose conditions it meets: the account's own come before those of
- * all accounts; among these the longest `match` counts, then one that names the sender, then one that names the
- * category, then the oldest. `undefined`: none leads there.
+ * The most specific of the routes whose conditions a destination meets; `undefined` if there is none. A route of the
+ * account comes before one of all accounts, then the longest `match`, then one that names the sender, then one that names
+ * the category, then the oldest.
  */
 export function chooseRoute(routes: readonly Route[], to: Destination): Route | undefined {
   const asked = to.channel === "email" ? withKeys(to) : to;
@@ -33,14 +33,14 @@ export function chooseRoute(routes: readonly Route[], to: Destination): Route | 
 }
 
 /**
- * How `match` and `sender` are written where they are compared. Of email they are domains, each of which has one key;
- * routes that were made long ago may hold another spelling.
+ * The form of `match` and `sender` that is compared. For email they are domains, all spellings of which have one key;
+ * routes stored long ago may hold another spelling.
  */
 export function conditionKey(channel: ChannelName, condition: string): string {
   return channel === "email" ? domainKey(condition) : condition;
 }
 
-/** The same route, quick to compare: a domain's key is made once, and not for each recipient. */
+/** The same route with its domains as keys, so that these are not made anew for each recipient. */
 export function withConditionKeys(route: Route): Route {
   const { channel, match, sender } = route;
   if (channel !== "email") return route;
@@ -77,7 +77,7 @@ function isBetter(route: Route, than: Route): boolean {
 /** What makes a route more specific, most important first. */
 const SPECIFICITY: readonly ((route: Route) => number)[] = [
   (route) => (route.accountId === undefined ? 0 : 1),
-  // Of domains none is longer than another, however it is spelled.
+  // A domain is matched whole, so its length does not matter.
   ({ channel, match }) => (channel === "email" ? Math.sign(match.length) : match.length),
   (route) => (route.sender === undefined ? 0 : 1),
   (route) => (route.category === undefined ? 0 : 1),

@@ -1,15 +1,15 @@
-/** What a setting may be: each kind reads text, and says what it expects. */
+/** The kinds of settings. Each parses a text, and says what it expects. */
 
 export interface Setting<Value> {
   readonly default: Value;
-  /** `account`: for one account, or for the instance as the accounts' default. `instance`: only there. */
+  /** `account`: can be set for an account, and for the instance as the default of all accounts. `instance`: only there. */
   readonly scope: "instance" | "account";
   /** What a value may be, in words: `one of replay, strict`. */
   readonly expected: string;
   readonly description: string;
   /** Sealed at rest, and never shown. */
   readonly isSecret?: true;
-  /** `undefined` if the text is no value of the setting. */
+  /** The value that the text stands for; `undefined` if it is none. */
   parse(text: string): Value | undefined;
 }
 
@@ -70,7 +70,7 @@ export function words(byDefault: string, { description, scope = "account" }: Des
   };
 }
 
-/** A part of the day, the end not within. */
+/** A part of the day, without its end. */
 export function hours(byDefault: string, { description, scope = "account" }: Description): Setting<string> {
   return {
     default: byDefault,
