@@ -98,6 +98,16 @@ onBothStores(() => {
     expect(await live.suppressions()).toMatchObject([{ reason: "unsubscribe" }]);
   });
 
+  test("a mail to the address alone does, too, for as long as the message is kept", async () => {
+    const message = await sendToBoth();
+    const ann = mails().find(({ to }) => to === "ann@example.net");
+    const mail = "From: ann@example.net\r\nSubject: Stop\r\n\r\nNo more, please.\r\n";
+    expect(await live.back(ann?.mailto[0] ?? "", mail)).toStartWith("250");
+    expect(await live.suppressions()).toMatchObject([
+      { email: "ann@example.net", reason: "unsubscribe", source: message.id },
+    ]);
+  });
+
   test("a link still works when the message is long gone", async () => {
     const message = await sendToBoth();
     live.postrider.leap(30 * DAY_MS);

@@ -11,8 +11,8 @@ export interface ReturnPaths {
   address(of: PartRef & { readonly host: string }): string;
   /** The address to unsubscribe by mail: the same with `u-`. */
   unsubscribeAddress(of: PartRef & { readonly host: string }): string;
-  /** Whether it is an address of `unsubscribeAddress`. */
-  isUnsubscribe(address: string): boolean;
+  /** The recipient whom an address of `unsubscribeAddress` names; `undefined` if it is none of ours. */
+  readUnsubscribe(address: string): PartRef | undefined;
   /** The recipient that a return path names; `undefined` if it is none of ours. Host and case do not matter. */
   read(address: string): PartRef | undefined;
 }
@@ -23,9 +23,9 @@ export function createReturnPaths(key: Uint8Array): ReturnPaths {
   return {
     address: ({ host, ...of }) => `b-${tokens.seal(of)}@${host}`,
     unsubscribeAddress: ({ host, ...of }) => `u-${wishes.seal(of)}@${host}`,
-    isUnsubscribe(address) {
+    readUnsubscribe(address) {
       const token = UNSUBSCRIBE.exec(address)?.[1];
-      return token !== undefined && wishes.open(token) !== undefined;
+      return token === undefined ? undefined : wishes.open(token);
     },
     read(address) {
       const token = RETURN_PATH.exec(address)?.[1];

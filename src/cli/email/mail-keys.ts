@@ -20,7 +20,7 @@ export function createMailKeys(masterKey: string | Uint8Array, earlier: readonly
   return {
     returnPaths: {
       ...newest.returnPaths,
-      isUnsubscribe: (address) => all.some(({ returnPaths }) => returnPaths.isUnsubscribe(address)),
+      readUnsubscribe: (address) => firstOf(all, ({ returnPaths }) => returnPaths.readUnsubscribe(address)),
       read: (address) => firstOf(all, ({ returnPaths }) => returnPaths.read(address)),
     },
     unsubscribes: {

@@ -67,8 +67,20 @@ describe("it takes mail for", () => {
     const mail = `Subject: ${unsubscribes.seal(wish)}\r\n\r\n\r\n`;
     expect(await back(returnPaths.unsubscribeAddress(of), mail)).toStartWith("250");
     expect(wishes).toEqual([wish]);
-    expect(await back(returnPaths.unsubscribeAddress(of), "Subject: unsubscribe\r\n\r\n")).toStartWith("250");
-    expect(wishes).toHaveLength(1);
+    expect(stored).toEqual([]);
+  });
+
+  test("an unsubscribe address with any other subject, since it names the recipient too", async () => {
+    const address = returnPaths.unsubscribeAddress(of);
+    for (const subject of ["unsubscribe", ""]) {
+      expect(await back(address, `Subject: ${subject}\r\n\r\nNo more\r\n`)).toStartWith("250");
+    }
+    const wish = { target: { messageId: of.messageId, part: 1 }, suppress: "unsubscribe" };
+    expect([stored, wishes]).toMatchObject([[wish, wish], []]);
+    for (const mail of [postfixDsn(), "Auto-Submitted: auto-replied\r\nSubject: Away\r\n\r\n"]) {
+      expect(await back(address, mail)).toStartWith("250");
+    }
+    expect(stored).toHaveLength(2);
   });
 
   test("an unsubscribe address whose subject a mail program has put into encoded words", async () => {

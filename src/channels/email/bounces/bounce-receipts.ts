@@ -23,6 +23,12 @@ export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: n
   return worst && { ...shared, ...verdictOf(worst), raw: rawOf(worst) };
 }
 
+/** Whoever writes to an unsubscribe address wants no more mail, whatever the subject: only the mail to them names it. */
+export function toUnsubscribeReceipt(target: PartRef, receivedAt: number): Receipt {
+  const shared = { connectorId: RETURN_PATH, providerMessageId: "", target, receivedAt };
+  return { ...shared, status: "complained", suppress: "unsubscribe", raw: "mail to the unsubscribe address" };
+}
+
 /** A return path has one recipient. If the report names several, an alias was expanded there, and the worst outcome counts. */
 function worstOf(recipients: readonly DsnRecipient[]): DsnRecipient | undefined {
   for (const action of WORST_FIRST) {

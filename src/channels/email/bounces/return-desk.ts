@@ -2,7 +2,7 @@ import type { Receipt } from "../../../core/messages/outcome.ts";
 import type { ReceiptResult } from "../../../core/queue/claimed-job.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
-import { toBounceReceipt } from "./bounce-receipts.ts";
+import { toBounceReceipt, toUnsubscribeReceipt } from "./bounce-receipts.ts";
 import { findTarget } from "./find-target.ts";
 import { decodedWords } from "./mime.ts";
 import { type ReturnMail, readReturnMail } from "./return-mail.ts";
@@ -40,18 +40,22 @@ export function createReturnDesk(deps: ReturnDeskDeps): ReturnDesk {
   const { returnPaths } = deps;
   return {
     isTaken: (address) =>
-      returnPaths.read(address) !== undefined || returnPaths.isUnsubscribe(address) || ROLE.test(address),
+      (returnPaths.read(address) ?? returnPaths.readUnsubscribe(address)) !== undefined || ROLE.test(address),
     async take({ raw, to, at }) {
       const mail = readReturnMail(raw);
-      const wish = to.some(returnPaths.isUnsubscribe) ? wishOf(deps, mail) : undefined;
+      // A bounce of such a mail, or an automatic answer, is no wish.
+      const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
+      const wish = asked.length > 0 ? wishOf(deps, mail) : undefined;
       if (wish) await deps.suppress(wish);
-      const receipts = targetsOf(deps, { raw, to, mail }).flatMap(
+      const unnamed = wish ? [] : asked.map((target) => toUnsubscribeReceipt(target, at));
+      const bounced = targetsOf(deps, { raw, to, mail }).flatMap(
         (target) => toBounceReceipt(mail, target, at) ?? [],
       );
+      const receipts = [...unnamed, ...bounced];
       const results = receipts.length > 0 ? await deps.receive(receipts) : [];
       const code = receipts[0]?.error?.code;
       return {
-        kind: wish ? "unsubscribe" : isUnreadable(mail, to) ? "no_mailbox" : mail.kind,
+        kind: asked.length > 0 ? "unsubscribe" : isUnreadable(mail, to) ? "no_mailbox" : mail.kind,
         results: results.map((result) => result.kind),
         messageIds: wish ? [wish.messageId] : receipts.flatMap(({ target }) => target?.messageId ?? []),
         ...(code !== undefined && { code }),
@@ -69,13 +73,13 @@ function isUnreadable({ kind }: ReturnMail, to: readonly string[]): boolean {
 
 /**
  * The wish to unsubscribe, whose token is the subject of the mail, as the link made it; some mail clients write so long
- * a subject in encoded words. A bounce of such a mail is no wish.
+ * a subject in encoded words. It needs no message any more; without it the address says whose wish it is.
  */
 function wishOf(
   { unsubscribes }: ReturnDeskDeps,
   mail: ReturnType<typeof readReturnMail>,
 ): Unsubscription | undefined {
-  return mail.kind === "other" ? unsubscribes.open(decodedWords(mail.subject).replace(/\s/g, "")) : undefined;
+  return unsubscribes.open(decodedWords(mail.subject).replace(/\s/g, ""));
 }
 
 interface Arrived {
