@@ -2,12 +2,14 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
+import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import { createDomainWatch } from "../delivery/check-domains.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
+import type { Shares } from "../delivery/shares/shares.ts";
 import { createUpkeep } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
@@ -122,12 +124,13 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const { dataFolder } = config;
   const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
   const loops = makeLoops(parts);
-  const { engine, upkeep, webhooks, alarms } = loops;
+  const { shares, engine, upkeep, webhooks, alarms } = loops;
   const seen = { ...parts, store: watchReceipts(store, engine.noteReceipts) };
   gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
   onServing();
   if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
   const bounces = await openBounces(seen);
+  await shares?.start();
   if (config.roles.has("delivery")) await engine.start().then(alarms.start);
   if (config.roles.has("upkeep")) upkeep.start();
   if (config.roles.has("webhooks")) webhooks.start();
@@ -136,6 +139,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
     await listeners.stop();
     const running = [listener, ...(bounces ? [bounces] : []), engine, upkeep, webhooks, alarms];
     await Promise.all(running.map((part) => part.stop()));
+    await shares?.stop();
     await parts.aside.stop();
     await store.close();
   };
@@ -146,15 +150,17 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
 /** What turns by itself, once it is started. */
 function makeLoops(parts: Parts) {
   const { clock, store, dns, steadyLog: log } = parts;
-  const engine = createDelivery(parts);
+  const shares = openShares(parts);
+  const engine = createDelivery(parts, shares);
   const domains = createDomainWatch({ records: store.records, dns, log });
   const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
   const chores = [domains.chore, overdueChore(store), parked];
   return {
+    shares,
     engine,
     domains,
     upkeep: createUpkeep({ store: store.upkeep, clock, log, chores }),
-    webhooks: createWebhooks({ ...parts, log, claimant: engine.claimant }),
+    webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
     alarms: createAlarms({ store, clock, log, engine }),
   };
 }
@@ -215,8 +221,8 @@ function endProcess(error: Error, log: Logger): void {
   process.exit(1);
 }
 
-function createDelivery(parts: Parts): Engine {
-  const { config, clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
+function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
+  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
   const network = createNetwork(dns);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
@@ -252,7 +258,7 @@ function createDelivery(parts: Parts): Engine {
     observe: metrics.observe,
     builtIn: BUILT_IN,
     slotsOf,
-    ...(config.databaseUrl !== undefined && config.roles.has("delivery") && { shares: openShares(parts) }),
+    ...(shares && { shares }),
   });
   return engine;
 }

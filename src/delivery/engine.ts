@@ -3,7 +3,6 @@ import { type Clock, type Random, sleep } from "../core/clock.ts";
 import type { ChannelName } from "../core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
-import { type Claimant, NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ReceiptResult } from "../core/queue/claimed-job.ts";
 import type { Connector, RecordTypes, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
@@ -62,7 +61,7 @@ export interface EngineDeps {
   readonly random: Random;
   readonly log: DeliveryLog;
   readonly observe: Observe;
-  /** Absent: this process is the only one that delivers. */
+  /** Started before the engine and stopped after it by whoever made it. Absent: this process is the only one that delivers. */
   readonly shares?: Shares;
   /** See `OutletsDeps`. */
   readonly slotsOf: (connector: Connector) => number | undefined;
@@ -77,8 +76,6 @@ export interface Engine {
   reconcile(): Promise<void>;
   /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];
-  /** Under whom things are claimed now; ask anew before every claim. */
-  claimant(): Claimant;
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
@@ -108,7 +105,6 @@ export function createEngine(deps: EngineDeps): Engine {
     async start() {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
-      await deps.shares?.start();
       await reconcile();
       watching = Promise.all([
         keepReconciled(deps, reconcile, stopping.signal),
@@ -119,7 +115,6 @@ export function createEngine(deps: EngineDeps): Engine {
       if (isStarted) await reconcile();
     },
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
-    claimant: () => deps.shares?.claimant() ?? NOBODY_ELSE,
     connectorStatus(connectorId) {
       const outlet = outlets.get(connectorId);
       return outlet && statusOf(outlet);
@@ -134,7 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
       cancel();
       await watching;
       await outlets.stop();
-      await deps.shares?.stop();
+      deps.shares?.leaveConnectors();
     },
   };
 }

@@ -69,7 +69,7 @@ export function createHolding({ connector: name, slots: of, process, isSure, has
       if (lost.length > 0) lose(lost);
       const gained = [...own].filter((slot) => slot < of && !held.has(slot) && !leaving.has(slot));
       for (const slot of gained) held.add(slot);
-      const due = fairShare({ name, slots: of, process, processes: processes.map((one) => one.process) });
+      const due = fairShare({ name, slots: of, process, processes: sharing(processes) });
       const surplus = [...held].toSorted((a, b) => a - b).slice(due);
       if (gained.length > 0 || surplus.length > 0) void change(surplus);
       const free = numbersBelow(of).filter((slot) => !taken.some((lease) => lease.slot === slot));
@@ -80,6 +80,10 @@ export function createHolding({ connector: name, slots: of, process, isSure, has
       if (held.size > 0) void change([...held], limitMs);
     },
   };
+}
+
+function sharing(processes: LeaseBoard["processes"]): readonly string[] {
+  return processes.filter((one) => one.isSharing).map((one) => one.process);
 }
 
 function numbersBelow(limit: number): readonly number[] {

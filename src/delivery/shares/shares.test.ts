@@ -5,18 +5,20 @@ import type { LeaseStore } from "../../store/store.ts";
 import { createThrottle } from "../outlets/throttle.ts";
 import { CLOSE_MS, createShares, DEAD_MS, type OwnShare, type Shares, SURE_MS, TURN_MS } from "./shares.ts";
 
+type Deps = Parameters<typeof createShares>[0];
+
 const log = { warn() {} };
-const NOTHING = { keep: [], take: [], dead: [], now: 0 };
+const NOTHING = { isSharing: true, keep: [], take: [], dead: [], now: 0 };
 
 /** One process on leases that others use too; its way to them can be cut. */
-function startProcess(leases: LeaseStore, process: string, dead: readonly string[] = []) {
+function startProcess(leases: LeaseStore, process: string, over: Partial<Deps> = {}) {
   const clock = createHeldClock();
   let isCut = false;
   const reached: LeaseStore = {
     turn: (turn) => (isCut ? Promise.reject(new Error("away")) : leases.turn(turn)),
     leave: (name) => (isCut ? Promise.reject(new Error("away")) : leases.leave(name)),
   };
-  const shares = createShares({ leases: reached, clock, log, process, dead });
+  const shares = createShares({ leases: reached, clock, log, process, isSharing: true, ...over });
   void shares.start();
   return {
     clock,
@@ -91,13 +93,13 @@ test("what a process that died had is taken over within 15 s", async () => {
 test("from the end of its start on a process claims in its own name, where the database lets it", async () => {
   const leases = createLeases();
   const clock = createHeldClock();
-  const shares = createShares({ leases, clock, log, process: "a" });
+  const shares = createShares({ leases, clock, log, process: "a", isSharing: true });
   await shares.start();
   expect(shares.claimant().process).toBe("a");
   await shares.stop();
 
   const away = { ...leases, turn: () => Promise.reject(new Error("away")) };
-  const alone = createShares({ leases: away, clock, log, process: "b" });
+  const alone = createShares({ leases: away, clock, log, process: "b", isSharing: true });
   await alone.start();
   expect(alone.claimant().process).toBeUndefined();
   await alone.stop();
@@ -108,7 +110,7 @@ test("what a process had that is said to be dead is taken over after two turns i
   const a = startProcess(leases, "a");
   joined(a.shares, 4);
   await pass(300, a.clock);
-  const b = startProcess(leases, "b", ["a"]);
+  const b = startProcess(leases, "b", { dead: ["a"] });
   const { share: ofB } = joined(b.shares, 4);
   await pass(TURN_MS, b.clock);
   expect(ofB.held().size).toBe(0);
@@ -123,7 +125,7 @@ test("one that is said to be dead and turns all the same keeps what it has", asy
   const { share: ofA } = joined(a.shares, 4);
   await pass(300, a.clock);
   const { isOurs } = a.shares.claimant();
-  const b = startProcess(leases, "b", ["a"]);
+  const b = startProcess(leases, "b", { dead: ["a"] });
   const { share: ofB } = joined(b.shares, 4);
   await pass(DEAD_MS + 3_000, a.clock, b.clock);
   expect([ofA.held().size, ofB.held().size]).toEqual([2, 2]);
@@ -226,6 +228,22 @@ test("the first that comes back to a database that was away buries nobody who co
   await pass(15_000, a.clock, b.clock);
   expect(ofA.held().size).toBe(1);
   await Promise.all([a.shares.stop(), b.shares.stop()]);
+});
+
+test("a process that takes no part in sharing, or has left the connectors to others, still shows that it lives", async () => {
+  const leases = createLeases();
+  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
+  const { share: ofA } = joined(a.shares, 4);
+  joined(b.shares, 4).share.close();
+  const { clock, shares } = startProcess(leases, "c", { isSharing: false });
+  await pass(3_000, a.clock, b.clock, clock);
+  expect(ofA.held().size).toBe(2);
+  const claimants = [b.shares.claimant(), shares.claimant()];
+  b.shares.leaveConnectors();
+  await pass(DEAD_MS + 3_000, a.clock, b.clock, clock);
+  expect(ofA.held().size).toBe(4);
+  expect(claimants.map(({ process, isOurs }) => isOurs() && process)).toEqual(["b", "c"]);
+  await Promise.all([a.shares.stop(), b.shares.stop(), shares.stop()]);
 });
 
 test("a rate is divided with the slots, and what a part grows by begins to fill then", async () => {

@@ -1,5 +1,6 @@
 /**
- * Shares connectors out over the processes that deliver. A slot is used only while its lease is sure: until a while
+ * Takes turns, which show the others that this process lives and keeps its claims, and shares connectors out over the
+ * processes that deliver. A slot is used only while its lease is sure: until a while
  * after the beginning of the last turn that went well, by this process's own clock, and others wait for longer than
  * that before they take it (ADR 20).
  */
@@ -35,6 +36,8 @@ export interface SharesDeps {
   readonly log: Pick<DeliveryLog, "warn">;
   /** A name that no process has or had. */
   readonly process: string;
+  /** Whether this process takes part in sharing out connectors, until `leaveConnectors`. */
+  readonly isSharing: boolean;
   /** Processes that are said to be dead: what they had is taken after two turns in which they do not show. Absent: none is. */
   readonly dead?: readonly string[];
 }
@@ -58,6 +61,8 @@ export interface Shares {
   join(connector: string, slots: number): OwnShare;
   /** Messages of the connector can leave by another process. */
   isUpElsewhere(connector: string): boolean;
+  /** Leaves all connectors to the others; turns go on. To be called when the last share is closed. */
+  leaveConnectors(): void;
   /** Gives up everything. */
   stop(): Promise<void>;
 }
@@ -66,7 +71,8 @@ export function createShares(deps: SharesDeps): Shares {
   const { leases, clock, process } = deps;
   const holdings = new Map<string, Holding>();
   const stopping = new AbortController();
-  const turns = createTurns(deps, { holdings, signal: stopping.signal });
+  let { isSharing } = deps;
+  const turns = createTurns(deps, { holdings, isSharing: () => isSharing, signal: stopping.signal });
   let running: Promise<unknown> | undefined;
   return {
     start() {
@@ -92,6 +98,10 @@ export function createShares(deps: SharesDeps): Shares {
     },
     isUpElsewhere: (connector) =>
       turns.board().leases.some((each) => each.name === connector && each.process !== process && each.isUp),
+    leaveConnectors() {
+      isSharing = false;
+      turns.wake();
+    },
     async stop() {
       stopping.abort();
       if (!running) return;
@@ -103,13 +113,14 @@ export function createShares(deps: SharesDeps): Shares {
 
 interface TurnsParts {
   readonly holdings: ReadonlyMap<string, Holding>;
+  readonly isSharing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-function createTurns(deps: SharesDeps, { holdings, signal }: TurnsParts) {
+function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsParts) {
   const { clock } = deps;
   const { isSure, sureFromNow, renew } = createSureTime(clock);
-  const { take, hasMore, board } = createTurn(deps, { holdings, renew });
+  const { take, hasMore, board } = createTurn(deps, { holdings, isSharing, renew });
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
@@ -142,14 +153,16 @@ function createTurns(deps: SharesDeps, { holdings, signal }: TurnsParts) {
   };
 }
 
-interface TurnParts {
-  readonly holdings: ReadonlyMap<string, Holding>;
+interface TurnParts extends Pick<TurnsParts, "holdings" | "isSharing"> {
   /** Of a turn that went well: when it began, and whether the process was not known before it. */
   readonly renew: (startedMs: number, isNew: boolean) => void;
 }
 
 /** One turn after the other, and what the last one has shown. */
-function createTurn({ leases, clock, log, process, dead }: SharesDeps, { holdings, renew }: TurnParts) {
+function createTurn(
+  { leases, clock, log, process, dead }: SharesDeps,
+  { holdings, isSharing, renew }: TurnParts,
+) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
   let board: LeaseBoard = { processes: [], leases: [], isNew: false };
   const turn = async () => {
@@ -157,6 +170,7 @@ function createTurn({ leases, clock, log, process, dead }: SharesDeps, { holding
     const open = [...holdings.values()];
     board = await leases.turn({
       process,
+      isSharing: isSharing(),
       keep: open.flatMap((holding) => holding.kept()),
       take: open.flatMap((holding) => holding.wanted()),
       now: clock.now(),

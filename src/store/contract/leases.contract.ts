@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { LeaseBoard, LeaseTurn } from "../store.ts";
 import { inWorld, type OpenStore, QUEUE, SECOND } from "./world.contract.ts";
 
-const idle: Omit<LeaseTurn, "process"> = { keep: [], take: [], dead: [], now: 0 };
+const idle: Omit<LeaseTurn, "process"> = { isSharing: true, keep: [], take: [], dead: [], now: 0 };
 const slot = (number: number, name = "smsc") => ({ name, slot: number });
 
 function holders(board: LeaseBoard): readonly string[] {
@@ -65,6 +65,19 @@ export function leasesContract(open: OpenStore): void {
       const numbers = [...now, ...dead].map(({ turn }) => turn);
       for (const { process, turn } of stale.processes)
         if (process === "a") expect(numbers).not.toContain(turn);
+    }),
+  );
+
+  test(
+    "the board tells of each process whether it takes part in sharing, as of its last turn",
+    inWorld(open, async ({ store: { leases } }) => {
+      await leases.turn({ ...idle, process: "a", isSharing: false });
+      const parts = async (isSharing: boolean) => {
+        const { processes } = await leases.turn({ ...idle, process: "b", isSharing });
+        return Object.fromEntries(processes.map((one) => [one.process, one.isSharing]));
+      };
+      expect(await parts(true)).toEqual({ a: false, b: true });
+      expect(await parts(false)).toEqual({ a: false, b: false });
     }),
   );
 

@@ -2,6 +2,7 @@ import first from "./migrations/0001_first.sql" with { type: "text" };
 import leases from "./migrations/0002_leases.sql" with { type: "text" };
 import holders from "./migrations/0003_holders.sql" with { type: "text" };
 import tokensByHash from "./migrations/0004_tokens_by_hash.sql" with { type: "text" };
+import sharing from "./migrations/0005_sharing.sql" with { type: "text" };
 
 /** While one runs no transaction does: it is to look at no history, and to build no index over it. */
 export interface Migration {
@@ -23,4 +24,6 @@ export const MIGRATIONS: readonly Migration[] = [
   // A program that does not know holders would leave a job of its own under the name of one that had it before.
   { number: 3, name: "0003_holders", sql: holders, worksWith: 3 },
   { number: 4, name: "0004_tokens_by_hash", sql: tokensByHash, worksWith: 3 },
+  // A program that does not know it reserves places at connectors for every process that takes turns.
+  { number: 5, name: "0005_sharing", sql: sharing, worksWith: 3 },
 ];

@@ -199,6 +199,7 @@ TABLE kept_messages
 TABLE lease_processes WITH (fillfactor=50)
   id text COLLATE "C" NOT NULL
   turn bigint NOT NULL
+  is_sharing boolean NOT NULL DEFAULT true
   lease_processes_pkey PRIMARY KEY (id)
 
 SEQUENCE lease_turns

@@ -16,6 +16,8 @@ export interface LeaseStore {
 export interface LeaseTurn {
   /** A name that no other process has or had. */
   readonly process: string;
+  /** Whether it takes part in sharing out connectors. Otherwise it turns only so that its claims end with it. */
+  readonly isSharing: boolean;
   /** Of its leases, those that go on; the others are given up. One that it has lost is not had again by this. */
   readonly keep: readonly KeptLease[];
   /** Slots wanted; those that are free by now are had. */
@@ -44,10 +46,15 @@ export interface LeaseProcess {
   readonly turn: number;
 }
 
+export interface LiveProcess extends LeaseProcess {
+  /** As it said with that turn. */
+  readonly isSharing: boolean;
+}
+
 export interface LeaseBoard {
   /** The process that took the turn was not known before: it is its first, or it was buried. */
   readonly isNew: boolean;
-  readonly processes: readonly LeaseProcess[];
+  readonly processes: readonly LiveProcess[];
   readonly leases: readonly Lease[];
 }
 

@@ -6,7 +6,7 @@ import { openDriver } from "../database/driver.ts";
 import { scansOf } from "../database/table-scans.contract.ts";
 import { openFresh } from "../postgres-world.contract.ts";
 
-const IDLE: Omit<LeaseTurn, "process" | "now"> = { keep: [], take: [], dead: [] };
+const IDLE: Omit<LeaseTurn, "process" | "now"> = { isSharing: true, keep: [], take: [], dead: [] };
 
 /** Processes "a" and "b" that have turned, and ways to let them claim, and "b" bury "a". */
 async function openTwo() {

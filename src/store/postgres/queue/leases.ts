@@ -1,4 +1,4 @@
-import type { Lease, LeaseBoard, LeaseProcess, LeaseStore, LeaseTurn } from "../../store.ts";
+import type { Lease, LeaseBoard, LeaseStore, LeaseTurn, LiveProcess } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
@@ -9,7 +9,7 @@ export function createLeases(db: Database): LeaseStore {
       db.transaction(async (session) => {
         await session.query("SELECT pg_advisory_xact_lock($1)", [LOCKS.leases]);
         await bury(session, turn);
-        const [live] = await session.query<{ isNew: boolean }>(LIVE, [turn.process]);
+        const [live] = await session.query<{ isNew: boolean }>(LIVE, [turn.process, turn.isSharing]);
         await keepAndTake(session, turn);
         return { isNew: live?.isNew ?? false, ...(await readBoard(session)) };
       }),
@@ -41,8 +41,8 @@ const BURY = `WITH buried AS (
   UPDATE webhooks SET due_at = $3 FROM carried WHERE webhooks.id = ANY(ARRAY[carried.id])`;
 
 const LIVE = `WITH before AS (SELECT FROM lease_processes WHERE id = $1)
-  INSERT INTO lease_processes (id, turn) VALUES ($1, nextval('lease_turns'))
-  ON CONFLICT (id) DO UPDATE SET turn = excluded.turn RETURNING NOT EXISTS (SELECT FROM before) AS "isNew"`;
+  INSERT INTO lease_processes (id, turn, is_sharing) VALUES ($1, nextval('lease_turns'), $2)
+  ON CONFLICT (id) DO UPDATE SET turn = excluded.turn, is_sharing = excluded.is_sharing RETURNING NOT EXISTS (SELECT FROM before) AS "isNew"`;
 
 async function keepAndTake(session: Session, { process, keep, take }: LeaseTurn): Promise<void> {
   const slotsOf = (leases: LeaseTurn["take"]) =>
@@ -63,7 +63,9 @@ const TAKE = `INSERT INTO leases (name, slot, process)
   SELECT name, slot, $1 FROM unnest($2::text[], $3::int[]) AS t (name, slot) ON CONFLICT DO NOTHING`;
 
 async function readBoard(session: Session): Promise<Omit<LeaseBoard, "isNew">> {
-  const processes = await session.query<LeaseProcess>("SELECT id AS process, turn FROM lease_processes");
+  const processes = await session.query<LiveProcess>(
+    'SELECT id AS process, turn, is_sharing AS "isSharing" FROM lease_processes',
+  );
   const leases = await session.query<Lease>(
     'SELECT name, slot, process, is_up AS "isUp" FROM leases ORDER BY name, slot',
   );

@@ -1,8 +1,8 @@
-import type { KeptLease, Lease, LeaseStore, Slot } from "../../store.ts";
+import type { KeptLease, Lease, LeaseStore, LiveProcess, Slot } from "../../store.ts";
 
 /** The folder is locked for one process: what leases there are end with it, and need not outlast it. */
 export function createLeases(): LeaseStore {
-  const turns = new Map<string, number>();
+  const turns = new Map<string, LiveProcess>();
   const leases = new Map<string, Lease>();
   let lastTurn = 0;
 
@@ -20,10 +20,10 @@ export function createLeases(): LeaseStore {
     }
   };
   return {
-    async turn({ process, keep, take, dead }) {
-      for (const one of dead) if (turns.get(one.process) === one.turn) forget(one.process);
+    async turn({ process, isSharing, keep, take, dead }) {
+      for (const one of dead) if (turns.get(one.process)?.turn === one.turn) forget(one.process);
       const isNew = !turns.has(process);
-      turns.set(process, ++lastTurn);
+      turns.set(process, { process, turn: ++lastTurn, isSharing });
       keepOnly(process, keep);
       for (const { name, slot } of take) {
         const key = keyOf({ name, slot });
@@ -31,7 +31,7 @@ export function createLeases(): LeaseStore {
       }
       return {
         isNew,
-        processes: [...turns].map(([name, turn]) => ({ process: name, turn })),
+        processes: [...turns.values()],
         leases: [...leases.values()],
       };
     },
