@@ -5,16 +5,16 @@ import type { MessageError } from "./message.ts";
 export type PartOutcome =
   | {
       readonly kind: "sent";
-      /** First as the provider wrote it, then, where that is another, as receipts name it; empty where there is none. */
+      /** The id as the provider wrote it, then as receipts name it where that differs; empty where there is none. */
       readonly providerMessageIds: readonly string[];
       /** True where acceptance is delivery: the recipient's own MX took the email. */
       readonly delivered?: boolean;
-      /** False where the provider will say nothing more of it: then no receipt is missed. */
+      /** False where no receipt will come, so that none is overdue. */
       readonly expectsReceipt?: false;
     }
   /**
-   * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it keeps to a rate we set, and waits its turn.
-   * `mayHaveLeft`: this try put it off, and one before it was never heard of again.
+   * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: it waits for a rate that is set here, and the
+   * provider was not asked. `mayHaveLeft`: this attempt did not send it, but an earlier one, never confirmed, may have.
    */
   | {
       readonly kind: "deferred";
@@ -31,7 +31,7 @@ export type PartOutcome =
 export interface SendOutcome {
   /** Aligned with the message's parts. `undefined`: the part was settled already and was not sent again. */
   readonly parts: readonly (PartOutcome | undefined)[];
-  /** False when the attempt shall not use up the retry budget: throttled, or it never reached the wire. */
+  /** False when the attempt must not use up the retry budget: throttled, or it never reached the wire. */
   readonly countsAsAttempt: boolean;
   /** For the timeline, for example `{ encoding: "gsm7", segments: 2 }`. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
@@ -43,21 +43,21 @@ export interface PartRef {
   readonly part: number;
 }
 
-/** A later word from the provider about one part it took before: SMPP delivery receipt, DSN, callback. */
+/** What a provider reports later of a part that it took: SMPP delivery receipt, DSN, callback. */
 export interface Receipt {
   readonly connectorId: string;
   /**
-   * One of the `providerMessageIds` of the part it is about, exactly: the channel has undone what the provider
-   * changed. Where there is a `target`, only told, and empty if the provider gave none.
+   * One of the part's `providerMessageIds`, exactly: where the provider writes it differently, the channel has put that
+   * right. Where there is a `target` it is only shown, and empty if the provider gave none.
    */
   readonly providerMessageId: string;
-  /** Names the part itself, so that no id is looked up. Without `part` the `recipient` says which one it is. */
+  /** Names the part directly, so that no id is looked up. Without `part`, the `recipient` tells which one it is. */
   readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
-  /** Whom the message went to, as the provider wrote it. */
+  /** The recipient, as the provider wrote it. */
   readonly recipient?: string;
   /** The `partReference` the part was sent with, where the provider repeats it. */
   readonly reference?: number;
-  /** `complained`: the recipient called it unwanted. Moves nothing, and stands on the timeline. */
+  /** `complained`: the recipient reported it as unwanted; changes no status, and is shown on the timeline. */
   readonly status: "sent" | "delivered" | "undelivered" | "expired" | "failed" | "bounced" | "complained";
   /** Email: what the account's suppression list learns of the recipient, in the same transaction. */
   readonly suppress?: Exclude<SuppressionReason, "manual">;

@@ -2,17 +2,17 @@ import type { ChannelName, MessageError, Part, PartStatus } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 
 /**
- * Why parts that are still open will not be tried again. `unconfirmed`: their window is over as well, and an attempt that
- * nothing more was heard of may have sent them.
+ * Why parts that are still open will not be tried again. `unconfirmed`: the window is over, and an attempt that was never
+ * confirmed may have sent them.
  */
 export type EndReason = "window_over" | "attempts_spent" | "unconfirmed";
 
-/** Still to be tried, or to be settled by a receipt or the end of the window. */
+/** True for a part that is to be tried, or that a receipt or the end of the window will settle. */
 export function isOpen(part: Part): boolean {
   return part.status === "pending" || part.status === "unconfirmed";
 }
 
-/** SMS: the first end holds. Email: a success DSN may still turn into a bounce. */
+/** Whether a receipt may change a part. Final states stay, except that an email's `delivered` may become a bounce. */
 export function mayMove(from: PartStatus, to: PartStatus): boolean {
   if (from === "sent" || from === "unconfirmed" || from === "pending") return true;
   return from === "delivered" && to === "bounced";
@@ -23,7 +23,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: stri
   const taken = connectorId === undefined ? {} : { connectorId };
   const rest = withoutError(part);
   if (outcome.kind === "deferred") {
-    // What may have left with one try has not come back because another put it off.
+    // What an earlier attempt may have sent stays in doubt, though this one did not send it.
     const isInDoubt = part.status === "unconfirmed" || outcome.mayHaveLeft === true;
     return { ...rest, status: isInDoubt ? "unconfirmed" : "pending", error: outcome.error };
   }
@@ -41,7 +41,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: stri
   };
 }
 
-/** A part that will not be tried again, ended for `reason`. What may have left us unconfirmed is failed, and says so. */
+/** A part that will not be tried again, ended for `reason`. One that may have been sent fails, with that as its error. */
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
   if (part.status === "unconfirmed" || reason === "unconfirmed")
     return { ...part, status: "failed", error: UNCONFIRMED };
@@ -58,14 +58,14 @@ const UNCONFIRMED: MessageError = {
 
 const WINDOW_OVER: MessageError = { code: "expired", message: "not delivered within its window" };
 
-/** Of a message whose parts have none to tell. */
+/** The error of a message none of whose parts has one. */
 export const ERROR_OF_END: Readonly<Record<EndReason, MessageError>> = {
   window_over: WINDOW_OVER,
   attempts_spent: WINDOW_OVER,
   unconfirmed: UNCONFIRMED,
 };
 
-/** How a part that never made it ends, by channel and reason. An email's last word decides between bounced and failed. */
+/** How a part that was never sent ends, by channel and reason. For an email its last error decides between bounced and failed. */
 const END_OF: Record<ChannelName, Record<Exclude<EndReason, "unconfirmed">, (part: Part) => Ending>> = {
   sms: {
     window_over: () => ({ status: "expired", error: WINDOW_OVER }),
@@ -73,22 +73,22 @@ const END_OF: Record<ChannelName, Record<Exclude<EndReason, "unconfirmed">, (par
   },
   email: {
     window_over: (part) => ({
-      status: isRecipientsWord(part.error) ? "bounced" : "failed",
+      status: isReply(part.error) ? "bounced" : "failed",
       error: part.error ?? WINDOW_OVER,
     }),
     attempts_spent: (part) => ({
-      status: isRecipientsWord(part.error) ? "bounced" : "failed",
+      status: isReply(part.error) ? "bounced" : "failed",
       error: part.error ?? WINDOW_OVER,
     }),
   },
 };
 
-/** A 4yz reply of the receiving server, as opposed to a fault on the way to it. */
-function isRecipientsWord(error: MessageError | undefined): boolean {
+/** True for a 4yz reply of the receiving server; false for a fault on the way to it. */
+function isReply(error: MessageError | undefined): boolean {
   return error !== undefined && /^(smtp\.)?4[.\d]/.test(error.code);
 }
 
-/** For states that carry an error only when there is one. */
+/** The value without the error of its last state. */
 export function withoutError<T extends { readonly error?: MessageError }>(value: T): Omit<T, "error"> {
   if (value.error === undefined) return value;
   const { error: _, ...rest } = value;

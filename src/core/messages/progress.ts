@@ -1,6 +1,6 @@
 /**
- * How a message moves. Attempts and receipts go in, the new state and the timeline entries come out; nothing
- * here reads or writes anything. Both stores run these functions inside their transactions.
+ * How a message moves: from its progress and an attempt or a receipt to its new progress and its timeline entries. Pure.
+ * Both stores run these functions inside their transactions.
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
@@ -33,14 +33,14 @@ export interface Attempt {
   readonly only?: readonly number[];
 }
 
-/** What becomes of the job: tried again (`isRepeat`: leaves no entry), kept from being sent again until its window ends, or done. */
+/** What becomes of the job: `again`: tried again (`isRepeat`: without an entry). `held`: not tried again before its window ends. `done`. */
 export type NextStep =
   | { readonly kind: "again"; readonly dueAt: number; readonly isRepeat?: true }
   | { readonly kind: "held"; readonly dueAt: number }
   /** `end` says why parts that are still open will not be tried again. */
   | { readonly kind: "done"; readonly end?: EndReason };
 
-/** Beyond it, late receipts leave no entry: a provider that repeats itself must not fill the disk. */
+/** A timeline longer than this gets no more entries of late receipts: a provider that repeats itself must not fill the disk. */
 const MAX_LATE_ENTRIES = 200;
 
 const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ const PUBLIC_STATUSES: ReadonlySet<string> = new Set([
   "bounced",
 ]);
 
-/** No attempt will ever move the message again. */
+/** True when no attempt will ever move the message again. */
 export function isSettled(progress: Progress): boolean {
   const { status } = progress;
   return status !== "scheduled" && status !== "queued" && status !== "sending";
@@ -74,7 +74,7 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
   });
 }
 
-/** Applies a provider's later word to one part. Final states hold; a late word only becomes an entry. */
+/** Applies a receipt to one part. A final state stays: then the receipt is late, and only becomes an entry. */
 export function applyReceipt(
   before: Progress,
   partIndex: number,
@@ -104,7 +104,7 @@ function withReceipt(before: Progress, parts: readonly Part[], receipt: Receipt)
   return { ...withoutError(before), parts, status, ...(error && { error }) };
 }
 
-/** A receipt for an SMS whose attempt was never confirmed says that it was sent: the life cycle skips nothing. */
+/** A receipt proves that an SMS whose attempt was never confirmed was sent. It becomes `sent` first, as the life cycle wants. */
 function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
   const isProof = before.channel === "sms" && !isSettled(before) && !parts.some(isOpen);
   return isProof
@@ -113,8 +113,8 @@ function proveSent(before: Progress, parts: readonly Part[], at: number): Step {
 }
 
 /**
- * Notes what a lease holder brought home after it had lost its lease: kept for the operator, and moves nothing. An
- * SMS's segments are counted all the same, so that the receipts of what was sent find them.
+ * Notes the outcome of an attempt whose lease was lost meanwhile. It moves nothing, and is kept for the operator. The
+ * segments of an SMS are counted all the same, so that receipts of what was sent find them.
  */
 export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   const ids = attempt.outcomes.flatMap((outcome) =>
@@ -132,7 +132,7 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   );
 }
 
-/** A lease ran out before anything was heard: what it tried may have left us. The message is back in line. */
+/** A lease ran out before its attempt was settled. What it tried may have been sent. The message is queued again. */
 export function applyInterruption(before: Progress, at: number): Step {
   if (before.status !== "sending") return { progress: before, entries: [] };
   return append({ ...before, status: "queued" }, { at, kind: "interrupted", status: "queued" });
@@ -177,7 +177,7 @@ function isFailure(status: MessageStatus): boolean {
   return status === "failed" || status === "undelivered" || status === "expired" || status === "bounced";
 }
 
-/** The message's error: that of the first part that made it fail. `after.parts`: those first of which an attempt said it. */
+/** The message's error: that of the first part in its state. `after.parts`: first as the attempt left them, then as they ended. */
 function errorOf(
   before: Progress,
   after: Pick<Progress, "status" | "parts">,
@@ -190,7 +190,7 @@ function errorOf(
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
-/** What may have left says most: it is why a part may be sent twice. What was put off says least. */
+/** The error to show of an attempt. `unconfirmed` comes first, since it is why a part may be sent twice; `deferred` last. */
 function firstError({ outcomes }: Attempt): MessageError | undefined {
   const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
   const ofKind = (wanted: PartOutcome["kind"]) => failed.find(({ kind }) => kind === wanted)?.error;
@@ -221,6 +221,7 @@ function complaint(before: Progress, part: Part, receipt: Receipt): Step {
 
 type Detail = NonNullable<TimelineEntry["detail"]>;
 
+/** What an entry is about. */
 interface Occasion {
   readonly at: number;
   readonly kind: TimelineEntry["kind"];
@@ -228,7 +229,7 @@ interface Occasion {
   readonly error?: MessageError | undefined;
 }
 
-/** Writes the step down: one entry for the occasion, and one public event for everything the outside should know. */
+/** The step to `after`: an entry for the occasion, and the public events of the statuses that have changed. */
 export function record(before: Progress, after: Progress, occasion: Occasion): Step {
   const isPublic =
     after.channel === "sms" && after.status !== before.status && PUBLIC_STATUSES.has(after.status);

@@ -1,16 +1,16 @@
-/** For whom something is claimed. */
+/** On whose behalf jobs and webhooks are claimed. */
 export interface Claimant {
   /**
-   * By the name of its turns (`LeaseStore`): when the process is buried, the lease ends. Absent while it is not sure of its
-   * turns: then what is claimed is nobody's who could be buried.
+   * The process, by the name of its turns (`LeaseStore`): when it is buried (taken for dead), its leases end. Absent while
+   * it is not sure of its turns: then a lease lasts until its own end.
    */
   readonly process?: string;
   /**
-   * False once the process may have been buried since, and what it had claimed taken up by others. Where it is true it
-   * will be for some seconds: an attempt may begin.
+   * False once the process may have been buried, and others may have taken up what it had claimed. True means that this
+   * will not be so for some seconds, so that an attempt may begin.
    */
   isOurs(): boolean;
 }
 
-/** For the one process that there is, and for one that nobody buries. */
+/** Where no other process delivers, or none buries this one. */
 export const NOBODY_ELSE: Claimant = { isOurs: () => true };

@@ -1,4 +1,4 @@
-/** What the delivery engine gets from the queue, and what it gives back. Times are Unix milliseconds. */
+/** What the delivery engine claims from the queue, and how it settles it. Times are Unix milliseconds. */
 import type { Content, MessageStatus, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
 import type { NextStep } from "../messages/progress.ts";
@@ -20,7 +20,7 @@ export interface ClaimedJob {
   readonly claim: number;
   /** Tries that reached the wire so far. */
   readonly attempt: number;
-  /** An earlier claim ended without settling: what it was trying may have left us. */
+  /** An earlier claim ended without a settlement: what it tried may have been sent. */
   readonly wasInterrupted: boolean;
   readonly messageId: string;
   readonly accountId: string;
@@ -38,7 +38,7 @@ export interface ClaimedJob {
   readonly isOptedOut?: true;
 }
 
-/** The judge's verdict on one attempt, ready to be stored. */
+/** What an attempt came to, as the judge decided and the store records it. */
 export interface Settlement {
   readonly jobId: number;
   readonly claim: number;
@@ -47,16 +47,19 @@ export interface Settlement {
   /** Absent where nothing was handed to a connector (expired before the wire). */
   readonly connectorId?: string;
   readonly countsAsAttempt: boolean;
-  /** By part index, over all parts of the message; `undefined`: not tried now. SMS: its length sets the number of segments. */
+  /** By part index, over all parts of the message; `undefined`: not tried now. SMS: the length is the number of segments. */
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
   readonly next: NextStep;
-  /** Wipe text and bodies once no job of the request is left. */
+  /** False: text and bodies are wiped once no job of the request is left. */
   readonly keepsContent: boolean;
 }
 
 export interface ReceiptResult {
-  /** `unknown`: it named a message or a part that is not there (any more). */
+  /**
+   * `late`: its part had a final state, which stays. `parked`: it matched no message yet, and is kept until one comes.
+   * `unknown`: it named a message or a part that does not exist (any more).
+   */
   readonly kind: "applied" | "late" | "parked" | "unknown";
   readonly messageId?: string;
   readonly status?: MessageStatus;

@@ -3,7 +3,7 @@ import type { ChannelName } from "../messages/message.ts";
 /** When a message is tried again. Waits are in milliseconds; the last one repeats. */
 export interface RetryPolicy {
   readonly waitsMs: readonly number[];
-  /** Attempts that reached the wire; absent: until the window is over. */
+  /** How many attempts may reach the wire; absent: any number until the window is over. */
   readonly maxAttempts?: number;
 }
 
@@ -23,19 +23,19 @@ export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
   email: { waitsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR] },
 };
 
-/** The wait after something that cost no attempt, where the provider named none. */
+/** The wait after a try that does not count as an attempt, where the provider asked for none. */
 const FREE_WAIT_MS = SECOND;
 
 export interface Deferral {
   /** Attempts that reached the wire so far, this one included. */
   readonly attempt: number;
-  /** False: throttled or never on the wire. */
+  /** False: throttled, or it never reached the wire. */
   readonly counted: boolean;
   readonly now: number;
   readonly expiresAt: number;
   /** In [0, 1): spreads repeats by ±10 %, so that what failed together does not come back together. */
   readonly jitter: number;
-  /** The provider's own wish. */
+  /** The wait that the provider asked for. */
   readonly retryAfterMs?: number;
 }
 

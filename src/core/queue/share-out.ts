@@ -1,6 +1,6 @@
 /**
- * How many of a connector's slots a process is to have, of those that live: equal parts. What is left over goes to
- * those after a place that the connector's name decides, so that one process does not get it of every connector.
+ * How many of a connector's slots a process gets: all live processes get equally many. Slots left over go to some of them,
+ * one each; the connector's name decides to which, so that it is not always the same process.
  */
 export function fairShare(of: {
   readonly name: string;
@@ -8,14 +8,14 @@ export function fairShare(of: {
   readonly process: string;
   readonly processes: readonly string[];
 }): number {
-  const line = [...new Set([...of.processes, of.process])].toSorted();
-  const all = Math.floor(of.slots / line.length);
-  const leftOver = of.slots % line.length;
-  const place = (line.indexOf(of.process) + placeOf(of.name)) % line.length;
-  return all + (place < leftOver ? 1 : 0);
+  const processes = [...new Set([...of.processes, of.process])].toSorted();
+  const each = Math.floor(of.slots / processes.length);
+  const leftOver = of.slots % processes.length;
+  const place = (processes.indexOf(of.process) + offsetOf(of.name)) % processes.length;
+  return each + (place < leftOver ? 1 : 0);
 }
 
-function placeOf(name: string): number {
+function offsetOf(name: string): number {
   let sum = 0;
   for (let index = 0; index < name.length; index++) sum = (sum * 31 + name.charCodeAt(index)) % 65_521;
   return sum;

@@ -2,7 +2,7 @@ import type { Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartRef } from "../messages/outcome.ts";
 import { applyAttempt, type Step } from "../messages/progress.ts";
 
-/** The provider took a part that was reported as `unconfirmed`; it may have been sent again since. */
+/** A provider's answer, too late: it had taken a part that was reported as `unconfirmed`, and that may have been sent again since. */
 export interface LateAnswer extends PartRef {
   readonly connectorId: string;
   /** How many parts the message has. */
@@ -15,8 +15,8 @@ export interface LateAnswer extends PartRef {
 }
 
 /**
- * A part that is still open has been sent after all. One that has been settled since is not moved; the entry tells of
- * it. A message of which no part is open any more is as its parts are: whoever holds its job has nothing left to do.
+ * Marks a part as sent if it is still open. A part that was settled since does not change; there is only an entry. If no
+ * part is open any more, the message is settled, and whoever holds its job has nothing left to do.
  */
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds } = answer;

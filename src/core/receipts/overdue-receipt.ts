@@ -1,7 +1,7 @@
 import type { Progress } from "../messages/message.ts";
 import type { Step } from "../messages/progress.ts";
 
-/** When an overdue part is asked about again, by how often it has been, in milliseconds; the last wait repeats. */
+/** Milliseconds until an overdue part is asked about again, after the first question, the second, and so on; the last repeats. */
 export const QUESTION_WAITS_MS: readonly number[] = [5, 15, 60, 240, 720].map((minutes) => minutes * 60_000);
 
 export interface Overdue {
@@ -11,7 +11,7 @@ export interface Overdue {
   readonly sentAt: number;
 }
 
-/** Flags a message whose receipt does not come: an entry for operators. It stays `sent`, and nobody outside is told. */
+/** Flags a message whose receipt is overdue, with an entry for operators. It stays `sent`, and there is no public event. */
 export function noteOverdue(before: Progress, { at, connectorId, sentAt }: Overdue): Step {
   const position = before.position + 1;
   const detail = { connector: connectorId, waited_seconds: Math.round((at - sentAt) / 1_000) };

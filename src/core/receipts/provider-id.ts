@@ -1,12 +1,12 @@
 /**
- * The ways in which one and the same id of a message is written: providers change case, drop or add zeros in front,
- * and go from hexadecimal to decimal or back between their answer and their receipt.
+ * The ways to write the same provider message id. Between answer and receipt providers change its case, drop or add
+ * leading zeros, and switch between hexadecimal and decimal.
  */
 
-/** Longer ones are opaque: a number is not written in so many digits. */
+/** Longer ids are opaque: no number has so many digits. */
 const MAX_DIGITS = 64;
 
-/** What all spellings of an id in one base have in common; the key that ids are looked up by. */
+/** The key that ids are looked up by: the same for all spellings of an id in one base. */
 export function foldId(id: string): string {
   return id
     .trim()
@@ -15,8 +15,8 @@ export function foldId(id: string): string {
 }
 
 /**
- * Of the ids of one part, as in a `sent` outcome, those that receipts name it by: without the answer's own writing of a
- * number that receipts write in another base.
+ * Those of a part's ids (as in a `sent` outcome) that receipts name it by: without the form in the answer, if receipts
+ * write that number in another base.
  */
 export function namedByReceipts(ids: readonly string[]): readonly string[] {
   if (ids.length < 2) return ids;
@@ -24,7 +24,7 @@ export function namedByReceipts(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => !inOtherRadix(id).includes(last));
 }
 
-/** The folded forms that the id would have in another base: read as decimal and as hexadecimal, of whatever size. */
+/** The keys that the id would have in the other base, read as decimal and as hexadecimal, whatever its size. */
 export function inOtherRadix(id: string): readonly string[] {
   const key = foldId(id);
   if (key.length > MAX_DIGITS || !/^[0-9A-F]+$/.test(key)) return [];

@@ -1,9 +1,9 @@
-/** Fewer digits are a short code, or cut off: they prove nothing of a longer number. */
+/** Fewer digits are a short code or a number cut off, and prove nothing about a longer number. */
 const MIN_DIGITS = 7;
 
 /**
- * Whether a number in a provider's words is ours: with or without `+`, prefixes and zeros in front. `undefined` where
- * it cannot be told: nothing, letters, or masked.
+ * Whether a number as a provider writes it, with or without `+`, prefix and leading zeros, is ours. `undefined` where that
+ * cannot be told: it is missing, masked, or has letters.
  *
  * @param ours E.164
  */

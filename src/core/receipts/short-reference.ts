@@ -1,9 +1,9 @@
 /**
- * References of 16 bits, made from a message's id: the same on every attempt, whichever process makes it. Two messages
- * may have the same one, so that it proves nothing by itself.
+ * References of 16 bits, made from a message's id, so that every attempt by every process makes the same one. Two messages
+ * may have the same reference, so it proves nothing by itself.
  */
 
-/** Ties the segments of a message together on the handset. */
+/** By it a handset puts the segments of a message together. */
 export function concatReference(messageId: string): number {
   return fnv1a16(messageId);
 }
