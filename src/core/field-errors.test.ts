@@ -13,7 +13,8 @@ const Letter = Type.Object({
   platform: Type.Optional(Type.Enum(["apns", "fcm", "web"])),
   notes: Type.Optional(Type.Object({}, { additionalProperties: true })),
   code: Type.Optional(Type.String({ pattern: "^[0-9]{3}$" })),
-  topic: Type.Optional(Type.String({ pattern: "^arn:", examples: ["arn:aws:sns"] })),
+  topic: Type.Optional(Type.String({ pattern: "^arn:[a-z]", examples: ["arn:aws:sns"] })),
+  link: Type.Optional(Type.String({ pattern: "^https://", examples: ["https://example.com/hook"] })),
   values: Type.Optional(
     Type.Object({}, { additionalProperties: Type.Union([Type.String(), Type.Number()]), maxProperties: 2 }),
   ),
@@ -59,7 +60,11 @@ describe("checking a body by its schema", () => {
       code: "must match ^[0-9]{3}$",
       topic: "must look like arn:aws:sns",
     });
-    expect(errorsOf({ ...good, code: "123", topic: "arn:x" })).toEqual({});
+    expect(errorsOf({ ...good, code: "123", topic: "arn:x", link: "https://a" })).toEqual({});
+  });
+
+  test("text that has to begin in one way is told how, not what it might be", () => {
+    expect(errorsOf({ ...good, link: "http://a" })).toEqual({ link: "must start with https://" });
   });
 
   test("unknown fields are ignored", () => {

@@ -172,8 +172,13 @@ function lengthProblem({ minLength = 0, maxLength = Infinity }: Schema, text: st
 
 function patternProblem({ pattern, examples }: Schema, text: string): string | undefined {
   if (pattern === undefined || new RegExp(pattern, "u").test(text)) return undefined;
+  const beginning = PLAIN_BEGINNING.exec(pattern)?.[1];
+  if (beginning !== undefined) return `must start with ${beginning}`;
   return examples ? `must look like ${examples.join(" or ")}` : `must match ${pattern}`;
 }
+
+/** A pattern that asks for how a text begins, and for nothing else. */
+const PLAIN_BEGINNING = /^\^([\w:/-]+)$/;
 
 function codePoints(text: string): number {
   let count = 0;
