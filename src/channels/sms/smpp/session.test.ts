@@ -5,8 +5,50 @@ import {
   openSmppRig,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
+import { encodeShortMessage } from "./pdu.ts";
+import { openSession, type Session, type SessionEnd } from "./session.ts";
+import { readSmppConfig, sessionOptions } from "./smpp-config.ts";
 
 afterEach(closeSmppRigs);
+
+test("a session goes on over its highest sequence_number, and answers on either side of it find their requests", async () => {
+  const { smsc, clock, connector } = await openSmppRig({ dial: { holdSubmits: true } });
+  const config = readSmppConfig(connector);
+  if (config instanceof Error) throw config;
+  const options = { ...sessionOptions(config, connector.secrets), role: "transceiver" as const };
+  const bound = Promise.withResolvers<Session>();
+  const ended = Promise.withResolvers<SessionEnd>();
+  openSession({ ...options, firstSequence: 0x7ffffffd }, clock, {
+    onBound: bound.resolve,
+    onMessage: (_, acknowledge) => acknowledge(0),
+    onSlots() {},
+    onEnd: ended.resolve,
+  });
+  const session = await bound.promise;
+  const body = encodeShortMessage({
+    source: { ton: 5, npi: 0, address: "ACME" },
+    destination: { ton: 1, npi: 1, address: "919876543210" },
+    esmClass: 0,
+    validityPeriod: "",
+    registeredDelivery: 1,
+    dataCoding: 0,
+    shortMessage: Buffer.from("hi"),
+    tlvs: new Map(),
+  });
+  const answers = Array.from({ length: 4 }, () => {
+    session.slots.take();
+    return session.submit(body);
+  });
+  await smsc.until(() => smsc.submits.length === 4);
+  expect(smsc.submits.map(({ sequence }) => sequence)).toEqual([0x7ffffffe, 0x7fffffff, 1, 2]);
+  smsc.release();
+  expect(await Promise.all(answers)).toMatchObject(
+    smsc.submits.map(({ messageId }) => ({ kind: "answered", messageId })),
+  );
+  await session.unbind("over");
+  expect(smsc.others.map(({ sequence }) => sequence)).toEqual([3]);
+  expect(await ended.promise).toMatchObject({ reason: "over" });
+});
 
 test("a silent SMSC is asked for life after 30 s, and given up when it does not answer", async () => {
   const { smsc, clock, state, channel } = await openBoundSmppRig({ dial: { ignoreEnquireLink: true } });

@@ -47,6 +47,7 @@ export interface SessionOptions extends ConnectionTarget {
   readonly responseTimeoutMs: number;
   /** After this long without a PDU from the SMSC, enquire_link is sent. */
   readonly enquireLinkMs: number;
+  readonly firstSequence?: number; // For tests. Absent: 1.
 }
 
 export interface SessionEvents {
@@ -117,7 +118,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     clock,
     connection,
     session,
-    requests: createRequests(clock),
+    requests: createRequests(clock, options.firstSequence),
     phase: "opening",
     isCredentialFault: false,
     lastHeardAt: clock.monotonicMs(),
