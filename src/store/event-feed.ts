@@ -6,7 +6,7 @@ import type { FeedEvent } from "../core/webhooks/feed-event.ts";
  * Numbers rise, may leave gaps, and are never given twice.
  */
 export interface EventFeed {
-  /** Events with numbers above `after`, in order. May be fewer than `limit` if they are large, but never none if there are any. */
+  /** Events with numbers above `after`, in order. Fewer than `limit` if they are large, but at least one if there is any. */
   read(query: {
     readonly accountId: string;
     readonly after: number;

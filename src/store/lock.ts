@@ -5,19 +5,19 @@ export interface Lock {
 }
 
 /**
- * Takes a data folder for this process, for life. The lock is the kernel's, on a file of its own: it goes with
- * the process however that ends, and the database beside it stays readable. Throws at once where another
- * process has the folder, or where the file cannot be written: a full disk, another user's folder.
+ * Locks a data folder for this process. The kernel holds the lock, on a file of its own, and releases it however the
+ * process ends; the database beside it stays readable. Throws at once if another process has the folder, or if the file
+ * cannot be written: a full disk, another user's folder.
  */
 export function lockFolder(folder: string): Lock {
   const path = `${folder}/postrider.lock`;
   const driver = orRefuse(folder, () => openDriver(path));
-  // With its journal, which a full disk has no room for: then the folder is not to be served.
+  // With a journal file, for which a full disk has no room: such a folder must not be served.
   orRefuse(folder, () => lock(driver));
   return toLock(driver);
 }
 
-/** The same with an empty file of any name, and without a word for the operator. `create`: makes it where it is not there. */
+/** Locks an empty file of any name; its errors are not meant for operators. `create`: makes the file if it is missing. */
 export function lockFile(path: string, { create }: { readonly create: boolean }): Lock {
   const driver = openDriver(path, { create });
   lock(driver, "PRAGMA journal_mode = MEMORY");

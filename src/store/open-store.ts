@@ -12,20 +12,20 @@ import { type Store, StoreUnavailable } from "./store.ts";
 import { createVault } from "./vault.ts";
 
 export interface StoreOptions {
-  /** Exists already. */
+  /** The folder must exist. */
   readonly dataFolder: string;
-  /** Of secrets at rest; see `createVault`. */
+  /** Seals secrets at rest; see `createVault`. */
   readonly masterKey: string;
   readonly randomBytes: RandomBytes;
-  /** The thread that writes; absent: this one does. */
+  /** Starts a thread that writes; absent: this one does. */
   readonly thread?: Pick<ThreadedOptions, "program" | "clock" | "onLost">;
-  /** Where other threads write too, by `openStoreBeside`. Not together with `thread`. */
+  /** For when other threads write too, by `openStoreBeside`. Not together with `thread`. */
   readonly shared?: SharedWriting;
-  /** For benchmarks: every commit takes so many milliseconds longer. */
+  /** For benchmarks: how many milliseconds longer every commit takes. */
   readonly commitMs?: number;
 }
 
-/** The store of a data folder that this process has open, once more for another of its threads. */
+/** Opens the store of a data folder that this process has open already, for another of its threads. */
 export function openStoreBeside(
   options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes"> &
     Required<Pick<StoreOptions, "shared">>,
@@ -36,7 +36,7 @@ export function openStoreBeside(
 
 const DATABASE = "postrider.db";
 
-/** Opens the store of a data folder, for this process alone; `close` lets go of it. */
+/** Opens the store of a data folder, and locks the folder for this process until `close`. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const lock = lockFolder(options.dataFolder);
   const path = join(options.dataFolder, DATABASE);
@@ -64,7 +64,7 @@ export async function openShared({
 }: Pick<StoreOptions, "masterKey" | "randomBytes"> & {
   readonly url: string;
   readonly waiting: Waiting;
-  /** The database has got another master key; with words for the operator. */
+  /** Another process has rotated the master key; with a message for the operator. */
   readonly onKeyChanged: (words: string) => void;
 }): Promise<Store> {
   const store = await openWhenThere({ url, vault: createVault(vault), onKeyChanged }, waiting);
@@ -81,12 +81,12 @@ function openAt(
   return openThreaded({ ...thread, setup, vault });
 }
 
-/** The machine's, not the database's content. */
+/** The machine is at fault, not the content of the database. */
 function isFault(error: unknown): error is Error {
   return error instanceof StoreUnavailable || (error instanceof Error && isOutage(error));
 }
 
-/** What the machine said first: a full disk is told as what it is. */
+/** The message of the first cause, so that a full disk is reported as such. */
 export function wordsOf(error: Error): string {
   const { message, cause } = error;
   return error instanceof StoreUnavailable && cause instanceof Error ? wordsOf(cause) : message;

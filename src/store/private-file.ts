@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 const OWNER_ONLY = 0o600;
 
-/** Writes a file that is complete and on disk when this returns, replacing one that is there. */
+/** Writes a file, readable by its owner only, that is whole and on disk when this returns. Overwrites an existing one. */
 export function writePrivateFile(path: string, text: string): void {
   const file = openSync(path, "w", OWNER_ONLY);
   try {
@@ -15,12 +15,12 @@ export function writePrivateFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** What others have written to a file is on disk when this returns. */
+/** Makes sure that what was written to a file is on disk. */
 export function syncFile(path: string): void {
   sync(path, "r+");
 }
 
-/** A new file's name is durable only once its folder is. */
+/** Makes sure that the names of files in a folder are on disk: a new file is durable only then. */
 export function syncFolder(path: string): void {
   sync(path, "r");
 }

@@ -9,7 +9,7 @@ export interface Vault {
   open(sealed: string, place: string): string;
   /** 32 random octets, in hex. */
   newSecret(): string;
-  /** Tells one master key from another, and reveals neither. */
+  /** Differs from one master key to the next, and reveals nothing of it. */
   readonly checkValue: string;
 }
 

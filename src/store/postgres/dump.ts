@@ -8,7 +8,7 @@ import { MIGRATIONS } from "./migrations.ts";
 export interface Dump {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;
-  /** The schema they are of. */
+  /** The migrations that made their schema. */
   readonly migrations: readonly SchemaStep[];
   /** Of the master key its secrets are sealed under; see `Vault.checkValue`. */
   readonly keyCheckValue?: string;
@@ -28,10 +28,10 @@ const FETCHED = 200;
 /** A long history takes its time. */
 const STATEMENT_MS = 3_600_000;
 
-/** What is of this moment only. */
+/** Tables that are not backed up: they are true only for this moment, or for this database. */
 const PASSING = ["leases", "lease_processes", "migrations"];
 
-/** Reads a database in one transaction that keeps nobody waiting, but for days that are to be dropped. */
+/** Reads a database in one transaction, which blocks nobody but the pruning of days. */
 export async function dump(url: string, target: DumpTarget): Promise<Dump> {
   const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
   try {
@@ -39,7 +39,7 @@ export async function dump(url: string, target: DumpTarget): Promise<Dump> {
       const tables = await ownTables(connection);
       if (!tables.includes("accounts")) throw new Error("there is no service in this database");
       await connection.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      // Before the first look, which fixes what is seen: a day that is being swapped now is waited for.
+      // Before the first query, which fixes the snapshot: waits for a day that is just being replaced.
       await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS SHARE MODE`);
       return dumpAll(connection, tables, target);
     });
@@ -69,7 +69,7 @@ async function dumpAll(connection: Connection, tables: readonly string[], target
   return { rows, migrations, ...(check && { keyCheckValue: check.value }) };
 }
 
-/** Without what others keep beside them. Of a schema that this program knows but a part of, all. */
+/** The tables of this service, without others in the database; all tables, if a newer version has added some. */
 async function ownTables(connection: Connection): Promise<readonly string[]> {
   const all = await tablesOf(connection);
   if (!all.includes("migrations")) return [];
@@ -81,7 +81,7 @@ const CREATED = new Set(
   MIGRATIONS.flatMap(({ sql }) => [...sql.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name)),
 );
 
-/** Partitions are read through the table they are of. */
+/** Without partitions, which are read through their table. */
 async function tablesOf(connection: Connection): Promise<readonly string[]> {
   const rows = await connection.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class

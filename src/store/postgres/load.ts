@@ -10,9 +10,9 @@ import { createDays, type Days, isThere } from "./retention/days.ts";
 
 export interface LoadSource {
   readonly dump: Dump;
-  /** What the dump is known by: a load that was cut off begins again only with the same. */
+  /** Names the dump: an interrupted load may only be repeated with the same one. */
   readonly name: string;
-  /** Rows of a table, in parts, each with its values in the order of the columns. */
+  /** Rows of a table, in chunks, with their values in the order of `columns`. */
   readonly read: (table: string) => AsyncIterable<readonly (readonly (string | null)[])[]>;
   readonly columns: (table: string) => Promise<readonly string[]>;
   readonly onTable: (table: string, rows: number) => void;
@@ -21,14 +21,14 @@ export interface LoadSource {
 const STATEMENT_MS = 3_600_000;
 
 /**
- * Puts a dump into an empty database, under the schema it was made with. Until all of it is there, and its counts are
- * proven, nothing starts on it; cut off, it may be done again.
+ * Loads a dump into an empty database, with the schema it was made with. Until it is complete, and its counts have been
+ * compared, no service starts on it; an interrupted load may be repeated.
  */
 export async function load(url: string, clock: Clock, source: LoadSource): Promise<void> {
   const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
   const doors = openDoors(driver, clock);
   try {
-    // First, so that what is refused keeps the schema it has.
+    // First, so that a database that is refused keeps its schema.
     await refuse(doors.database, source);
     await migrate(driver, source.dump.migrations.length);
     await takeTarget(doors.database, source);
@@ -56,7 +56,7 @@ async function refuse(session: Session, source: LoadSource): Promise<void> {
   throw new Error("the database has another schema than the backup: restore into an empty one");
 }
 
-/** Throws where the target is neither empty nor what a load of the same dump has left when it was cut off. */
+/** Throws unless the target is empty, or holds an interrupted load of the same dump. */
 async function refuseInUse(session: Session, { name }: LoadSource): Promise<void> {
   if (!(await isThere(session, "accounts"))) return;
   const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
@@ -84,7 +84,7 @@ async function takeTarget(target: Database, source: LoadSource): Promise<void> {
   });
 }
 
-/** Tables after those that they refer to. */
+/** Orders tables so that each comes after those that it refers to. */
 async function inOrder(session: Session, tables: readonly string[]): Promise<readonly string[]> {
   const references = await session.query<{ child: string; parent: string }>(
     `SELECT conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint
@@ -145,7 +145,7 @@ async function chosenColumns(
   });
 }
 
-/** As texts, which PostgreSQL reads as it has written them. */
+/** Values are given as text, as PostgreSQL has written them. */
 function insertOf(table: string, columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name).join(", ");
   const values = columns.map(({ type }, index) => `t.c${index}::${type}`).join(", ");

@@ -56,7 +56,7 @@ export interface PostgresOptions extends DriverOptions, KeyWatch {
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const driver = openDriver(options);
-  // A process shows on it that it lives: one whose other connections are all busy is not to be taken for dead.
+  // A connection for signs of life only: a process whose other connections are all busy must not be taken for dead.
   const pulse = openDriver({ ...options, connections: 1 });
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url);
@@ -81,7 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 }
 
-/** What use cases share. `changes`: a transaction that moves messages, see `MessageLog`. */
+/** What use cases share. `changes` runs a transaction that changes messages, see `MessageLog`. */
 function createBooks({ database, within }: Doors, vault: Vault) {
   const bells = { events: createBell<string>(), webhooks: createBell<Lane>() };
   return {
@@ -89,7 +89,7 @@ function createBooks({ database, within }: Doors, vault: Vault) {
     days: createDays(within),
     queues: createQueueBook(within),
     changes: createMessageChanges(database, bells),
-    /** For calls that are admitted before they share a commit. */
+    /** For calls that were admitted before they joined a group; see `Doors`. */
     changesWithin: createMessageChanges(within, bells),
     erasedNames: createErasedNames(vault),
   };

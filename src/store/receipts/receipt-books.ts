@@ -70,7 +70,7 @@ export interface KnownId extends PartRef {
 /** Of the messages that have had the same id, only this many, the newest, are considered. */
 export const MAX_SHARED_IDS = 32;
 
-/** A row for each key (folded id). Only the first says since when the receipt is awaited. `providerId`: `null` if equal to the key. */
+/** A row for each key (folded id); only the first says since when the receipt is awaited. `providerId` is `null` if equal to it. */
 export function toIdRows(noted: NotedIds) {
   const { connectorId, messageId, part, providerMessageIds: ids, awaitedSince = null } = noted;
   // Of two spellings with one key the last counts: receipts use that one.

@@ -6,13 +6,13 @@ export interface Holdings {
   readonly connectors: number;
   readonly domains: number;
   readonly messages: number;
-  /** Messages whose sending is not over: what a service on this database would send. */
+  /** Jobs: what a service on this database would still send. */
   readonly unfinished: number;
 }
 
 /**
- * Writes the database as it is at this moment into a new file, also while a process is at work on it: one read
- * transaction, which keeps nobody waiting. The file is not synced yet. Throws where `target` exists.
+ * Writes the database as it is now to a new file, in one read transaction, which blocks nobody: a process may be using
+ * it. The new file is not synced. Throws if `target` exists.
  */
 export function copyDatabase(path: string, target: string): void {
   const driver = openDriver(path, { isReadOnly: true });
@@ -32,7 +32,7 @@ export interface Inspection {
   readonly keyCheckValue?: string;
 }
 
-/** Reads all of a database that nobody has open. Throws where the file is none. */
+/** Checks and counts a database that nobody has open. Throws if the file is not a database. */
 export function inspectDatabase(path: string): Inspection {
   const driver = openDriver(path, { isReadOnly: true });
   const count = (table: string) =>
@@ -58,7 +58,7 @@ export function inspectDatabase(path: string): Inspection {
   }
 }
 
-/** Which master key a database belongs to, also while a process is at work on it. */
+/** The check value of the master key that a database belongs to; a process may be using it. */
 export function readKeyCheckValue(path: string): string | undefined {
   const driver = openDriver(path, { isReadOnly: true });
   try {

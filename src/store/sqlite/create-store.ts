@@ -47,7 +47,7 @@ import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 import { createWebhookLog } from "./webhooks/webhook-log.ts";
 
-/** The use cases of one connection. */
+/** The use cases on one connection. */
 export interface SqliteStore extends Store {
   /** `intake.accept` of a request that was packed elsewhere. */
   acceptPacked(request: PackedAccept): Promise<AcceptResult>;
@@ -72,7 +72,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     intake: {
       accept: (request) => acceptPacked(packAccept(request)),
       overLimit: createOverLimit(db, books),
-      // In line behind the requests that may be taking the key.
+      // A write, so that it runs behind requests that may be taking the key.
       savedAnswer: (idempotency) => db.write(() => keys.find(idempotency), 1, "last"),
       ...createMessageLookup(db, accounts),
       findKeyOwner: createKeyLookup(db, accounts),
@@ -110,7 +110,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
 
 type Books = ReturnType<typeof createBooks>;
 
-/** What use cases share of one connection: tables as transactions see them, and what is remembered of them. */
+/** What use cases on one connection share: access to tables, and what is remembered of them. */
 function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
   const queues = createQueueBook(db);
   const events = createEventBook(db, accounts);

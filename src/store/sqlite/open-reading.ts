@@ -6,14 +6,14 @@ import { openDriver } from "./database/driver.ts";
 import { createAccountBook } from "./records/account-book.ts";
 
 export interface ReadingStore {
-  /** Its reads see every commit that had ended at the last `renew`, or at the start of this turn of the event loop; its writes all fail. */
+  /** Reads see every commit up to the last `renew`, or the start of this turn of the event loop. Writes all fail. */
   readonly store: Store;
   renew(): void;
-  /** Accounts or settings have changed: what is remembered of them is read again. */
+  /** Lets accounts and settings be read again: they have changed. */
   forget(): void;
 }
 
-/** A second connection to a database that another one writes: no read waits for a commit. */
+/** Opens a second connection to a database that another one writes, so that no read waits for a commit. */
 export function openReading(path: string, vault: Vault): ReadingStore {
   const driver = openDriver(path, { isReadOnly: true });
   for (const pragma of ["busy_timeout = 2000", "query_only = ON", "cache_size = -16384"]) {

@@ -14,7 +14,7 @@ const PATIENCE_MS = 30_000;
 
 const PAUSE_MS = 1_000;
 
-/** Opens the store, and waits for a server that is not there yet. Throws, with a message for the operator, if it does not come. */
+/** Opens the store, and waits for a server that is not there yet. Throws with a message for the operator if it never comes. */
 export async function openWhenThere(
   options: Omit<PostgresOptions, "clock">,
   { clock, onAway }: Waiting,

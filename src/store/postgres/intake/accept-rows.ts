@@ -4,16 +4,16 @@ import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
 import { fromParts, splitContent } from "../../messages/message-rows.ts";
 import type { Session } from "../database/driver.ts";
 
-/** A request that is taken, with the number of its account. */
+/** A request to be stored, with the number of its account. */
 export interface Taken {
   readonly request: AcceptRequest;
   readonly account: number;
 }
 
 /**
- * Writes contents, messages, jobs and first entries of all of them, in one statement. Nearly every request has one
- * message, and nearly every message one job: so the content and the job come in the message's row, which says each id
- * once. Where there is more, jobs and entries have columns of their own.
+ * Writes contents, messages, jobs and first timeline entries of requests, in one statement. Nearly every request has one
+ * message, and nearly every message one job, so a message's row of parameters also has its content and its job, and each
+ * id is sent once. If any message has more jobs, or an entry, all jobs and entries are given in columns of their own.
  */
 export async function insertAccepted(
   session: Session,
@@ -46,7 +46,7 @@ export async function insertAccepted(
   ]);
 }
 
-/** `content`, `last`, `queue`, `flow`: absent where they are as in most rows. */
+/** `content` is NULL where it is the message's own id; `last` where there is one message; `queue` where there is no job. */
 const COLUMNS = {
   id: "uuid",
   account: "int",
@@ -69,8 +69,9 @@ const COLUMNS = {
 
 const NAMES = Object.keys(COLUMNS);
 
-const common = (more: Readonly<Record<string, string>> = {}) => {
-  const columns = Object.entries({ ...COLUMNS, ...more });
+/** The part that both statements share: contents and messages, with or without a column for positions. */
+const insertMessages = ({ hasPositions }: { readonly hasPositions: boolean }) => {
+  const columns = Object.entries({ ...COLUMNS, ...(hasPositions && { position: "int" }) });
   const types = columns.map(([, type], index) => `$${index + 1}::${type}[]`);
   return `WITH given AS MATERIALIZED (
     SELECT * FROM unnest(${types.join(", ")}) AS t (${columns.map(([name]) => name).join(", ")})
@@ -81,15 +82,15 @@ const common = (more: Readonly<Record<string, string>> = {}) => {
     INSERT INTO messages (id, account, content, channel, recipient, status, parts, sequence, position, expires_at,
       callback_host)
     SELECT id, account, coalesce(content, id), channel, recipient, status, parts, 0,
-      ${"position" in more ? "position" : "0"}, expires_at, host FROM given
+      ${hasPositions ? "position" : "0"}, expires_at, host FROM given
   )`;
 };
 
-const INSERT = `${common()}
+const INSERT = `${insertMessages({ hasPositions: false })}
   INSERT INTO jobs (queue, flow, message_id, parts, deadline, due_at)
   SELECT queue, flow, id, job_parts, expires_at, due_at FROM given WHERE queue IS NOT NULL`;
 
-const INSERT_ALL = `${common({ position: "int" })}, new_entries AS (
+const INSERT_ALL = `${insertMessages({ hasPositions: true })}, new_entries AS (
     INSERT INTO timeline (message_id, position, at, kind, status, detail)
     SELECT message_id, 1, at, 'status', status, detail
     FROM unnest($19::uuid[], $20::bigint[], $21::text[], $22::text[]) AS t (message_id, at, status, detail)
@@ -105,7 +106,7 @@ export function endsOf(messages: readonly NewMessage[]): { first: NewMessage; la
   return { first, last };
 }
 
-/** Makes the rows of a request's messages: values in the order of `COLUMNS`. */
+/** Returns what makes the row of each message of a request: values in the order of `COLUMNS`. */
 function rowsOf({ request, account }: Taken, queueNumber: (name: string) => number) {
   const { content, messages } = request;
   const { callbackUrl, channel } = content;
@@ -121,8 +122,15 @@ function rowsOf({ request, account }: Taken, queueNumber: (name: string) => numb
     const [job] = message.jobs;
     const jobParts = job?.parts ? JSON.stringify(job.parts) : null;
     return [
-      ...[id, account, isFirst ? null : first.id, channel, recipient, status, fromParts(message.parts)],
-      ...[expiresAt, host],
+      id,
+      account,
+      isFirst ? null : first.id,
+      channel,
+      recipient,
+      status,
+      fromParts(message.parts),
+      expiresAt,
+      host,
       ...(isFirst ? ofContent : NO_CONTENT),
       ...(job ? [queueNumber(job.queue), flow, jobParts, dueAt] : NO_JOB),
     ];

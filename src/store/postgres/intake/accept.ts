@@ -33,7 +33,7 @@ export function createAccept(
 
   const run = async (
     requests: readonly AcceptRequest[],
-    patienceMs?: number,
+    keyPatienceMs?: number,
   ): Promise<readonly (AcceptResult | undefined)[]> => {
     await days.ensure(requests.flatMap(timesOf));
     const queueNumber = await queues.numbersOf(
@@ -44,7 +44,7 @@ export function createAccept(
         const numbers = await accounts.use(session, new Set(requests.map(({ accountId }) => accountId)));
         const group = createGroup(requests, numbers);
         await refuseOverLimit(session, group);
-        await replayTaken(session, group, patienceMs);
+        await replayTaken(session, group, keyPatienceMs);
         await store(session, group, queueNumber);
         return { results: group.results, numbers };
       },
@@ -72,10 +72,10 @@ export function createAccept(
   };
 }
 
-/** For a lock that is free, or is not; 0 would be for ever. */
+/** Just long enough to take a free lock; 0 would mean without limit. */
 const NO_PATIENCE_MS = 50;
 
-/** Nobody else is kept waiting by the key that it needs. */
+/** Runs a request on its own, so that no other one waits for the key that it needs. */
 function alone(run: RunRequests): Intake["accept"] {
   return async (request) => {
     const [result] = await run([request]).catch((error) => inProgress([request], error));
@@ -84,7 +84,7 @@ function alone(run: RunRequests): Intake["accept"] {
   };
 }
 
-/** In one line with the requests, so that what has the same key is through before. */
+/** `Intake.savedAnswer`: waits in line with the requests, so that earlier ones with the same key have ended. */
 interface Question {
   readonly asks: Pick<Idempotency, "scope" | "key" | "now">;
 }
@@ -102,7 +102,7 @@ function isRequest(call: Call): call is AcceptRequest {
 
 type RunRequests = (requests: readonly AcceptRequest[]) => Promise<readonly (AcceptResult | undefined)[]>;
 
-/** Questions come first: were they to fail, the requests beside them would not have been taken. */
+/** Answers questions before it runs requests: if that fails, no request of the group has been stored. */
 function withQuestions(db: Session, run: RunRequests) {
   return async (calls: readonly Call[]): Promise<readonly (Outcome | undefined)[]> => {
     if (calls.every(isRequest)) return run(calls);
@@ -116,7 +116,7 @@ function withQuestions(db: Session, run: RunRequests) {
   };
 }
 
-/** Where the key of one request is held; among several it has to be found first. */
+/** Answers a single request whose key another process holds. Of several requests, the one has to be found first. */
 function inProgress(requests: readonly AcceptRequest[], error: unknown): readonly AcceptResult[] {
   if (error instanceof KeyHeld && requests.length === 1) return [{ kind: "in_progress" }];
   throw error;
@@ -124,7 +124,7 @@ function inProgress(requests: readonly AcceptRequest[], error: unknown): readonl
 
 const ACCEPTED: AcceptResult = { kind: "accepted" };
 
-/** One that was accepted stands for all. Where none was there was nothing to store. */
+/** Whether the group is stored: one accepted request stands for all, and without one there was nothing to store. */
 async function isAnyStored(
   session: Session,
   requests: readonly AcceptRequest[],
@@ -136,25 +136,26 @@ async function isAnyStored(
   return (await session.query("SELECT 1 FROM messages WHERE id = $1", [first.id])).length > 0;
 }
 
-/** What a transaction makes of its requests, step by step: those without a result are still in it. */
+/** The requests of a transaction, and the results that its steps find. */
 interface Group {
   readonly requests: readonly Taken[];
+  /** By index of the request. */
   readonly results: (AcceptResult | undefined)[];
-  /** Indexes of requests that are to be left alone from now on. */
-  readonly out: Set<number>;
+  /** Indexes of requests that are answered: later steps skip them. */
+  readonly answered: Set<number>;
 }
 
 function createGroup(requests: readonly AcceptRequest[], numbers: ReadonlyMap<string, number>): Group {
   const taken = requests.map((request) => ({ request, account: numbers.get(request.accountId) ?? -1 }));
-  return { requests: taken, results: requests.map(() => undefined), out: new Set() };
+  return { requests: taken, results: requests.map(() => undefined), answered: new Set() };
 }
 
 function answer(group: Group, index: number, result: AcceptResult | undefined): void {
   group.results[index] = result;
-  group.out.add(index);
+  group.answered.add(index);
 }
 
-/** What is refused leaves nothing behind, so it is judged before its key is taken; a repeat is not judged again. */
+/** Checks limits before keys are taken, since a refused request stores nothing. A repeat is answered without a check. */
 async function refuseOverLimit(session: Session, group: Group): Promise<void> {
   const asks = group.requests.flatMap((taken, index) => {
     const ask = askOf(taken);
@@ -178,14 +179,14 @@ function askOf({ request: { limited, messages }, account }: Taken): Ask | undefi
   return limited && { account, limited, recipients: messages.map(({ recipient }) => recipient) };
 }
 
-/** A key that is taken leaves the group, and what was answered under it is read in a later statement. */
-async function replayTaken(session: Session, group: Group, patienceMs?: number): Promise<void> {
+/** Takes the keys of requests. Those whose key was taken before get the answer saved under it, read by a later statement. */
+async function replayTaken(session: Session, group: Group, keyPatienceMs?: number): Promise<void> {
   const keyed = group.requests.flatMap(({ request: { idempotency } }, index) =>
-    idempotency && !group.out.has(index) ? [{ index, key: idempotency as NewKey }] : [],
+    idempotency && !group.answered.has(index) ? [{ index, key: idempotency as NewKey }] : [],
   );
   if (keyed.length === 0) return;
   const keys = keyed.map(({ key }) => key);
-  const lost = await takeKeys(session, keys, patienceMs);
+  const lost = await takeKeys(session, keys, keyPatienceMs);
   const others = keyed.filter((_, at) => lost.has(at));
   const answers = await findAnswers(
     session,
@@ -198,10 +199,10 @@ async function replayTaken(session: Session, group: Group, patienceMs?: number):
 }
 
 async function store(session: Session, group: Group, queueNumber: (name: string) => number): Promise<void> {
-  const left = group.requests.filter((_, index) => !group.out.has(index));
+  const left = group.requests.filter((_, index) => !group.answered.has(index));
   if (left.length > 0) await insertAccepted(session, left, queueNumber);
   group.requests.forEach((_, index) => {
-    if (!group.out.has(index)) group.results[index] = ACCEPTED;
+    if (!group.answered.has(index)) group.results[index] = ACCEPTED;
   });
 }
 

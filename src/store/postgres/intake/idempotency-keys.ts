@@ -12,15 +12,17 @@ export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): str
   return hash("sha256", `${scope.length}:${scope}${key}`, "hex").slice(0, 32);
 }
 
-/** Another transaction has been taking one of the keys for too long; nothing can be said of it now. */
+/** Another transaction has held one of the keys for too long: its answer is not known yet. */
 export class KeyHeld extends Error {}
 
-/** How long a key that is being taken elsewhere is waited for, with a connection in hand. */
+/** How long to wait for a key that another transaction is taking, while a connection is occupied. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Takes those of the keys that are new or have expired, and gives the indexes of the others. In the order of names, so
- * that two transactions never wait for one another; one that is being taken elsewhere is waited for, but not for long.
+ * Takes those of the keys that are new or have expired, and returns the indexes of the others. Keys are taken in order of
+ * their names, so that two transactions cannot deadlock.
+ *
+ * @throws KeyHeld if another transaction is taking one of the keys, and does not end within `patienceMs`
  */
 export async function takeKeys(
   session: Session,
@@ -47,7 +49,7 @@ function throwHeld(error: unknown): never {
   throw isLockTimeout(error) ? new KeyHeld("a key is held", { cause: error }) : error;
 }
 
-/** An expired row is taken over in place. The limit of the wait is set before the first row is touched. */
+/** Overwrites an expired row. `patience` sets the limit of the wait before the first row is touched. */
 const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $7, true))
   INSERT INTO idempotency_keys AS k (name, body_digest, status, body, taken_at, expires_at)
   SELECT t.* FROM patience, unnest($1::uuid[], $2::text[], $3::int[], $4::text[], $5::bigint[], $6::bigint[])
@@ -57,7 +59,7 @@ const TAKE = `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', $
   WHERE k.expires_at <= excluded.taken_at
   RETURNING name`;
 
-/** What was answered under the keys that have not expired; by index. */
+/** The answers saved under keys that have not expired, by index of the key. */
 export async function findAnswers(
   session: Session,
   keys: readonly Pick<Idempotency, "scope" | "key" | "now">[],
@@ -80,13 +82,13 @@ interface AnswerRow {
   readonly body_digest: string;
 }
 
-/** From here to its end the transaction is alone with the key, taken or not. */
+/** Locks a key, whether taken or not, until the transaction ends. */
 export async function lockKey(session: Session, key: Pick<Idempotency, "scope" | "key">): Promise<void> {
   const half = BigInt.asIntN(64, BigInt(`0x${keyName(key).slice(0, 16)}`));
   await session.query("SELECT pg_advisory_xact_lock($1::bigint)", [String(half)]);
 }
 
-/** Deletes at most `limit` expired keys; how many. What others are at work on is left to the next time. */
+/** Deletes at most `limit` expired keys; returns how many. Keys that others have locked are left to the next call. */
 export async function pruneKeys(session: Session, now: number, limit: number): Promise<number> {
   const rows = await session.query(
     `DELETE FROM idempotency_keys WHERE name IN (SELECT name FROM idempotency_keys WHERE expires_at <= $1

@@ -9,14 +9,14 @@ import type { Intake } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 
-/** What a request asks of an account with limits. */
+/** What a request would use of an account's limits. */
 export interface Ask {
   readonly account: number;
   readonly recipients: readonly string[];
   readonly limited: LimitedRequest;
 }
 
-/** From here to its end the transaction is alone with the counts of these accounts. */
+/** Locks the counts of these accounts until the transaction ends. */
 export async function lockUsage(session: Session, accounts: readonly number[]): Promise<void> {
   const sorted = [...new Set(accounts)].sort((one, other) => one - other);
   for (const account of sorted) {
@@ -24,7 +24,7 @@ export async function lockUsage(session: Session, accounts: readonly number[]): 
   }
 }
 
-/** The limit the request would break; counts nothing. */
+/** The limit that the request would exceed, if any; counts nothing. */
 export async function brokenLimit(session: Session, ask: Ask): Promise<LimitRefusal | undefined> {
   const { account, recipients, limited } = ask;
   const { hour, first, last } = hoursOf(limited.now);
@@ -85,10 +85,10 @@ const ADD = `INSERT INTO sms_usage AS u (account, recipient, hour, messages, seg
   ON CONFLICT (account, recipient, hour) DO UPDATE
   SET messages = u.messages + excluded.messages, segments = u.segments + excluded.segments`;
 
-/** The row of the account itself. */
+/** In place of a recipient: the row that counts all of the account's messages. */
 const ALL = "";
 
-/** How many messages each counted row gains: the account's, and each recipient's, where there is a limit of it. */
+/** By how many messages each row's count rises: the account's, and each recipient's, as far as there are limits for them. */
 function tally({ recipients, limited: { limits } }: Ask): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   if (limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined) {

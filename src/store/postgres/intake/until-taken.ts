@@ -2,20 +2,20 @@ import { type Clock, sleep } from "../../../core/clock.ts";
 import type { AcceptRequest, AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { Intake } from "../../store.ts";
 
-/** So long a request waits for another process that is taking its key. */
+/** How long a request waits for another process that is taking its key. */
 const WAIT_MS = 30_000;
 
-/** How often it is tried again, without keeping a connection in between. */
+/** The pause between two tries, during which no connection is occupied. */
 const STEP_MS = 500;
 
 export interface Tries {
   readonly clock: Clock;
   readonly first: (request: AcceptRequest) => Promise<AcceptResult>;
-  /** Waits for nobody. */
+  /** Tries again without waiting for the key. */
   readonly again: (request: AcceptRequest) => Promise<AcceptResult>;
 }
 
-/** `Intake.accept`: a key that is held elsewhere is tried again until it has been taken there, or let go of. */
+/** `Intake.accept`: repeats a request whose key another process holds, until that has committed or rolled back. */
 export function untilTaken({ clock, first, again }: Tries): Intake["accept"] {
   const retry = async (request: AcceptRequest, held: AcceptResult): Promise<AcceptResult> => {
     const endMs = clock.monotonicMs() + WAIT_MS;

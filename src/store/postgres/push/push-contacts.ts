@@ -2,7 +2,7 @@ import type { Session } from "../database/driver.ts";
 
 /** Removes those of the contacts that are anonymous and have no registration left. */
 export async function removeEmptied(session: Session, contactIds: readonly string[]): Promise<void> {
-  // Who is moving a device to one of them holds it: what they did is seen by the statement after this one.
+  // Waits for transactions that are moving a device to one of them: the next statement sees what they did.
   await session.query(
     "SELECT 1 FROM contacts WHERE id = ANY($1) AND external_id IS NULL ORDER BY id FOR UPDATE",
     [contactIds],

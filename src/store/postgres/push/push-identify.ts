@@ -17,7 +17,7 @@ export async function identify(session: Session, request: IdentifyRequest): Prom
   return contactId;
 }
 
-/** By id, by external id, or by both, which must then agree; it stays until the transaction ends. */
+/** Finds the contact by id, by external id, or by both if they agree, and keeps it from being deleted meanwhile. */
 async function findTarget(
   session: Session,
   { accountId, contactId, externalId }: IdentifyRequest,

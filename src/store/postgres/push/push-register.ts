@@ -21,7 +21,7 @@ export interface RegistrationIds {
  */
 export async function register(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
   const { appId, deviceId, token } = device;
-  // Of one app one after the other: two that exchange tokens would each hold what the other needs.
+  // One at a time for each app: two devices that exchange tokens would deadlock.
   await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
   const rows = await session.query<RegistrationRow>(FIND, [appId, deviceId ?? null, token]);
   const holder = rows.find((row) => row.token === token);
@@ -29,7 +29,7 @@ export async function register(session: Session, device: DeviceRegistration): Pr
   const adopted = known ?? (holder?.device_id === null ? holder : undefined);
   if (holder && holder.id !== adopted?.id) await freeToken(session, holder);
   if (!adopted) return create(session, device);
-  // It may have been identified since it was found.
+  // The contact as it is now: the device may have been identified since it was found.
   const [row] = await session.query<{ contact_id: string }>(UPDATE, [...attributes(device), adopted.id]);
   return { registrationId: adopted.id, contactId: row?.contact_id ?? adopted.contact_id };
 }
@@ -43,8 +43,8 @@ const UPDATE = `UPDATE registrations SET platform = $1, token = $2, device_id = 
   WHERE id = $9 RETURNING contact_id`;
 
 /**
- * Takes the token from its holder. With a device id it stays, to be found again when the device comes back;
- * without one nothing could ever find it, and it goes, with the anonymous contact that it leaves empty.
+ * Takes the token from its holder. A registration with a device id stays, to be found when the device comes back. One
+ * without could never be found again: it is deleted, with its contact if that is anonymous and has no other.
  */
 async function freeToken(session: Session, holder: RegistrationRow): Promise<void> {
   if (holder.device_id !== null) {

@@ -26,7 +26,7 @@ export function createPush(db: Database): PushStore {
   };
 }
 
-/** The answer is known only at the end, so repeats of a key wait for one another from the beginning. */
+/** Locks the key from the start, since the answer that is saved under it is known only at the end. */
 async function replayOf(session: Session, key: PushIdempotency | undefined): Promise<PushAnswer | undefined> {
   if (!key) return undefined;
   await lockKey(session, key);

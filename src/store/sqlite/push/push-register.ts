@@ -60,8 +60,8 @@ function createInsert(db: Database): (device: DeviceRegistration) => Registratio
 }
 
 /**
- * Takes the token from its holder. With a device id it stays, to be found again when the device comes back;
- * without one nothing could ever find it, and it goes, with the anonymous contact that it leaves empty.
+ * Takes the token from its holder. A registration with a device id stays, to be found when the device comes back. One
+ * without could never be found again: it is deleted, with its contact if that is anonymous and has no other.
  */
 function createTokenRelease(db: Database): (holder: RegistrationRow) => void {
   const clear = db.prepare("UPDATE registrations SET token = NULL WHERE id = ?");

@@ -1,20 +1,20 @@
 /**
- * What the thread that writes and the thread that asks say to each other. Hot calls cross as JSON: a text is handed
- * over at a fraction of what cloning its objects costs. The others are structured-cloned.
+ * Messages between the thread that writes and the thread that calls it. Frequent calls cross as JSON text, which costs a
+ * fraction of cloning their objects. The others are cloned by `postMessage`.
  */
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { isOutage } from "../database/driver.ts";
 
-/** How a store's thread is to work: its `workerData`. */
+/** What a store's thread is given as its `workerData`. */
 export interface ThreadSetup {
   readonly path: string;
   readonly masterKey: string;
-  /** For tests and benchmarks: every commit takes so much longer. */
+  /** For tests and benchmarks: how many milliseconds longer every commit takes. */
   readonly commitMs?: number;
 }
 
-/** `room.method` and its arguments; ids rise by one. */
+/** `method` is `room.method`, such as `queue.claim`; ids rise by one. */
 export type Call = readonly [id: number, method: string, ...values: readonly unknown[]];
 
 /** Methods whose arguments and answers JSON carries unchanged. */
@@ -28,10 +28,10 @@ export const PLAIN_METHODS: ReadonlySet<string> = new Set([
   "outbox.settle",
 ]);
 
-/** A batch of calls: as JSON, or as they are; or the last word. */
+/** A batch of calls, as JSON or as objects; or the request to close. */
 export type ToThread = string | readonly Call[] | { readonly kind: "close" };
 
-/** A text: `PlainAnswers` as JSON. */
+/** A string is `PlainAnswers` as JSON. */
 export type FromThread =
   | string
   | { readonly kind: "open" }
@@ -39,10 +39,10 @@ export type FromThread =
   | Answers
   | { readonly kind: "closed" };
 
-/** What most commits have to tell. */
+/** The answers of most commits: without failures. */
 export type PlainAnswers = Pick<Answers, "done" | "values" | "ready" | "events" | "lanes">;
 
-/** What one commit, mostly, has answered. */
+/** The answers of one commit, as a rule. */
 export interface Answers {
   readonly kind: "answers";
   /** Calls whose answer is that they are done: an accept that was accepted. */
@@ -70,7 +70,7 @@ export function toFailure(error: unknown): Failure {
     : { kind, message: String(error) };
 }
 
-/** One error for each caller, since each may add to its own. */
+/** An error for each caller, since callers may add to theirs. */
 export function toError({ kind, message, stack }: Failure): Error {
   if (kind === "outage") return new StoreUnavailable(message);
   const error = new Error(message);

@@ -22,13 +22,13 @@ export interface ThreadedOptions {
   /** Under the same master key. */
   readonly vault: Vault;
   readonly clock: Pick<Clock, "after" | "monotonicMs">;
-  /** The thread ended unbidden. Every call from now on fails; only another start helps. */
+  /** The thread ended by itself. Every call fails from now on, until the process is restarted. */
   readonly onLost: (error: Error) => void;
 }
 
 /**
- * SQLite with its writing connection on a thread of its own, and one for reading on this. A commit keeps nobody
- * on this thread waiting but those whose commit it is; a read sees every write whose promise has resolved.
+ * Opens SQLite with its writing connection on a thread of its own, and one for reading on this thread. A commit does not
+ * block this thread, and a read sees every write whose promise has resolved.
  */
 export async function openThreaded({
   program,
@@ -68,7 +68,7 @@ export async function openThreaded({
   };
 }
 
-/** Who wants to hear of what a commit touched: queues, accounts, lanes. */
+/** Listeners for what a commit has touched: queues, accounts, lanes. */
 function createListeners<Name>() {
   const listeners = new Set<(name: Name) => void>();
   return {
@@ -84,7 +84,7 @@ function createListeners<Name>() {
 
 interface Listeners {
   readonly onAnswers: (answers: PlainAnswers) => void;
-  /** Only of a thread that was open. */
+  /** Called only if the thread was open. */
   readonly onLost: (error: Error) => void;
 }
 
@@ -111,15 +111,15 @@ function startThread(program: URL, setup: ThreadSetup, { onAnswers, onLost }: Li
     state = "open";
     opened.resolve();
   });
-  const say = (message: ToThread) => worker.postMessage(message);
+  const post = (message: ToThread) => worker.postMessage(message);
   return {
     send({ plain, others }: { readonly plain: readonly Call[]; readonly others: readonly Call[] }) {
-      if (plain.length > 0) say(JSON.stringify(plain));
-      if (others.length > 0) say(others);
+      if (plain.length > 0) post(JSON.stringify(plain));
+      if (others.length > 0) post(others);
     },
     opened: opened.promise,
     async close() {
-      if (state === "open") say({ kind: "close" });
+      if (state === "open") post({ kind: "close" });
       await ended.promise;
     },
   };

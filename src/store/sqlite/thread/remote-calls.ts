@@ -5,31 +5,31 @@ import { type Answers, type Call, PLAIN_METHODS, type PlainAnswers, toError } fr
 /** Calls that may wait for an answer; beyond it the store says that it is busy. */
 const MAX_WAITING = 20_000;
 
-/** One that is committed, and one that is ready when that is done. */
+/** One batch is being committed, and the next is there when that ends. */
 const BATCHES_UNDER_WAY = 2;
 
-/** Of the calls that wait at once: with two batches under way each is to carry about half of them. */
-const HALF = 0.4;
+/** A second batch leaves once it has this share of all waiting calls: with two under way, each carries about half. */
+const BATCH_SHARE = 0.4;
 
-/** A batch under way for so long is on a disk whose commit takes longer than gathering for it. */
+/** A batch that takes this long is on a slow disk: a commit takes longer than gathering calls for it. */
 const SLOW_MS = 8;
 
-/** Of the accepts that a batch lately carried: so many are worth a slow commit. */
+/** On a slow disk a batch leaves once it has this share of the usual number of calls. */
 const ENOUGH = 0.9;
 
-/** What batches carried long ago is not waited for. */
-const FADING = 0.9;
+/** How fast the usual number falls, batch by batch, when fewer calls come. */
+const DECAY = 0.9;
 
 /** The longest that a call waits for others to share its commit. */
 const GATHER_MS = 2;
 
-/** Calls to the other thread: those of one turn of the event loop, at least, go out together. */
+/** Calls to the writing thread, in batches: at least those of one turn of the event loop go together. */
 export interface RemoteCalls {
   call<T>(method: string, ...values: readonly unknown[]): Promise<T>;
   answer(answers: PlainAnswers & Partial<Answers>): void;
-  /** Takes no more calls; resolves when all that wait are answered. */
+  /** Takes no more calls; resolves when all waiting ones are answered. */
   close(): Promise<void>;
-  /** Nobody will answer any more. */
+  /** Rejects all calls, waiting and later: the thread is gone. */
   fail(reason: string): void;
 }
 
@@ -66,21 +66,21 @@ export function createRemoteCalls(post: PostBatch, clock: BatchClock): RemoteCal
   };
 }
 
-/** `plain`: of `PLAIN_METHODS` only. Each is one message, or none where it is empty. */
+/** `plain`: calls of `PLAIN_METHODS`. Each of the two is sent as one message, unless it is empty. */
 type PostBatch = (batch: { readonly plain: readonly Call[]; readonly others: readonly Call[] }) => void;
 
 type BatchClock = Pick<Clock, "after" | "monotonicMs">;
 
 /**
- * Sends calls in batches, each about one commit. While one is committed the next gathers, so that neither thread
- * waits for the other. Callers come back when they have their answer: were the second sent at once, it would carry
- * the few that came back first, and commits would be many and small. It leaves when it carries its share, or after
- * `GATHER_MS`. Where commits are slow there is one batch at a time, and it waits for those who are about to come back:
- * then nobody waits for two commits. Whoever claims or settles goes on with the answer, and waits for nobody.
+ * Sends calls in batches of about one commit each. While one batch is committed the next gathers, so that neither thread
+ * waits for the other. Callers call again once they are answered; sent at once, the second batch would carry only the few
+ * that called first, and commits would be many and small. So it leaves when it has its share, or after `GATHER_MS`. On a
+ * slow disk there is one batch at a time, which waits for the callers about to call again, so that nobody waits for two
+ * commits. But it never waits once it holds a call other than an accept, such as a claim or a settlement.
  */
 function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
   const pace = createPace(clock);
-  /** Each with its last call, which is the last of them to be answered. */
+  /** Batches sent, each with the id of its last call, which is answered last. */
   let underWay: { readonly last: number; readonly sentMs: number }[] = [];
   let draft = createDraft();
   let isScheduled = false;
@@ -90,7 +90,7 @@ function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
   const isFull = () => underWay.length >= pace.batches();
   const isEnough = () => {
     if (pace.isSlow()) return draft.hasOthers() || draft.size() >= pace.usual() * ENOUGH;
-    return underWay.length === 0 || draft.size() >= count() * HALF;
+    return underWay.length === 0 || draft.size() >= count() * BATCH_SHARE;
   };
   const send = () => {
     stopGathering?.();
@@ -128,7 +128,7 @@ function createBatches({ post, clock, isWaiting, count }: BatchOptions) {
   };
 }
 
-/** A batch while it gathers. */
+/** A batch that is gathering. */
 function createDraft() {
   const batch = { plain: [] as Call[], others: [] as Call[] };
   let last = 0;
@@ -136,9 +136,9 @@ function createDraft() {
   return {
     batch,
     size: () => batch.plain.length + batch.others.length,
-    /** Of its calls the one that came last. */
+    /** The id of the call that came last. */
     last: () => last,
-    /** Than accepts. */
+    /** Calls other than accepts. */
     hasOthers: () => hasOthers,
     add(call: Call) {
       const [id, method] = call;
@@ -150,7 +150,7 @@ function createDraft() {
   };
 }
 
-/** How quick the disk is, and how much batches carry. */
+/** Keeps track of how fast the disk is, and how many calls batches usually carry. */
 function createPace(clock: BatchClock) {
   let isSlow = false;
   let usual = 0;
@@ -158,9 +158,9 @@ function createPace(clock: BatchClock) {
     isSlow: () => isSlow,
     batches: () => (isSlow ? 1 : BATCHES_UNDER_WAY),
     usual: () => usual,
-    /** When that was. */
+    /** Notes a batch of this size; returns the time. */
     sent(size: number): number {
-      usual = Math.max(size, usual * FADING);
+      usual = Math.max(size, usual * DECAY);
       return clock.monotonicMs();
     },
     answered(sentMs: number) {

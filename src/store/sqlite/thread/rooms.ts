@@ -4,14 +4,14 @@ import { packAccept } from "../intake/packed-accept.ts";
 import type { ReadingStore } from "../open-reading.ts";
 import type { RemoteCalls } from "./remote-calls.ts";
 
-/** What the other thread's commits are told to this one by. */
+/** How this thread hears of the writing thread's commits. */
 interface Signals {
   readonly onReady: Queue["onReady"];
   readonly onEvents: EventFeed["onEvents"];
   readonly onLanes: Outbox["onReady"];
 }
 
-/** A store whose reads are answered here and whose writes over there. */
+/** A store that answers reads on this thread, and sends writes to the other. */
 export function createRooms(
   { call }: RemoteCalls,
   { store, forget }: ReadingStore,
@@ -67,7 +67,7 @@ function orAccepted(result: AcceptResult | undefined): AcceptResult {
 
 type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSetting" | "addWebhookSecret">;
 
-/** What this thread remembers of accounts is forgotten before the change is answered. */
+/** Makes this thread forget what it remembers of accounts before a change is answered. */
 function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrites {
   const change = async <T>(method: keyof RecordWrites, ...values: readonly unknown[]): Promise<T> => {
     const done = await call<T>(`records.${method}`, ...values);

@@ -24,30 +24,30 @@ export interface StoreThread {
   readonly vault: Vault;
 }
 
-/** The thread that owns the writing connection: opens the database, then answers calls until it is told to close. */
+/** Runs on the thread that owns the writing connection: opens the database, then answers calls until told to close. */
 export async function runStoreThread({ port, setup, vault }: StoreThread): Promise<void> {
-  const say = (message: FromThread) => port.postMessage(message);
+  const post = (message: FromThread) => port.postMessage(message);
   const { path, commitMs } = setup;
   try {
-    serve(await openSqlite({ path, vault, ...slowCommits(commitMs) }), port, say);
-    say({ kind: "open" });
+    serve(await openSqlite({ path, vault, ...slowCommits(commitMs) }), port, post);
+    post({ kind: "open" });
   } catch (error) {
-    say({ kind: "refused", failure: toFailure(error) });
+    post({ kind: "refused", failure: toFailure(error) });
     port.close();
   }
 }
 
-function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread) => void): void {
+function serve(store: SqliteStore, port: MessagePort, post: (message: FromThread) => void): void {
   const run = createDispatch(store);
-  const outbox = createOutbox(say);
-  store.queue.onReady(outbox.ready);
-  store.feed.onEvents(outbox.events);
-  store.outbox.onReady(outbox.lane);
+  const answers = createAnswers(post);
+  store.queue.onReady(answers.ready);
+  store.feed.onEvents(answers.events);
+  store.outbox.onReady(answers.lane);
   port.on("message", (message: ToThread) => {
     if (typeof message === "object" && "kind" in message) {
       void store.close().then(() => {
-        outbox.flush();
-        say({ kind: "closed" });
+        answers.flush();
+        post({ kind: "closed" });
         port.close();
       });
       return;
@@ -56,8 +56,8 @@ function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread)
     for (const call of calls) {
       const [id, method] = call;
       run(call).then(
-        (value) => outbox.value(id, method, value),
-        (error) => outbox.failure(id, error),
+        (value) => answers.value(id, method, value),
+        (error) => answers.failure(id, error),
       );
     }
   });
@@ -65,7 +65,7 @@ function serve(store: SqliteStore, port: MessagePort, say: (message: FromThread)
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>;
 
-/** Finds the method a call names. */
+/** Runs the method that a call names. */
 function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   const methods = new Map<string, Method>([["bootstrap", store.bootstrap as Method]]);
   for (const [room, verbs] of Object.entries(store)) {
@@ -82,7 +82,7 @@ function createDispatch(store: SqliteStore): (call: Call) => Promise<unknown> {
   };
 }
 
-/** Nearly all are accepted, and then there is nothing to say but that they are done. */
+/** Leaves out the usual answer, so that only the call's id crosses. */
 function toShort(result: AcceptResult): AcceptResult | undefined {
   return result.kind === "accepted" ? undefined : result;
 }
@@ -94,15 +94,15 @@ function withGaps(settlement: Settlement): Settlement {
 
 type Draft = { -readonly [K in keyof Omit<Answers, "kind">]: Answers[K][number][] };
 
-/** Answers of one commit leave together: as text where they can. */
-function createOutbox(say: (message: FromThread) => void) {
+/** Collects the answers of one commit, and sends them together: as JSON if all may. */
+function createAnswers(post: (message: FromThread) => void) {
   let draft: Draft | undefined;
   let isPlain = true;
   const flush = () => {
     if (!draft) return;
     const { failures, ...plain } = draft;
-    if (isPlain && failures.length === 0) say(JSON.stringify(plain satisfies PlainAnswers));
-    else say({ kind: "answers", ...draft });
+    if (isPlain && failures.length === 0) post(JSON.stringify(plain satisfies PlainAnswers));
+    else post({ kind: "answers", ...draft });
     draft = undefined;
     isPlain = true;
   };
@@ -116,9 +116,9 @@ function createOutbox(say: (message: FromThread) => void) {
   return {
     flush,
     value(id: number, method: string, value: unknown) {
-      const answers = open();
-      if (value === undefined) return void answers.done.push(id);
-      answers.values.push([id, value]);
+      const { done, values } = open();
+      if (value === undefined) return void done.push(id);
+      values.push([id, value]);
       isPlain &&= PLAIN_METHODS.has(method);
     },
     failure: (id: number, error: unknown) => void open().failures.push([id, toFailure(error)]),
