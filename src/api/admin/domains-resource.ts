@@ -42,8 +42,7 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
         id,
         accountId: given.account_id.toLowerCase(),
         domain: normalised(given.domain),
-        ownershipToken: `postrider-verification=${hex(deps, 20)}`,
-        // Of its own for each account: two accounts that share a domain sign with different keys.
+        ownershipToken: `postrider-verification=${randomHex(deps, 20)}`,
         dkimKeys: [await makeDkimPair(newSelector(deps), now)],
         createdAt: now,
       }),
@@ -77,9 +76,9 @@ const selector = Type.String({
 });
 const time = Type.String({ format: "date-time" });
 
+/** Random: two accounts may share a domain, and each signs with its own keys. */
 function newSelector(deps: AdminDeps): string {
-  // Of its own for each account: two accounts that share a domain sign with different keys.
-  return `pr${hex(deps, 4)}`;
+  return `pr${randomHex(deps, 4)}`;
 }
 
 function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimKeys"] {
@@ -112,7 +111,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
     operation: "Domain",
     idName: "domain_id",
     filters: { account_id: "accountId", domain: "domain" },
-    asKept: { domain: (text) => text.toLowerCase() },
+    toStored: { domain: (text) => text.toLowerCase() },
     shown: Type.Object({
       id: shownFields.id,
       account_id: shownFields.account_id,
@@ -182,11 +181,11 @@ function normalised(written: string): string {
 }
 
 export function isDomain(name: string): boolean {
-  // What has no ASCII form has no records either.
+  // `canParse` fails for names without an ASCII form: those cannot be in the DNS.
   return URL.canParse(`http://${name}`) && (parseEmailAddress(`a@${name}`)?.endsWith(`@${name}`) ?? false);
 }
 
-function hex({ randomBytes }: AdminDeps, octets: number): string {
+function randomHex({ randomBytes }: AdminDeps, octets: number): string {
   return Buffer.from(randomBytes(octets)).toString("hex");
 }
 
@@ -226,7 +225,7 @@ async function verify(deps: AdminDeps, plan: RecordPlan<"domains">, call: Call):
   const verdicts = await checkRecords(withTimeLimit(deps), records);
   const updated = await changeRecord(deps, plan, {
     current: domain,
-    // Keys may have been made while DNS was asked.
+    // Judges the current record: keys may have been added while DNS was asked.
     toChanges: (current) => judgeDomain(current, { now: call.now, records, verdicts, graceMs }),
   });
   return Response.json({
@@ -267,7 +266,7 @@ function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint 
           if (nextPair(domain))
             throw conflict({ dkim_selector: "the next keys still wait for their records" });
           const pair = await makeDkimPair(newSelector(deps), call.now);
-          // Keys that nobody could look up have signed nothing that matters.
+          // Keys that were never in the DNS can be dropped: nobody could verify what they signed.
           const kept = domain.dkimKeys.filter(({ seenAt }) => seenAt !== undefined);
           return { dkimKeys: [...kept, pair], nextCheckAt: null };
         },

@@ -10,13 +10,14 @@ import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
+import { restorePlus } from "../restore-plus.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
 import { answerPage, PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 
-/** Erasure by recipient: what is known of one number or address goes, and a record that it went stays. */
+/** Erasures by recipient: everything about one number or address is deleted, and a record of that is kept. */
 export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { erasures } = deps.store;
   return [
@@ -39,9 +40,11 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
       query: { recipient: Type.Optional(recipient), ...PAGE_QUERY },
       responses: { 200: { description: "In the order they were asked for", schema: pageSchema(shown) } },
       handle({ query }) {
-        const whom = query.get("recipient");
+        const asked = query.get("recipient");
         const read =
-          whom === null ? erasures.list : (page: Page) => listOf(deps, readQueriedRecipient(whom), page);
+          asked === null
+            ? erasures.list
+            : (page: Page) => listByRecipient(deps, readQueriedRecipient(asked), page);
         return answerPage(readPage(query), read, toResource);
       },
     },
@@ -91,64 +94,66 @@ const shown = Type.Object({
 async function createErasure(deps: AdminDeps, call: Call): Promise<Erasure> {
   const draft = readDraft(given, bodyOf(call));
   const { sound, errors } = draft;
-  const whom = sound.recipient === undefined ? undefined : readRecipient(sound.recipient);
-  if (sound.recipient !== undefined && whom === undefined) errors.add("recipient", NEITHER);
+  const recipient = sound.recipient === undefined ? undefined : readRecipient(sound.recipient);
+  if (sound.recipient !== undefined && recipient === undefined) errors.add("recipient", NOT_A_RECIPIENT);
   const account = await accountNamed(deps.store.records, sound.account_id, errors);
   sealDraft(draft);
-  if (whom === undefined) throw validationFailed({ recipient: NEITHER });
+  if (recipient === undefined) throw validationFailed({ recipient: NOT_A_RECIPIENT });
   const salt = Buffer.from(deps.randomBytes(16)).toString("hex");
   return deps.store.erasures.create({
     id: deps.newId(),
     ...present({ accountId: account?.id }),
-    recipient: whom,
+    recipient,
     salt,
-    digest: digestOf(salt, whom),
+    digest: digestOf(salt, recipient),
     createdAt: call.now,
   });
 }
 
-const NEITHER = "must be a phone number (E.164) or an email address";
+const NOT_A_RECIPIENT = "must be a phone number (E.164) or an email address";
 
-/** As messages hold it; addresses in lower case. */
+/** The number or address as erasures keep it, addresses in lower case; `undefined` for any other text. */
 function readRecipient(text: string): string | undefined {
   const address = parseEmailAddress(text);
   return address === undefined ? parsePhoneNumber(text) : lowerAscii(address);
 }
 
 function readQueriedRecipient(text: string): string {
-  // An unescaped `+` of a number arrives as a space.
-  const whom = readRecipient(text.replace(/^ (?=\d)/, "+"));
-  if (whom === undefined) throw validationFailed({ recipient: NEITHER });
-  return whom;
+  const recipient = readRecipient(restorePlus(text));
+  if (recipient === undefined) throw validationFailed({ recipient: NOT_A_RECIPIENT });
+  return recipient;
 }
 
-function digestOf(salt: string, whom: string): string {
+function digestOf(salt: string, recipient: string): string {
   return createHash("sha256")
-    .update(salt + whom)
+    .update(salt + recipient)
     .digest("hex");
 }
 
-/** Each record has a salt of its own, so one is looked at after the other. */
-async function listOf({ store }: AdminDeps, whom: string, page: Page): Promise<readonly Erasure[]> {
+/** Goes through all records: each has its own salt, so none can be looked up by its digest. */
+async function listByRecipient(
+  { store }: AdminDeps,
+  recipient: string,
+  page: Page,
+): Promise<readonly Erasure[]> {
   const found: Erasure[] = [];
-  const spellings = spellingsOf(whom);
+  const spellings = spellingsOf(recipient);
+  const isMatch = ({ salt, digest }: Erasure) => spellings.some((each) => digestOf(salt, each) === digest);
   let after = page.after;
   for (;;) {
     const records = await store.erasures.list({ ...present({ after }), limit: RECORDS_AT_A_TIME });
-    found.push(
-      ...records.filter(({ salt, digest }) => spellings.some((each) => digestOf(salt, each) === digest)),
-    );
+    found.push(...records.filter(isMatch));
     after = records.at(-1)?.id;
     if (records.length < RECORDS_AT_A_TIME || found.length >= page.limit) return found.slice(0, page.limit);
   }
 }
 
 /** The digest is of the recipient as it was given: an international domain may have been given in either form. */
-function spellingsOf(whom: string): readonly string[] {
-  const key = addressKey(whom);
+function spellingsOf(recipient: string): readonly string[] {
+  const key = addressKey(recipient);
   const end = key.lastIndexOf("@") + 1;
   const unicode = end === 0 ? key : `${key.slice(0, end)}${domainToUnicode(key.slice(end))}`;
-  return [...new Set([whom, key, unicode])];
+  return [...new Set([recipient, key, unicode])];
 }
 
 const RECORDS_AT_A_TIME = 1_000;

@@ -1,4 +1,4 @@
-/** Create, list, show, update and delete, the same for every kind of record. */
+/** The endpoints that create, list, show, update and delete a record, the same for every kind. */
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
@@ -17,7 +17,7 @@ import {
   adminPath,
   bodyOf,
   MISSING,
-  manyOf,
+  pluralOf,
   type RecordPlan,
   recordOf,
   shownRecord,
@@ -32,7 +32,7 @@ export interface Stamp {
 
 export interface Creation<K extends RecordKind, S extends TObject> {
   readonly schema: S;
-  /** What the schema cannot say. `account` is the one the body names, where it exists. */
+  /** Notes what the schema cannot check. `account`: the one that the body names, if it exists. */
   judge?(draft: Draft<S>, account: Account | undefined): void | Promise<void>;
   toRecord(body: Static<S>, stamp: Stamp): RecordTypes[K] | Promise<RecordTypes[K]>;
   /** Runs once the record is stored. */
@@ -41,7 +41,7 @@ export interface Creation<K extends RecordKind, S extends TObject> {
 
 export interface Change<K extends RecordKind, S extends TObject> {
   readonly schema: S;
-  /** The fields `null` clears, and what the record calls them. */
+  /** The fields that `null` clears, and their names in the record. */
   readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
   toChanges(
@@ -79,7 +79,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
   };
 }
 
-/** Stores a new record and tells whoever must know; refuses what is taken. */
+/** Stores a new record and runs `plan.onChanged`; refuses what conflicts with another record. */
 export async function storeNew<K extends RecordKind>(
   deps: AdminDeps,
   plan: RecordPlan<K>,
@@ -97,8 +97,8 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
     ...adminOnly(plan.noun),
     method: "GET",
     path: adminPath(plan.path),
-    operation: `list${manyOf(plan.operation)}`,
-    summary: `List ${manyOf(plan.noun)}`,
+    operation: `list${pluralOf(plan.operation)}`,
+    summary: `List ${pluralOf(plan.noun)}`,
     query: { ...filters, ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
     responses: { 200: { description: "In order of creation", schema: pageSchema(shownSchema(plan)) } },
     async handle(call) {
@@ -124,7 +124,7 @@ async function readFilters<K extends RecordKind>(
     const value = query.get(name);
     if (value === null) continue;
     if (!isStorable(value)) errors.add(name, NOT_STORABLE);
-    where[field] = plan.asKept?.[name]?.(value) ?? value;
+    where[field] = plan.toStored?.[name]?.(value) ?? value;
   }
   const account = await accountNamed(deps.store.records, where.accountId, errors);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
@@ -191,7 +191,7 @@ function readChange<K extends RecordKind, S extends TObject>(
 }
 
 export interface Removal<K extends RecordKind> {
-  /** What still refers to the record, in words: `the route 0190…`. Asked once the store has said that something does. */
+  /** What still refers to the record, in words: `the route 0190…`. Called only if the store says that something does. */
   usedBy?(record: RecordTypes[K]): Promise<readonly string[]>;
 }
 

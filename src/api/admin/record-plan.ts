@@ -1,4 +1,4 @@
-/** What every kind of record says of itself, and what all its endpoints share. */
+/** How a kind of record is described to the endpoints in `record-endpoints.ts`, and what those share. */
 import Type, { type TObject } from "typebox";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isUuid } from "../../core/uuid.ts";
@@ -11,18 +11,18 @@ export interface RecordPlan<K extends RecordKind> {
   readonly kind: K;
   /** Last part of the path: `sms-templates`. */
   readonly path: string;
-  /** As sentences call it: `SMS template`. */
+  /** In sentences: `SMS template`. */
   readonly noun: string;
-  /** As operations call it: `SmsTemplate`. */
+  /** In operation ids: `SmsTemplate`. */
   readonly operation: string;
-  /** Under what name, beside `id`, a record shows its id: the name by which others refer to it. */
+  /** A second name, beside `id`, under which a record shows its id: the one that other records use. */
   readonly idName?: string;
   readonly shown: TObject;
   show(record: RecordTypes[K]): object | Promise<object>;
-  /** Query parameters of the list, and the fields they ask for. `account_id` must exist. */
+  /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
-  /** How what a filter asks for is written in the records, where that is another way than it was given. */
-  readonly asKept?: Readonly<Record<string, (given: string) => string>>;
+  /** By filter: turns its value into the form that is stored; absent: they are the same. */
+  readonly toStored?: Readonly<Record<string, (given: string) => string>>;
   /** Runs after every change that is stored, and before it is answered. */
   onChanged?(): Promise<void>;
 }
@@ -34,22 +34,22 @@ export function adminPath(path: string): string {
 }
 
 export function adminOnly(noun: string) {
-  return { auth: "admin", tag: `Admin: ${manyOf(noun)}` } as const;
+  return { auth: "admin", tag: `Admin: ${pluralOf(noun)}` } as const;
 }
 
-/** `push apps`, `DLT entities`; of operations too. */
-export function manyOf(noun: string): string {
+/** `push apps`, `DLT entities`; also of operation ids. */
+export function pluralOf(noun: string): string {
   return noun.endsWith("ty") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
-/** The record a path names. */
+/** The record that the path's `{id}` names; refuses an unknown id. */
 export async function recordOf<K extends RecordKind>(
   deps: AdminDeps,
   kind: K,
   call: Call,
 ): Promise<RecordTypes[K]> {
   const id = call.params.id ?? "";
-  // The database may hold ids in a type that takes nothing else.
+  // PostgreSQL's type `uuid` takes nothing else.
   if (!isUuid(id)) throw notFound();
   const record = await deps.store.records.find(kind, { id: id.toLowerCase() } as Partial<RecordTypes[K]>);
   if (!record) throw notFound();

@@ -1,21 +1,27 @@
-/** Judges a connector's configuration by the schema of its kind, secrets apart. */
+/** A connector's settings: `config`, judged by the schema of the connector's kind, and its secrets. */
 import type { TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
-import { createErrors, type ErrorCollector, isObject, parseBody } from "../../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, isObject, soundPart } from "../../../core/field-errors.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { nearest } from "./nearest.ts";
 
 export type ConnectorSettings = Pick<Connector, "config" | "secrets">;
 
+export interface SettingsChange {
+  /** Absent: the connector is new. */
+  readonly current?: ConnectorSettings;
+  /** Fields and secrets alike: those that it names change, `null` clears. */
+  readonly given?: object | undefined;
+}
+
 /**
- * The settings after `given`, which holds fields and secrets alike: what it names changes, `null` clears. Every
- * problem is noted under `config.`, names that the kind does not know included: a misspelt option would otherwise
- * silently do nothing.
+ * The settings after a change. Every problem is noted under `config.`; so are names that the kind does not know, since a
+ * misspelt option would otherwise silently do nothing.
  */
 export function changeSettings(
   kind: ConnectorKind,
-  { current = EMPTY, given = {} }: { current?: ConnectorSettings; given?: object | undefined },
+  { current = EMPTY, given = {} }: SettingsChange,
   errors: ErrorCollector = createErrors(),
 ): ConnectorSettings {
   const config: Record<string, unknown> = { ...current.config };
@@ -32,7 +38,7 @@ export function changeSettings(
   return { config, secrets };
 }
 
-/** With the defaults of the fields that are not set, as the connector works with it. */
+/** The configuration that the connector works with: fields that are not set have their defaults. */
 export function withDefaults(kind: ConnectorKind | undefined, config: Connector["config"]): unknown {
   return kind ? Value.Default(kind.config, Value.Clone(config)) : config;
 }
@@ -50,10 +56,8 @@ function judgeConfig(
   errors: ErrorCollector,
 ): void {
   const found = createErrors();
-  parseBody(givenSchema(kind.config as TObject), config, (_, problems) => {
-    noteUnknown(kind, config, problems);
-    for (const [field, reason] of Object.entries(problems.list())) found.add(field, reason);
-  });
+  soundPart(givenSchema(kind.config as TObject), config, found);
+  noteUnknown(kind, config, found);
   noteRest(kind, config, found);
   if (found.isEmpty()) {
     for (const [field, reason] of Object.entries(kind.problems?.({ config, secrets }) ?? {}))
@@ -62,7 +66,7 @@ function judgeConfig(
   for (const [field, reason] of Object.entries(found.list())) errors.add(`config.${field}`, reason);
 }
 
-/** What a body may leave out: a field with a default is not required of it, whatever the full schema says. */
+/** The schema for what a body gives: it may leave out fields that have a default. */
 function givenSchema(schema: TObject): TObject {
   const hasDefault = (name: string) => "default" in (schema.properties[name] ?? {});
   return {
@@ -80,7 +84,7 @@ function noteUnknown(kind: ConnectorKind, config: Record<string, unknown>, error
   }
 }
 
-/** What only the full schema can tell, of fields that nothing is said of yet: literals, what is in maps. */
+/** Notes what only the full schema finds (literals, entries of maps), for fields that have no problem yet. */
 function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
   const full = withDefaults(kind, config);
   if (Value.Check(kind.config, full)) return;
@@ -94,7 +98,7 @@ function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: 
   }
 }
 
-/** The fields and all that is in them: the whole, of which the name is empty, too. */
+/** Whether `field` is `whole` or inside it. The empty name is the whole configuration. */
 function isWithin(field: string, whole: string): boolean {
   return whole === "" || field === whole || field.startsWith(`${whole}.`);
 }

@@ -16,8 +16,14 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import { adminPath, type RecordPlan } from "../record-plan.ts";
+import { eachRoute } from "../records/each-route.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
-import { type ConnectorSettings, changeSettings, withDefaults } from "./connector-config.ts";
+import {
+  type ConnectorSettings,
+  changeSettings,
+  type SettingsChange,
+  withDefaults,
+} from "./connector-config.ts";
 import { testEndpoint } from "./connector-test.ts";
 
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -27,7 +33,7 @@ export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
     listEndpoint(deps, plan),
     showEndpoint(deps, plan),
     updateConnector(deps, plan),
-    deleteEndpoint(deps, plan, { usedBy: routesWith(deps.store.records) }),
+    deleteEndpoint(deps, plan, { usedBy: (connector) => routesWith(deps.store.records, connector) }),
     testEndpoint(deps),
     kindsEndpoint(deps),
   ];
@@ -82,12 +88,8 @@ function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
   });
 }
 
-/** With the token of its callbacks: made here, unless there is one; cleared, it is made anew. */
-function settingsOf(
-  deps: AdminDeps,
-  kind: ConnectorKind,
-  change: NonNullable<Parameters<typeof changeSettings>[1]>,
-): ConnectorSettings {
+/** The settings after a change. If callbacks need a token and there is none, or it was cleared, a new one is added. */
+function settingsOf(deps: AdminDeps, kind: ConnectorKind, change: SettingsChange): ConnectorSettings {
   const { config, secrets } = changeSettings(kind, change);
   const { tokenSecret, isUsedBy = () => true } = kind.callbacks ?? {};
   if (tokenSecret === undefined || secrets[tokenSecret] !== undefined) return { config, secrets };
@@ -211,7 +213,7 @@ async function callbackOf(deps: AdminDeps, kind: ConnectorKind | undefined, { id
   return { callback_path: path, ...(publicUrl !== undefined && { callback_url: publicUrl + path }) };
 }
 
-/** `smpp`, then `smpp-2` and so on: for who has only one of a kind, the kind is name enough. */
+/** The kind as a name, then `smpp-2` and so on: with one connector of a kind, the kind says enough. */
 async function freeName(records: Records, kind: string): Promise<string> {
   for (let number = 1; ; number++) {
     const name = number === 1 ? kind : `${kind}-${number}`;
@@ -219,21 +221,16 @@ async function freeName(records: Records, kind: string): Promise<string> {
   }
 }
 
-function routesWith(records: Records) {
-  return async ({ id }: Connector): Promise<readonly string[]> => {
-    const users: string[] = [];
-    let after: string | undefined;
-    do {
-      const page = await records.list("routes", {}, { limit: PAGE, ...(after && { after }) });
-      const using = page.filter((route) => route.connectorIds.includes(id));
-      users.push(...using.map((route) => `the route ${route.id}`));
-      after = page.length === PAGE ? page.at(-1)?.id : undefined;
-    } while (after && users.length < MAX_NAMED);
-    return users.slice(0, MAX_NAMED);
-  };
+/** The routes that name a connector, in words; `MAX_NAMED` at most. */
+async function routesWith(records: Records, { id }: Connector): Promise<readonly string[]> {
+  const users: string[] = [];
+  for await (const route of eachRoute(records)) {
+    if (route.connectorIds.includes(id)) users.push(`the route ${route.id}`);
+    if (users.length === MAX_NAMED) break;
+  }
+  return users;
 }
 
-const PAGE = 1000;
 const MAX_NAMED = 10;
 
 function kindsEndpoint(deps: AdminDeps): Endpoint {

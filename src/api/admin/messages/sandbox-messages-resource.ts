@@ -5,13 +5,14 @@ import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
+import { restorePlus } from "../../restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 
-/** What the simulator was given: a test suite can assert on it. */
+/** What the simulator was given to send, for test suites to assert on. */
 export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   const text = Type.Optional(Type.String());
   return [
@@ -80,11 +81,11 @@ function toResource({ id, accountId, messageId, channel: by, to, receivedAt, ren
 }
 
 function readFilters(query: URLSearchParams): Omit<SandboxQuery, "after" | "limit"> {
+  const to = query.get("to");
   return present({
     accountId: query.get("account_id")?.toLowerCase(),
     messageId: query.get("message_id")?.toLowerCase(),
-    // An unescaped `+` of a number arrives as a space.
-    to: query.get("to")?.replace(/^ (?=\d)/, "+"),
+    to: to === null ? undefined : restorePlus(to),
     channel: readChannel(query.get("channel")),
   });
 }

@@ -16,6 +16,7 @@ import {
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
+import { eachRoute } from "./each-route.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
 export function routeEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -71,7 +72,7 @@ function updateRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
     async toChanges(given, current) {
       const conditions = conditionsOf(current.channel, given);
       const changed = { ...current, ...conditions };
-      // Of old there may be a twin in another spelling: what else there is to the route can be changed all the same.
+      // There may be an old twin in another spelling; it must not keep the rest of the route from being changed.
       if (!leadsSame(current, changed)) await refuseTwin(deps.store.records, changed);
       // `null` clears: a plain list of connectors takes the weights away.
       const named = connectorsOf(given) as Partial<Route> | undefined;
@@ -119,13 +120,11 @@ function toResource(route: Route) {
 
 /** Of two routes for the same messages only the older would ever be chosen: the newer would silently do nothing. */
 async function refuseTwin(records: Records, route: Route): Promise<void> {
-  let after: string | undefined;
-  do {
-    const page = await records.list("routes", {}, { limit: PAGE, ...(after && { after }) });
-    const twin = page.find((each) => each.id !== route.id && leadsSame(each, route));
-    if (twin) throw conflict({ match: `taken by the route ${twin.id}` });
-    after = page.length === PAGE ? page.at(-1)?.id : undefined;
-  } while (after);
+  for await (const other of eachRoute(records)) {
+    if (other.id !== route.id && leadsSame(other, route)) {
+      throw conflict({ match: `taken by the route ${other.id}` });
+    }
+  }
 }
 
 function leadsSame(one: Route, other: Route): boolean {
@@ -138,5 +137,3 @@ function keyAt(route: Route, condition: "match" | "sender"): string | undefined 
   const value = route[condition];
   return value === undefined ? undefined : conditionKey(route.channel, value);
 }
-
-const PAGE = 1000;

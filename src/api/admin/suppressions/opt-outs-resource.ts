@@ -5,6 +5,7 @@ import { parsePhoneNumber } from "../../../core/sms/phone-number.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
+import { restorePlus } from "../../restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
@@ -72,9 +73,8 @@ const plan: RecordPlan<"optOuts"> = {
   noun: "opt-out",
   operation: "OptOut",
   filters: { account_id: "accountId", recipient: "recipient", sender: "sender" },
-  asKept: {
-    // An unescaped `+` of a number arrives as a space.
-    recipient: (text) => parsePhoneNumber(text.replace(/^ (?=\d)/, "+")) ?? text,
+  toStored: {
+    recipient: (text) => parsePhoneNumber(restorePlus(text)) ?? text,
     sender: senderKey,
   },
   shown: Type.Object({

@@ -74,7 +74,7 @@ const plan: RecordPlan<"suppressions"> = {
   operation: "Suppression",
   idName: "suppression_id",
   filters: { account_id: "accountId", email: "email" },
-  asKept: { email: (text) => text.toLowerCase() },
+  toStored: { email: (text) => text.toLowerCase() },
   shown: Type.Object({
     id: shownFields.id,
     account_id: shownFields.account_id,
