@@ -6,16 +6,16 @@ import { NO_CONNECTOR } from "./draft.ts";
 import type { RecordPlan } from "./record-plan.ts";
 
 export interface Merge<K extends RecordKind> {
-  /** As it was read last. */
+  /** The record as it was read last. */
   readonly current: RecordTypes[K];
-  /** What is to change of a record that is as it is given; nothing is what is absent or `undefined`. */
+  /** The fields to change, given the record as it is now. Fields that are absent or `undefined` stay. */
   toChanges(current: RecordTypes[K]): RecordChanges<K> | Promise<RecordChanges<K>>;
 }
 
-/** Of two processes that keep changing one record each is overtaken about every other time. */
+/** Two processes that keep changing the same record overtake each other about every other time. */
 const MAX_TRIES = 50;
 
-/** Changes a record, tells whoever must know, and gives it as it is then; what cannot be is refused. */
+/** Changes a record, runs `onChanged`, and returns the record as it is then. Refuses a change that conflicts. */
 export async function changeRecord<K extends RecordKind>(
   { store }: Pick<AdminDeps, "store">,
   { kind, noun, onChanged }: Pick<RecordPlan<K>, "kind" | "noun" | "onChanged">,
@@ -29,7 +29,7 @@ export async function changeRecord<K extends RecordKind>(
   return done;
 }
 
-/** Changes follow from the record that they are made to: where another change came first they are worked out anew. */
+/** Changes a record. If another change came first, the changes are worked out again from what that one left. */
 export async function mergeInto<K extends RecordKind>(
   records: Pick<Records, "update">,
   kind: K,
@@ -45,10 +45,9 @@ export async function mergeInto<K extends RecordKind>(
   }
 }
 
-/** @param field as the store names it */
+/** Another record has the value of `field` (in the store's spelling), or what `field` refers to was deleted meanwhile. */
 export function taken(noun: string, field: string) {
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  // The parent went between our look and the write.
   const gone = { accountId: "no such account", connectorId: NO_CONNECTOR, connectorIds: NO_CONNECTOR }[field];
   return conflict({ [name]: gone ?? `taken by another ${noun}` });
 }

@@ -3,7 +3,7 @@
  * every problem kept until the end so that all are reported at once.
  */
 import type { Static, TObject } from "typebox";
-import { createErrors, type ErrorCollector, parseBody, type Sound } from "../../core/field-errors.ts";
+import { createErrors, type ErrorCollector, type Sound, soundPart } from "../../core/field-errors.ts";
 import type { ChannelName } from "../../core/messages/message.ts";
 import type { Account, Connector } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
@@ -13,33 +13,31 @@ import { validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 
 export interface Draft<S extends TObject> {
-  /** The fields the schema found sound. */
+  /** The fields that the schema accepts. */
   readonly sound: Sound<Static<S>>;
   readonly errors: ErrorCollector;
 }
 
-/** `listed`: the field whose entries are each judged by themselves, by the caller; their texts may be unstorable. */
+/** `listed`: the field whose entries the caller judges one by one; their texts are not checked here. */
 export function readDraft<S extends TObject>(
   schema: S,
   body: Readonly<Record<string, unknown>>,
   listed?: string & keyof Static<S>,
 ): Draft<S> {
-  const drafts: Draft<S>[] = [];
-  parseBody(schema, body, (sound, errors) => void drafts.push({ sound, errors }));
-  const [draft] = drafts;
-  if (!draft) throw validationFailed({ body: "must be a JSON object" });
-  const whole = Object.entries(draft.sound).filter(([name]) => name !== listed);
-  refuseUnstorable(Object.fromEntries(whole), "", draft.errors);
-  return draft;
+  const errors = createErrors();
+  const sound = soundPart(schema, body, errors);
+  const whole = Object.entries(sound).filter(([name]) => name !== listed);
+  refuseUnstorable(Object.fromEntries(whole), "", errors);
+  return { sound, errors };
 }
 
-/** The whole body, once nothing is wrong with it; refuses with every problem otherwise. */
+/** The whole body if nothing is wrong with it; otherwise refuses with every problem. */
 export function sealDraft<S extends TObject>(draft: Draft<S>): Static<S> {
   if (!draft.errors.isEmpty()) throw validationFailed(draft.errors.list());
   return draft.sound as Static<S>;
 }
 
-/** The account a body or a query names; notes under `account_id` that there is none. */
+/** The account that a body or a query names; if there is none, notes that under `account_id`. */
 export async function accountNamed(
   records: Records,
   id: string | undefined,
@@ -51,7 +49,7 @@ export async function accountNamed(
   return account;
 }
 
-/** What is wrong with naming the connector `id` where one of the channel is wanted; `undefined` when nothing is. */
+/** Why `id` cannot stand where a connector of the channel `wanted` is needed; `undefined` if it can. */
 export async function connectorProblem(
   { store, connectorKinds }: Pick<AdminDeps, "store" | "connectorKinds">,
   id: string,
@@ -64,7 +62,7 @@ export async function connectorProblem(
   return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
 }
 
-/** Whatever text `id` is. */
+/** `id` may be any text. */
 async function findConnector(records: Records, id: string): Promise<Connector | undefined> {
   return isUuid(id) ? records.find("connectors", { id: id.toLowerCase() }) : undefined;
 }

@@ -1,10 +1,9 @@
-/** Runs `work` once all that was given before it under the same name is over. */
+/** Runs `work` after all earlier work under the same name has ended. */
 export type InTurn = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * Changes of one record that arrive together each begin with what the one before has left. The store would let none
- * undo another either, but of a hundred that begin together one is written, ninety-nine begin again, and so on: this way
- * only those of other processes are met.
+ * Serialises the changes of one record within this process. The store refuses a change that is based on an outdated
+ * record; so of a hundred changes at once only one would be written, and ninety-nine would have to start again.
  */
 export function createInTurn(): InTurn {
   const last = new Map<string, Promise<unknown>>();

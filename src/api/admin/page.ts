@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
 
-/** The query parameters every list takes. */
+/** The query parameters that every list takes. */
 export const PAGE_QUERY = {
   after: Type.Optional(Type.String({ description: "`next` of the page before" })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
@@ -13,7 +13,7 @@ export interface Page {
   readonly limit: number;
 }
 
-/** `isCursor`: what the list gives as `next`; absent: the id of a row. Another text is no place in it, and nothing would come after. */
+/** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
 export function readPage(query: URLSearchParams, isCursor: (text: string) => boolean = isUuid): Page {
   const after = query.get("after");
   const limit = query.get("limit") ?? String(DEFAULT_LIMIT);

@@ -4,7 +4,7 @@ import type { AdminDeps } from "./admin-deps.ts";
 
 const LOOKUP_LIMIT_MS = 10_000;
 
-/** DNS that answers within 10 s, or fails as it does where it has no answer in time. */
+/** DNS lookups that fail after 10 s, with the code that Node gives when a DNS server does not answer. */
 export function withTimeLimit({ clock, resolveTxt, resolveMx, resolveCname }: AdminDeps): DomainDns {
   return {
     resolveTxt: (name) => limited(clock, resolveTxt(name)),
