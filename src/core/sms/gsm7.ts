@@ -1,8 +1,8 @@
-/** GSM 03.38 default alphabet in code order, 0x00 to 0x7F (3GPP TS 23.038 §6.2.1). The ESC at 0x1B leads to the extension table. */
+/** The GSM-7 default alphabet in code order, 0x00 to 0x7F (3GPP TS 23.038 §6.2.1). ESC, at 0x1B, leads to the extension table. */
 const BASIC =
   "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 
-/** Extension table (§6.2.1.1): ESC and this code, two septets. */
+/** Extension table (§6.2.1.1): a character is ESC and this code, two septets. */
 const EXTENSION: Readonly<Record<string, number>> = {
   "\f": 0x0a,
   "^": 0x14,
@@ -18,14 +18,14 @@ const EXTENSION: Readonly<Record<string, number>> = {
 
 const ESC = 0x1b;
 
-/** By UTF-16 unit: the code, with ESC above it for the extension table. */
+/** Codes by UTF-16 unit; those of the extension table have ESC in the octet above. */
 const CODES: ReadonlyMap<number, number> = codesByUnit();
 
 const CHARACTERS: ReadonlyMap<number, string> = new Map(
   [...CODES].map(([unit, code]) => [code, String.fromCharCode(unit)]),
 );
 
-/** How many septets the text takes, an extension character counting 2; `undefined` where GSM-7 cannot write it. */
+/** How many septets the text takes, 2 for a character of the extension table; `undefined` if GSM-7 cannot write it. */
 export function gsm7Length(text: string): number | undefined {
   let septets = 0;
   for (let i = 0; i < text.length; i++) {
@@ -36,7 +36,7 @@ export function gsm7Length(text: string): number | undefined {
   return septets;
 }
 
-/** Septets of one UTF-16 unit: 1, 2 (extension table), or 0 where GSM-7 does not have it. */
+/** Septets of one UTF-16 unit: 1, 2 (extension table), or 0 if GSM-7 does not have it. */
 export function gsm7UnitLength(unit: number): 0 | 1 | 2 {
   const code = CODES.get(unit);
   if (code === undefined) return 0;
@@ -44,8 +44,8 @@ export function gsm7UnitLength(unit: number): 0 | 1 | 2 {
 }
 
 /**
- * The text as septets, one in each octet (unpacked, as SMPP carries them). Only for text `gsm7Length` has measured:
- * a character GSM-7 does not have becomes `?`.
+ * The text as septets, one in each octet: unpacked, as SMPP carries them. Only for text that GSM-7 can write, by
+ * `gsm7Length`; any other character becomes `?`.
  */
 export function encodeGsm7(text: string): Uint8Array {
   const octets = new Uint8Array(text.length * 2);
@@ -58,7 +58,7 @@ export function encodeGsm7(text: string): Uint8Array {
   return octets.subarray(0, length);
 }
 
-/** The text of unpacked septets. After an ESC, a code the extension table lacks is read from the basic table (§6.2.1.1). */
+/** The text of unpacked septets. A code after ESC that the extension table lacks is read from the basic table (§6.2.1.1). */
 export function decodeGsm7(octets: Uint8Array): string {
   let text = "";
   for (let i = 0; i < octets.length; i++) {

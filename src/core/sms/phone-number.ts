@@ -2,9 +2,9 @@
 export type PhoneNumber = string & { readonly __brand: "PhoneNumber" };
 
 /**
- * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined`
- * if it is none. Indian mobile numbers may lack the country code: ten digits from 6 to 9, alone or after `0` or
- * `91`. Which of these a number is, its length decides, since `9198765432` is itself a mobile. `00` is `+`.
+ * Reads a number as people write it (spaces, `-`, `.`, `(` and `)` are dropped) and normalises it; `undefined` if it is
+ * none. `00` stands for `+`. Indian mobile numbers may lack the country code: ten digits that begin with 6 to 9, alone or
+ * after `0` or `91`. The length decides which of these it is, since `9198765432` is itself a mobile number.
  */
 export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   if (isPlain(text)) return text as PhoneNumber;
@@ -15,7 +15,7 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
 }
 
-/** 15 digits with a separator between every two, and some air. */
+/** Room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
 const PUNCTUATION = /[ \-.()]/g;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
@@ -26,7 +26,7 @@ const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** The usual case, without a regular expression: already E.164. `+910…` is left to the long way. */
+/** True for the usual case, found without a regular expression: it is E.164 already. False for `+910…`, which may need mending. */
 function isPlain(text: string): boolean {
   const length = text.length;
   if (length < 8 || length > 16 || text.charCodeAt(0) !== PLUS || text.charCodeAt(1) === ZERO) return false;

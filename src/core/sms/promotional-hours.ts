@@ -6,14 +6,14 @@ import { readSetting } from "../records/settings.ts";
 
 export interface Promotion {
   readonly accountMode: AccountMode;
-  /** Of the account, over those of the instance. */
+  /** Those of the account over those of the instance. */
   readonly settings: Readonly<Record<string, string>>;
   readonly content: Content;
 }
 
 /**
- * The earliest time at or after `at` when the message may go to this number, both Unix milliseconds: `at` itself,
- * unless it is promotional and it is night in India. A sandbox has no night.
+ * The earliest time at or after `at`, in Unix milliseconds, at which the message may go to this number. That is `at`, unless
+ * a live account sends a promotional message to an Indian number outside the hours for them.
  */
 export function mayGoAt(promotion: Promotion, recipient: string, at: number): number {
   const { accountMode, settings, content } = promotion;
@@ -31,7 +31,7 @@ export function deferralDetail({ settings }: Pick<Promotion, "settings">, until:
   };
 }
 
-/** @param hours as the setting has them, `10:00-21:00`; the end is not within */
+/** @param hours as in the setting, `10:00-21:00`, the end excluded */
 export function nextOpening(hours: string, at: number): number {
   const [opensMs = 0, closesMs = DAY_MS] = hours.split("-").map(toMs);
   const midnight = Math.floor((at + KOLKATA_MS) / DAY_MS) * DAY_MS - KOLKATA_MS;

@@ -1,4 +1,4 @@
-/** What TRAI sorts commercial messages into; each DLT template is registered under one. */
+/** TRAI's categories of commercial messages; each DLT template is registered under one. */
 export const SMS_CATEGORIES = [
   "transactional",
   "service_implicit",

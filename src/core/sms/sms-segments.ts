@@ -2,18 +2,18 @@ import { gsm7Length, gsm7UnitLength } from "./gsm7.ts";
 
 export type SmsEncoding = "gsm7" | "ucs2";
 
-/** How the parts of a long message are tied together: a user data header with an 8-bit or a 16-bit reference. */
+/** How the parts of a long message are joined: by a user data header with an 8-bit or a 16-bit reference. */
 export type ConcatStyle = "udh8" | "udh16";
 
 /**
- * What a provider's default alphabet is. Its text goes to handsets in GSM-7 whatever it is, so what cannot be written in
- * both goes in UCS-2: the provider would put something else in its place.
+ * A provider's default alphabet. The provider sends its text to handsets in GSM-7 all the same, and replaces what GSM-7 does
+ * not have. So a text that cannot be written in both goes in UCS-2.
  */
 export type DefaultAlphabet = "gsm7" | "ascii" | "latin1";
 
 export interface SmsSegments {
   readonly encoding: SmsEncoding;
-  /** At least one; the text of each part. Joined they are the whole text. */
+  /** The text of each part, at least one. Joined they are the whole text. */
   readonly parts: readonly string[];
   /** Septets (GSM-7) or UTF-16 units (UCS-2) of the whole text, headers not counted. */
   readonly units: number;
@@ -29,10 +29,9 @@ const LIMITS = {
 } as const;
 
 /**
- * Splits a text into the parts that go out: GSM-7 where that (and the provider's default alphabet, where it is another)
- * can write every character, otherwise UCS-2. No part
- * ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster unless that alone fills more than a
- * part. The same text, style and alphabet give the same parts, always. There may be more than `MAX_SEGMENTS`.
+ * Splits a text into the parts that go out: in GSM-7 if that and the provider's default alphabet can write every character,
+ * otherwise in UCS-2. No part ends inside a surrogate pair or an escape sequence, nor inside a grapheme cluster, unless
+ * that is longer than a part. The same arguments always give the same parts. There may be more than `MAX_SEGMENTS`.
  */
 export function segmentSms(
   text: string,
@@ -48,7 +47,7 @@ export function segmentSms(
   return { encoding, parts, units };
 }
 
-/** Whether no handset can be sent the text in one message. Of nearly all texts the length alone says so. */
+/** Whether the text needs more than `MAX_SEGMENTS`. For nearly all texts the length alone decides. */
 export function isTooLong(text: string): boolean {
   const { length } = text;
   if (length <= MAX_SEGMENTS * LEAST_IN_A_PART) return false;
@@ -57,10 +56,10 @@ export function isTooLong(text: string): boolean {
   return segmentSms(text).parts.length > MAX_SEGMENTS;
 }
 
-/** On average, of UCS-2: what does not fit into one part any more fills most of the next. */
+/** The least UTF-16 units in a part on average: two neighbouring parts of UCS-2 together hold more than one part can. */
 const LEAST_IN_A_PART = Math.floor(LIMITS.ucs2.udh16 / 2);
 
-/** A character the alphabet does not have; what GSM-7 does not have is found out by measuring. */
+/** Finds a character that the alphabet does not have. For GSM-7 nothing: `gsm7Length` finds that. */
 const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
   gsm7: /(?!)/,
   ascii: /[^\0-\x7f]/,
@@ -99,7 +98,7 @@ function splitUcs2(text: string, limit: number): string[] {
   return parts;
 }
 
-/** Grapheme clusters; one that is longer than a part comes as its code points. */
+/** Grapheme clusters; one that is longer than a part is given as its code points. */
 function* unbreakablePieces(text: string, limit: number): Generator<string> {
   for (const { segment } of graphemes.segment(text)) {
     if (segment.length <= limit) yield segment;

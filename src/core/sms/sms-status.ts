@@ -12,13 +12,26 @@ export const SMS_MOVES = {
   failed: [],
 } as const satisfies Record<SmsStatus, readonly SmsStatus[]>;
 
+/** What each status of an SMS means, for `docs/statuses.md`. */
+export const SMS_MEANINGS: Readonly<Record<SmsStatus, string>> = {
+  scheduled: "waits for its `schedule_at`",
+  queued: "waits for its first attempt, or for the next one after a temporary error",
+  sending: "an attempt is in progress, or its answer was lost and the message is held (`on_unconfirmed`)",
+  sent: "the provider has taken all segments; receipts are awaited, and without one the message stays `sent`",
+  delivered: "a receipt for each segment says that it reached the handset",
+  undelivered: "a receipt says that the handset could not be reached",
+  expired: "its delivery window ended first, here or, by a receipt, at the provider",
+  failed:
+    "refused for good, out of attempts, or canceled; `error` on its timeline and in its events says which",
+};
+
 /** Worst first. */
 const ENDINGS = ["failed", "undelivered", "expired", "delivered"] as const;
 
 /**
- * The status of an SMS none of whose segments is still to be sent: delivered when all are, otherwise the worst
- * end of any. A failed segment decides at once, since nothing is worse, and so does one that was never sent within the
- * window, since what lacks it is no message; other ends wait for the last receipt.
+ * The status of an SMS none of whose segments is still to be sent: delivered when all are, otherwise the worst end of any.
+ * A failed segment decides at once, since nothing is worse. So does one that expired unsent, since without it the message
+ * is of no use. Otherwise it is `sent` until the last receipt.
  */
 export function foldSegments(segments: readonly Part[]): SmsStatus {
   const isAny = (status: PartStatus) => segments.some((segment) => segment.status === status);

@@ -2,7 +2,7 @@ import { readSetting } from "../records/settings.ts";
 import { renderTemplate, type Variables } from "./template.ts";
 import { transliterate } from "./transliterate.ts";
 
-/** A template's text as it goes out: filled in, and written plainly where the account wants that. */
+/** A template's text as it goes out: filled in and, where the account wants that, transliterated. */
 export function renderSms(
   body: string,
   { variables = {}, settings }: { readonly variables?: Variables; readonly settings: Settings },
@@ -11,7 +11,7 @@ export function renderSms(
   return "text" in rendered ? { text: asSent(rendered.text, settings) } : rendered;
 }
 
-/** A text written plainly, where the account wants that. */
+/** The text, transliterated where the account wants that. */
 export function asSent(text: string, settings: Settings): string {
   return readSetting(settings, "sms_transliterate") ? transliterate(text) : text;
 }

@@ -1,4 +1,4 @@
-/** What a placeholder takes: `var` anything, the others what the tags of DLT templates say. */
+/** What a placeholder accepts: `var` anything, the others what the tags of DLT templates say. */
 export const PLACEHOLDER_KINDS = ["var", "numeric", "alphanumeric", "url", "urlott", "cbn", "email"] as const;
 export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 
@@ -11,9 +11,9 @@ export interface Placeholder {
 export type Variables = Readonly<Record<string, string | number>>;
 
 /**
- * Fills a template. `{#var#}` and the tagged forms take the variables "1", "2", … in order of appearance, `{{1}}`
- * the one it names. Values are put in as they are and never read as templates. `missing` names each variable
- * that the template needs and that is not there, once.
+ * Fills a template. `{#var#}` and the tagged forms take the variables "1", "2", … in order of appearance; `{{1}}` takes the
+ * one that it names. Values are put in as they are, and never read as templates. `missing`: the variables that the template
+ * needs and that were not given, each once.
  */
 export function renderTemplate(
   template: string,
@@ -28,7 +28,7 @@ export function renderTemplate(
   return missing.size === 0 ? { text } : { missing: [...missing] };
 }
 
-/** The placeholders in order of appearance; one that stands several times with the same name and kind, once. */
+/** The placeholders in order of appearance; of several with the same name and kind only the first. */
 export function templatePlaceholders(template: string): readonly Placeholder[] {
   const found = new Map<string, Placeholder>();
   fill(template, (placeholder) => {
@@ -39,14 +39,14 @@ export function templatePlaceholders(template: string): readonly Placeholder[] {
   return [...found.values()];
 }
 
-/** What a template says whatever its variables are. */
+/** The text of a template without its placeholders. */
 export function templateText(template: string): string {
   return fill(template, () => "");
 }
 
 /**
- * `{#tag#}` as registered on DLT portals, whatever the tag: new ones appear, and none must reach a handset unfilled.
- * `#number#` is how one portal (STPL) writes `{#numeric#}`.
+ * `{#tag#}` as registered on DLT portals, with any tag: new ones appear, and none may reach a handset unfilled. `#number#` is
+ * how one portal (STPL) writes `{#numeric#}`.
  */
 const PLACEHOLDER = /\{#([A-Za-z]{1,20})#\}|#number#|\{\{([1-9][0-9]{0,2})\}\}/g;
 

@@ -1,8 +1,8 @@
 import { gsm7Length } from "./gsm7.ts";
 
 /**
- * The text with typographic marks as a typewriter has them, where that is all that keeps it out of GSM-7; otherwise as it
- * is, for then nothing would be won. Letters are never changed: without its accent a name is another.
+ * The text with typographic characters replaced by plain ones, if that makes it fit GSM-7; otherwise unchanged. Letters are
+ * never changed: without its accent a name is a different one.
  */
 export function transliterate(text: string): string {
   if (gsm7Length(text) !== undefined) return text;
@@ -10,7 +10,7 @@ export function transliterate(text: string): string {
   return gsm7Length(plain) === undefined ? text : plain;
 }
 
-/** What in a text forces UCS-2: each character (grapheme cluster) that GSM-7 does not have, once, in order. */
+/** What forces a text into UCS-2: the characters (grapheme clusters) that GSM-7 does not have, in order, each once. */
 export function charactersOutsideGsm7(text: string): readonly string[] {
   const found = new Set<string>();
   for (const { segment } of graphemes.segment(text)) {
@@ -21,7 +21,7 @@ export function charactersOutsideGsm7(text: string): readonly string[] {
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Each group of characters, by their code points, and what stands for them. */
+/** Groups of characters, by their code points, and what replaces them. */
 const GROUPS: readonly (readonly [plain: string, codePoints: readonly number[]])[] = [
   ["'", [0x2018, 0x2019, 0x201a, 0x201b, 0x2032, 0x02bc, 0x00b4, 0x0060]],
   ['"', [0x201c, 0x201d, 0x201e, 0x201f, 0x2033, 0x00ab, 0x00bb]],
@@ -35,7 +35,7 @@ const GROUPS: readonly (readonly [plain: string, codePoints: readonly number[]])
   ["(C)", [0x00a9]],
   ["(R)", [0x00ae]],
   ["TM", [0x2122]],
-  // Tabulator and blanks of other widths, none of which a line may be broken at or which are broken at all.
+  // Tab, no-break spaces, and spaces of other widths.
   [" ", [0x09, 0xa0, 0x202f, 0x205f, 0x3000, ...span(0x2000, 0x200a)]],
   ["\n", [0x2028, 0x2029]],
   // Invisible: zero width, soft hyphen, direction marks, byte order mark.
