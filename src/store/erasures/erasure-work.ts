@@ -69,6 +69,12 @@ export function currentWalk<Walk>(
   return { walk, task: { recipient, writings, accountId, createdAt: row.created_at } };
 }
 
+/** Reads `account id`, where a walk over messages goes on: after that message of the account; no account at the start. */
+export function readPosition(position: string): { readonly account?: number; readonly id: string } {
+  const [account = "", id = ""] = position.split(" ");
+  return account === "" ? { id } : { account: Number(account), id };
+}
+
 /** Erasing a message costs some ten statements, examining one a step in an index. */
 export const LOOKS_PER_MESSAGE = 10;
 

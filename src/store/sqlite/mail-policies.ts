@@ -5,6 +5,7 @@ import type { Database } from "./database/database.ts";
 /** Expired policies deleted with each one that is kept. */
 const MAX_ENDED = 20;
 
+/** `Store.mailPolicies`. */
 export function createMailPolicies(db: Database): MailPolicyStore {
   const find = db.prepare<MailPolicyRow>(
     "SELECT policy_id, mode, mx, max_age_ms, expires_at FROM mta_sts_policies WHERE domain = ?",

@@ -10,22 +10,22 @@ import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
 import { createAccountBook } from "./records/account-book.ts";
 
-/** What threads of one process that write to the same database agree on. */
+/** What threads of one process share that write to the same database. */
 export interface SharedWriting {
-  /** Of `createLockMemory`. */
+  /** From `createLockMemory`. */
   readonly memory: SharedArrayBuffer;
   readonly share: NumberShare;
 }
 
 export interface StoreBeside {
   readonly store: Pick<Store, "intake" | "records" | "inbound" | "queue" | "adminTokenDigest" | "close">;
-  /** Accounts or settings may have changed: what is remembered of them is read again. */
+  /** Lets accounts and settings be read again: they may have changed. */
   forget(): void;
 }
 
 /**
- * Another connection, on another thread, to a database that this process has open, for accepting and reading. It
- * hears nothing of what other threads change: `forget` is to be called now and then.
+ * Opens another connection, on another thread, to a database that this process has open, for accepting and reading. It
+ * does not notice what other threads change, so `forget` is to be called now and then.
  */
 export function openBeside(options: {
   readonly path: string;

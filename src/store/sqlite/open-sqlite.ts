@@ -64,7 +64,7 @@ export async function openOn(
   return createStore(db, { vault, accounts: createAccountBook(db), ...(shared && { share: shared.share }) });
 }
 
-/** A 202 is on disk: FULL syncs the log at every commit. Rows that are deleted are overwritten in their page, which costs no write. */
+/** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */
 export function configure(driver: Driver): void {
   for (const pragma of [
     `busy_timeout = ${BUSY_TIMEOUT_MS}`,

@@ -1,6 +1,6 @@
 import { closeParts, createScrubber, isRecipient } from "../../../core/messages/erasure.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE, readPosition } from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
@@ -11,19 +11,13 @@ import type { From, Walk } from "./erasures.ts";
 
 /** Goes through the messages of one account after another, by the index that lists them. */
 export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
-  const { account = await nextAccount(session, task, undefined), id } = fromPosition(position);
+  const { account = await nextAccount(session, task, undefined), id } = readPosition(position);
   if (account === undefined) return {};
   const { last, ...done } = await walkAccount(session, task, { account, after: id, looks, log });
   if (last !== undefined) return { ...done, next: `${account} ${last}` };
   const next = task.accountId === undefined ? await nextAccount(session, task, account) : undefined;
   return { ...done, ...(next !== undefined && { next: `${next} ` }) };
 };
-
-/** The account, and the message after which to go on; no account at the start. */
-function fromPosition(position: string): { readonly account?: number; readonly id: string } {
-  const [account = "", id = ""] = position.split(" ");
-  return account === "" ? { id } : { account: Number(account), id };
-}
 
 async function nextAccount(
   session: Session,

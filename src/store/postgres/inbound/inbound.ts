@@ -30,6 +30,7 @@ interface Inbound {
 
 const MAX_COUNTED = 100_000;
 
+/** `Store.inbound` and `UpkeepStore.completeInbound`: calls of one turn share a transaction. */
 export function createInbound(doors: Doors, { bell, erasedNames, schedule }: InboundStoreParts): Inbound {
   const { database: db, within } = doors;
   const change: Change = async (questions, work) => {

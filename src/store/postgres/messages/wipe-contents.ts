@@ -5,7 +5,7 @@ import { NIL_UUID } from "../database/nil-uuid.ts";
 /** Batches examined in one call: most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
-/** `UpkeepStore.wipeContents`: each call goes on where the last one ended, round and round. */
+/** `UpkeepStore.wipeContents`: each call goes on where the last one ended. */
 export function createWipeContents(session: Session): UpkeepStore["wipeContents"] {
   let last = NIL_UUID;
   return async (limit) => {

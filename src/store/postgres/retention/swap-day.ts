@@ -14,7 +14,7 @@ const KEYS = [
 
 /**
  * Replaces the day's tables by ones with only the messages that stay, inside the transaction that ends a walk. Fails with
- * a lock timeout where the locks cannot be had at once; the same may work later.
+ * a lock timeout if it has to wait for locks; the same call may work later.
  */
 export async function swapMessages(session: Session, { day, kept }: OldDay, before: number): Promise<void> {
   const tables = KEYS.map(([table, key]) => ({

@@ -18,7 +18,7 @@ export interface Statement<Row> {
 export interface Driver {
   /**
    * Compiled at the first call with this text, then kept. A hot statement with ORDER BY compares columns with `+?`, not
-   * `?`: where the planner has looked at a parameter, SQLite compiles the statement again for every value.
+   * `?`: if the planner has used a parameter, SQLite compiles the statement again for every value.
    */
   prepare<Row = unknown>(sql: string): Statement<Row>;
   /** Runs one or several statements without values. */

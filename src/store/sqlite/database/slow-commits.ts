@@ -1,6 +1,6 @@
 import type { SqliteOptions } from "../open-sqlite.ts";
 
-/** A disk on which every commit takes so many milliseconds longer, for tests and benchmarks; absent: as it is. */
+/** Makes every commit take `commitMs` longer, for tests and benchmarks; `undefined`: no longer than it does. */
 export function slowCommits(commitMs: number | undefined): Pick<SqliteOptions, "faults"> {
   return commitMs === undefined ? {} : { faults: { beforeCommit: () => stall(commitMs) } };
 }

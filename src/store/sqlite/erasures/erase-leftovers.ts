@@ -57,6 +57,7 @@ const SWEEPS: readonly Sweep[] = [
   },
 ];
 
+/** Walks over sandbox and inbound messages, their events, contacts, counts, and waiting parts. */
 export function createSweeps(db: Database): readonly Walk[] {
   return [...SWEEPS.map((sweep) => createSweep(db, sweep)), createCounts(db), createPartErasure(db)];
 }

@@ -3,7 +3,7 @@ import { closeParts, createScrubber, dropName, isRecipient } from "../../../core
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { isOpen } from "../../../core/messages/part.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
-import { type ErasureTask, LOOKS_PER_MESSAGE } from "../../erasures/erasure-work.ts";
+import { type ErasureTask, LOOKS_PER_MESSAGE, readPosition } from "../../erasures/erasure-work.ts";
 import { addressJson } from "../../messages/message-page.ts";
 import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
@@ -28,19 +28,13 @@ export function createMessageErasure(db: Database, { accounts }: EraseMessagePar
     accountId === undefined ? nextAccount.get(account)?.number : undefined;
 
   return (task, position, looks) => {
-    const { account = firstOf(task), id } = fromPosition(position);
+    const { account = firstOf(task), id } = readPosition(position);
     if (account === undefined) return {};
     const { last, ...done } = walk(task, { account, after: id, looks });
     if (last !== undefined) return { ...done, next: `${account} ${last}` };
     const next = after(task, account);
     return { ...done, ...(next !== undefined && { next: `${next} ` }) };
   };
-}
-
-/** The account, and the message after which to go on; no account at the start. */
-function fromPosition(position: string): { readonly account?: number; readonly id: string } {
-  const [account = "", id = ""] = position.split(" ");
-  return account === "" ? { id } : { account: Number(account), id };
 }
 
 interface Part {

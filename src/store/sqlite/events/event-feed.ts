@@ -20,6 +20,7 @@ export interface FeedParts {
   readonly events: EventBook;
 }
 
+/** `Store.feed`: pages of events, each with its message and timeline entry. */
 export function createEventFeed(db: Database, { accounts, events }: FeedParts): EventFeed {
   const page = db.prepare<EventRow>(
     `SELECT number, message_id, position, at, id, type, data FROM events

@@ -34,6 +34,7 @@ interface Inbound {
 
 const MAX_COUNTED = 100_000;
 
+/** `Store.inbound` and `UpkeepStore.completeInbound`. */
 export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
   const waiting = createInboundParts(createPartShelf(db));
   const books = createBooks(db, waiting, parts);

@@ -8,6 +8,7 @@ import type { Database } from "../database/database.ts";
 
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
 
+/** The rows of `inbound_parts`. */
 export function createPartShelf(db: Database): PartShelf {
   const ofGroup = db.prepare<InboundPartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
   const count = db.prepare<{ count: number }>(

@@ -11,10 +11,10 @@ export interface RemovedMessage {
 /** Deletes messages and everything that belongs to them, inside a transaction; a batch's content goes with its last message. */
 export function createMessageRemoval(db: Database): (rows: readonly RemovedMessage[]) => void {
   const perMessage = [
-    // Before the message, whose row says which jobs are its.
+    // Before the message, whose row tells its jobs.
     `DELETE FROM jobs WHERE ${OF_MESSAGE}`,
     "DELETE FROM messages WHERE id = ?",
-    // Before the timeline, whose rows say which events are its.
+    // Before the timeline, whose rows tell its events.
     "DELETE FROM events WHERE number IN (SELECT event FROM timeline WHERE message_id = ?)",
     "DELETE FROM timeline WHERE message_id = ?",
     "DELETE FROM webhook_attempts WHERE webhook IN (SELECT id FROM webhooks WHERE message_id = ?)",

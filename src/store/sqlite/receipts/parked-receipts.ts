@@ -11,6 +11,7 @@ import {
 import type { Database } from "../database/database.ts";
 import { oncePerTransaction } from "../database/once-per-transaction.ts";
 
+/** The rows of `parked_receipts`. Usually there are none, which is asked once per transaction. */
 export function createParkedReceipts(db: Database): ParkedReceipts {
   const insert = db.prepare(
     "INSERT INTO parked_receipts (connector_id, id_key, reference, at, receipt) VALUES (?, ?, ?, ?, ?)",

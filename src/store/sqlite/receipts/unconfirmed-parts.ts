@@ -2,6 +2,7 @@ import { partReference } from "../../../core/receipts/short-reference.ts";
 import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
 import type { Database } from "../database/database.ts";
 
+/** The rows of `unconfirmed_parts`. */
 export function createUnconfirmedParts(db: Database): UnconfirmedParts {
   const insert = db.prepare(
     `INSERT INTO unconfirmed_parts (reference, message_id, part, connector_id) VALUES (?, ?, ?, ?)

@@ -9,6 +9,7 @@ export interface SuppressionParts {
   readonly erasedNames: ErasedNames;
 }
 
+/** `Store.suppressions`. */
 export function createSuppressions(
   db: Database,
   { suppressions: book, erasedNames }: SuppressionParts,
