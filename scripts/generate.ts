@@ -5,11 +5,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { DLT_SCRUB_CODES } from "../src/channels/sms/dlt-scrub-codes.ts";
 import { CONNECTOR_KINDS } from "../src/cli/channels.ts";
-import { EMAIL_MOVES } from "../src/core/email/email-status.ts";
+import { EMAIL_MEANINGS, EMAIL_MOVES } from "../src/core/email/email-status.ts";
+import { RETRY_POLICIES } from "../src/core/queue/retry-policy.ts";
 import { SETTINGS } from "../src/core/records/settings.ts";
-import { SMS_MOVES } from "../src/core/sms/sms-status.ts";
+import { SMS_MEANINGS, SMS_MOVES } from "../src/core/sms/sms-status.ts";
 import { connectorsPage } from "./connector-tables.ts";
 import { lifeCyclesPage } from "./life-cycles.ts";
+import { retriesSection } from "./retry-tables.ts";
 import { scrubCodesPage } from "./scrub-tables.ts";
 import { settingsPage } from "./setting-tables.ts";
 
@@ -40,10 +42,23 @@ async function main(isCheck: boolean): Promise<void> {
 }
 
 function statusesPage(): string {
-  return lifeCyclesPage("Statuses of a message", [
-    { title: "SMS", source: "src/core/sms/sms-status.ts", moves: SMS_MOVES, starts: STARTS },
-    { title: "Email", source: "src/core/email/email-status.ts", moves: EMAIL_MOVES, starts: STARTS },
+  const cycles = lifeCyclesPage("Statuses of a message", [
+    {
+      title: "SMS",
+      source: "src/core/sms/sms-status.ts",
+      moves: SMS_MOVES,
+      meanings: SMS_MEANINGS,
+      starts: STARTS,
+    },
+    {
+      title: "Email",
+      source: "src/core/email/email-status.ts",
+      moves: EMAIL_MOVES,
+      meanings: EMAIL_MEANINGS,
+      starts: STARTS,
+    },
   ]);
+  return `${cycles}\n${retriesSection(RETRY_POLICIES)}`;
 }
 
 function complain(file: string, made: string, stored: string | undefined): void {

@@ -3,7 +3,8 @@ import { lifeCyclesPage } from "./life-cycles.ts";
 
 test("a life cycle is drawn with its starts, its moves and its ends", () => {
   const moves = { queued: ["sent"], sent: [] };
-  const cycle = { title: "SMS", source: "src/core/x.ts", moves, starts: ["queued"] };
+  const meanings = { queued: "waits", sent: "on its way" };
+  const cycle = { title: "SMS", source: "src/core/x.ts", moves, meanings, starts: ["queued"] };
   expect(lifeCyclesPage("Statuses", [cycle])).toBe(`# Statuses
 
 ## SMS
@@ -17,9 +18,9 @@ stateDiagram-v2
   sent --> [*]
 \`\`\`
 
-| Status | Next status |
-|---|---|
-| \`queued\` (start) | \`sent\` |
-| \`sent\` | final |
+| Status | Meaning | Next status |
+|---|---|---|
+| \`queued\` (start) | waits | \`sent\` |
+| \`sent\` | on its way | final |
 `);
 });

@@ -6,6 +6,8 @@ export interface LifeCycle {
   /** Where the table stands. */
   readonly source: string;
   readonly moves: Moves;
+  /** What each status means, by status. */
+  readonly meanings: Readonly<Record<string, string>>;
   readonly starts: readonly string[];
 }
 
@@ -31,10 +33,11 @@ function diagram({ moves, starts }: LifeCycle): string {
   return ["```mermaid", "stateDiagram-v2", ...lines.map((line) => `  ${line}`), "```"].join("\n");
 }
 
-function table({ moves, starts }: LifeCycle): string {
+function table({ moves, meanings, starts }: LifeCycle): string {
   const rows = Object.entries(moves).map(([from, to]) => {
     const name = starts.includes(from) ? `\`${from}\` (start)` : `\`${from}\``;
-    return `| ${name} | ${to.length > 0 ? to.map((status) => `\`${status}\``).join(", ") : "final"} |`;
+    const next = to.length > 0 ? to.map((status) => `\`${status}\``).join(", ") : "final";
+    return `| ${name} | ${meanings[from] ?? ""} | ${next} |`;
   });
-  return ["| Status | Next status |", "|---|---|", ...rows].join("\n");
+  return ["| Status | Meaning | Next status |", "|---|---|---|", ...rows].join("\n");
 }

@@ -11,6 +11,18 @@ export const EMAIL_MOVES = {
   failed: [],
 } as const satisfies Record<EmailStatus, readonly EmailStatus[]>;
 
+/** What each status of an email means, for `docs/statuses.md`. */
+export const EMAIL_MEANINGS: Readonly<Record<EmailStatus, string>> = {
+  scheduled: "waits for its `schedule_at`",
+  queued: "waits for its first attempt, or for the next one because a recipient was deferred",
+  sending: "an attempt is in progress, or its answer was lost and the message is held (`on_unconfirmed`)",
+  sent: "a relay has taken it for at least one recipient, and nothing is known yet of what became of it there",
+  delivered: "the recipients' own mail hosts have taken it, or a DSN says so",
+  bounced: "a recipient's address or mail host refused it for good; also later, after `delivered`, by a DSN",
+  failed:
+    "not sent to anybody: refused by the relay, all recipients suppressed, its window ended, or canceled",
+};
+
 /** First match wins. */
 const PRECEDENCE = ["bounced", "sent", "delivered"] as const;
 

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = join(import.meta.dir, "..");
+const PAGES = ["*.md", "docs/**/*.md", "bench/**/*.md", "examples/**/*.md"];
+
+test("every link between the pages leads to a file, and to a heading of it", () => {
+  const broken: string[] = [];
+  for (const page of pages()) {
+    for (const target of linksOf(readFileSync(page, "utf8"))) {
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : join(dirname(page), path);
+      const isThere = existsSync(file);
+      const isAnchor = anchor === undefined || (isThere && anchorsOf(readFileSync(file, "utf8")).has(anchor));
+      if (!isThere || !isAnchor) broken.push(`${relative(ROOT, page)}: ${target}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+test("a heading's anchor is its words in lower case, a second one of the same words is numbered", () => {
+  const anchors = anchorsOf("# Who sends?\n## `a_b` and c\n```\n# no heading\n```\n## Who sends?\n");
+  expect([...anchors]).toEqual(["who-sends", "a_b-and-c", "who-sends-1"]);
+});
+
+function pages(): string[] {
+  return PAGES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT, absolute: true })]);
+}
+
+/** Targets within the repository: those of other sites are not ours to keep. */
+function linksOf(text: string): string[] {
+  return [...withoutCode(text).matchAll(/\]\(([^()\s]+)\)/g)]
+    .map(([, target]) => target ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** As GitHub makes them. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of withoutBlocks(text).matchAll(/^#{1,6} +(.+)$/gm)) {
+    const words = heading.toLowerCase().replaceAll(/\]\([^)]*\)/g, "");
+    const plain = words.replaceAll(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+    let anchor = plain;
+    for (let next = 1; anchors.has(anchor); next++) anchor = `${plain}-${next}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+function withoutBlocks(text: string): string {
+  return text.replaceAll(/^```.*?^```/gms, "");
+}
+
+function withoutCode(text: string): string {
+  return withoutBlocks(text).replaceAll(/`[^`\n]*`/g, "");
+}
