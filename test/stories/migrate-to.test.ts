@@ -4,7 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { holdChange } from "../fakes/held-table.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import {
@@ -114,6 +116,21 @@ test("every message, answer, event and secret moves, and what was unfinished is 
   expect(new Set(later.map(({ id }) => id)).size).toBe(later.length);
   expect(later.length).toBeGreaterThan(2);
   expect(await admin(service, `/webhooks/secret?account_id=${account_id}`)).toEqual(secrets);
+});
+
+test("what was on its way when the service was killed leaves from there at once, without a wait for its lease", async () => {
+  const smsc = await startFakeSmsc({ receipts: "after", holdSubmits: true });
+  const live = await openLiveSms(service, { connectors: [await connectSmsc(service, smsc)] });
+  const message = await live.send("+14155551301");
+  await smsc.until(() => smsc.submits.length === 1);
+  service.kill("SIGKILL");
+  await service.exited;
+  expect(await migrateTo(database.url)).toMatchObject({ code: 0 });
+  smsc.dial.holdSubmits = false;
+  await startOnPostgres();
+  await reached(service, message, "delivered");
+  expect(smsc.submits).toHaveLength(2);
+  await smsc.close();
 });
 
 test("nothing starts on the data folder any more, unless the operator goes back", async () => {

@@ -37,6 +37,10 @@ const WHOLE_BODY = `CASE WHEN EXISTS (SELECT 1 FROM content_pieces WHERE content
   THEN json_patch(coalesce(body, '{}'), json_object('bodyText', ${joinPieces("bodyText")}, 'bodyHtml', ${joinPieces("bodyHtml")}))
   ELSE body END`;
 
+/** Leases end with the move, as at a start on SQLite: whoever held one is gone. */
+const dueOf = (isLeased: string) =>
+  `CASE WHEN ${isLeased} THEN min(due_at, CAST(unixepoch('subsec') * 1000 AS INTEGER)) ELSE due_at END`;
+
 /** In an order in which each row comes after those it refers to. */
 export function movedTables(): readonly MovedTable[] {
   const contents = { table: "contents", day: "id" } as const;
@@ -65,8 +69,8 @@ export function movedTables(): readonly MovedTable[] {
         event_id: "id",
       },
     },
-    { table: "jobs", read: { holder: "NULL" } },
-    { table: "webhooks", read: { holder: "NULL" }, countBy: "state" },
+    { table: "jobs", read: { holder: "NULL", due_at: dueOf("is_leased = 1") } },
+    { table: "webhooks", read: { holder: "NULL", due_at: dueOf("state = 'leased'") }, countBy: "state" },
     { table: "webhook_attempts" },
     {
       table: "idempotency_keys",
