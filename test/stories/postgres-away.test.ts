@@ -73,6 +73,8 @@ test.concurrent("a database that is cut off and comes back is used again without
     await world.openWayAgain();
     await delivers(world);
   }
+  const told = await world.service.line(/"msg":"database unavailable"/);
+  expect(told).toMatch(/the database (cannot be reached|did not commit): \w/);
   world.service.kill("SIGTERM");
   expect(await world.service.exited).toBe(0);
 }, 120_000);

@@ -1,5 +1,6 @@
 /** Runs statements with `pg`, on the connections of `connections.ts`. */
 import { DatabaseError, type PoolClient, type PoolConfig, types } from "pg";
+import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
@@ -204,7 +205,7 @@ function throwUnreachable(error: unknown): never {
 }
 
 function unreachable(cause: unknown): StoreUnavailable {
-  return new StoreUnavailable("the database cannot be reached", { cause });
+  return outage("the database cannot be reached", cause);
 }
 
 /**

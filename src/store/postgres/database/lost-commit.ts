@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
+import { outage } from "../../outage.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
@@ -40,7 +41,7 @@ export async function resolveLostCommit(
   while (isStored && clock.monotonicMs() < endMs) {
     const found = await within(clock, endMs - clock.monotonicMs(), ask(driver, backend, isStored));
     if (found.isStored === true) return;
-    if (found.isStored === false) throw new StoreUnavailable("the database did not commit", { cause });
+    if (found.isStored === false) throw outage("the database did not commit", cause);
     if (found.isFinal) break;
     await sleep(clock, PAUSE_MS, NEVER);
   }
