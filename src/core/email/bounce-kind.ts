@@ -1,8 +1,8 @@
-/** What a refusal says of the address: RFC 3463 enhanced codes, or the basic reply code where there is none. */
+/** What a refusal says about the address, by its enhanced status code (RFC 3463) or, without one, its reply code. */
 
 /**
- * `hard`: nobody will ever read mail there. `soft`: not now. `message`: this message, or its sender, was refused;
- * another one may pass.
+ * `hard`: the address will never take mail. `soft`: not now. `message`: this message or its sender was refused, and another
+ * one may pass.
  */
 export type BounceKind = "hard" | "soft" | "message";
 
@@ -41,7 +41,7 @@ function enhancedKind({ code, text = "", stage, server = "" }: Refusal, firstDig
   return "message";
 }
 
-/** Exchange Online answers so for a recipient that is not in its directory. */
+/** Exchange Online answers 5.4.1 for a recipient that is not in its directory. */
 const MICROSOFT = /\.outlook\.com|Recipient address rejected: Access denied/i;
 
 /** At RCPT TO these name the mailbox (RFC 5321 §4.2.3); 552 and 554 are about the message or the policy. */
@@ -57,7 +57,7 @@ function vagueKind({ text, stage }: { text: string; stage: Refusal["stage"] }): 
   return stage !== "message" && UNKNOWN_USER.test(text) && !ABOUT_US.test(text) ? "hard" : "message";
 }
 
-/** The words of servers that refuse the sender with a mailbox's code. */
+/** Words of servers that refuse the sender, but with a code that is about the mailbox. */
 const ABOUT_US =
   /\brelay|spam|block|blacklist|blocklist|reputation|policy|spf\b|dkim|dmarc|authenticat|sender/i;
 

@@ -2,11 +2,11 @@
 export type EmailAddress = string & { readonly __brand: "EmailAddress" };
 
 /**
- * Reads `local@domain` (RFC 5321 §4.1.2) and nothing that parsers are known to disagree on: no display name, route,
- * comment, group, whitespace, address literal or obsolete form. The local part is a dot-atom, or quoted without
- * line ends, `"`, `\`, `<`, `>` and `@` inside the quotes; both may hold UTF-8 (RFC 6531). The domain has at least
- * two labels, in ASCII (`xn--…` included) or in UTF-8, and is kept as written: A-labels are made where it is sent.
- * Octets: local part at most 64, domain 255, whole 254.
+ * Reads `local@domain` (RFC 5321 §4.1.2), and nothing that parsers are known to disagree on: no display name, route,
+ * comment, group, whitespace, address literal or obsolete form. The local part is a dot-atom, or quoted without line ends,
+ * `"`, `\`, `<`, `>` and `@` inside the quotes; both may hold UTF-8 (RFC 6531). The domain has at least two labels, in ASCII
+ * (`xn--…` included) or UTF-8. It is kept as written, and made into A-labels when it is sent. At most 64 octets of local
+ * part, 255 of domain and 254 in all.
  */
 export function parseEmailAddress(text: string): EmailAddress | undefined {
   if (text.length > MAX_ADDRESS || !SHAPE.test(text)) return undefined;

@@ -2,8 +2,9 @@ import type { ErrorCollector } from "../field-errors.ts";
 import { hasControls } from "../text-rules.ts";
 
 /**
- * Judges custom headers: names that can stand in a header section (RFC 5322 §2.2), not owned by the service, and
- * each once; values on one line. `alsoOwned`: in lower case. Reports under `headers.<name>`, or `headers` where the name cannot be shown.
+ * Judges custom headers. A name must be valid (RFC 5322 §2.2), not one that the service sets, and given once; a value must be
+ * on one line. `alsoOwned`: more names that the service sets, in lower case. Problems are reported under `headers.<name>`,
+ * or `headers` where the name cannot be shown.
  */
 export function judgeHeaders(
   headers: Readonly<Record<string, string | undefined>>,

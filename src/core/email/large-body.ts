@@ -1,13 +1,13 @@
 import type { Content } from "../messages/message.ts";
 
 /**
- * From so many octets or characters on a body goes ways of its own, so that nobody waits for it: it is read and made
- * into mail on another thread, kept in pieces, and few are sent at a time. A quarter of a MiB takes about a millisecond
- * of each step.
+ * A body of at least this many octets or characters is large, and treated apart so that nobody waits for it: it is parsed
+ * and made into mail on another thread, stored in pieces, and few are sent at a time. Each of these steps takes about a
+ * millisecond for a quarter of a MiB.
  */
 export const LARGE_BODY = 262_144;
 
-/** Whether the texts of a content are long enough for that. */
+/** Whether the bodies of a content are large, taken together. */
 export function isLargeContent(content: Content): boolean {
   if (content.channel !== "email") return false;
   return (content.bodyText?.length ?? 0) + (content.bodyHtml?.length ?? 0) >= LARGE_BODY;

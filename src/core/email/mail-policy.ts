@@ -1,4 +1,4 @@
-/** What a domain says of its mail hosts and TLS (MTA-STS, RFC 8461 §3). */
+/** The MTA-STS policy of a domain (RFC 8461 §3): its mail hosts, and whether they must prove their names by TLS. */
 export interface MailPolicy {
   readonly mode: "enforce" | "testing" | "none";
   /** `mail.example.com` or `*.example.com`; lower case. */
@@ -7,9 +7,9 @@ export interface MailPolicy {
   readonly maxAgeMs: number;
 }
 
-/** One as it was found, to be kept to until its time is over. */
+/** A policy as it was fetched, followed until it expires. */
 export interface KeptMailPolicy extends MailPolicy {
-  /** By which the domain's TXT record names it. */
+  /** The id by which the domain's TXT record names it. */
   readonly policyId: string;
   /** Unix milliseconds. */
   readonly expiresAt: number;

@@ -1,7 +1,7 @@
-/** An email as the simulator keeps it: JSON of its fields, and its source. Forgetting whom it went to. */
+/** Erasure in an email as the simulator keeps it: JSON of its fields, and its source. */
 import { isRecipient } from "../messages/erasure.ts";
 
-/** The email without the names that belonged to the address; it still holds the address itself. */
+/** The email without the display names of the address; the address itself stays. */
 export function dropShownNames(rendered: string, address: string): string {
   const mail = JSON.parse(rendered) as Record<string, unknown>;
   for (const field of ["to", "cc", "bcc"]) {

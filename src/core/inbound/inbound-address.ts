@@ -1,11 +1,11 @@
 import { parsePhoneNumber } from "../sms/phone-number.ts";
 
-/** Longest address that is kept: SMPP has room for 20 characters. */
+/** Characters kept of an address; one of SMPP has at most 20. */
 const MAX_ADDRESS = 32;
 
 const SHORT_CODE_DIGITS = 6;
 
-/** How a sender may be registered that is this address, as `toInboundAddress` writes it. */
+/** The ways in which a sender with this address may be registered. `address`: as `toInboundAddress` writes it. */
 export function senderIdsOf(address: string): readonly string[] {
   const forms = [address, address.replace(/^\+/, ""), address.replace(/^\+91/, "")];
   return [...new Set(forms)].filter((form) => toInboundAddress(form) === address);
@@ -19,9 +19,9 @@ export interface AddressKind {
 }
 
 /**
- * An address as providers write it, so that the same one is always written the same way: numbers in E.164, short
- * codes in digits, names in capitals. Bare digits of more than a short code's length are taken to begin with a
- * country code, unless they are an Indian mobile number or the provider says otherwise.
+ * The one way to write an address that providers write in several: numbers in E.164, short codes in digits, names in
+ * capitals. Bare digits longer than a short code are taken to begin with a country code, unless they are an Indian mobile
+ * number or the provider says otherwise.
  */
 export function toInboundAddress(written: string, kind: AddressKind = {}): string {
   const bare = written.replaceAll(/[\s().-]/g, "");

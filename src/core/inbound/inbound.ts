@@ -1,37 +1,37 @@
-/** What handsets write to us, as the rooms see it. Times are Unix milliseconds. */
+/** Inbound SMS: messages from handsets. Times are Unix milliseconds. */
 import type { SmsEncoding } from "../sms/sms-segments.ts";
 import type { KeywordMeaning } from "../suppressions/opt-out.ts";
 
 /** A message from a handset as a provider handed it over: whole, or one part of a longer one. */
 export interface InboundPiece {
-  /** UUIDv7 made when it came; the id of the message, where it is whole or the last part that was missing. */
+  /** UUIDv7, made when it came. A message gets the id of its last piece to come. */
   readonly id: string;
   readonly connectorId: string;
   /** As `toInboundAddress` writes it. */
   readonly from: string;
   /** The number or short code it was written to, likewise. */
   readonly to: string;
-  /** Of a part: half a surrogate pair may stand at either end. */
+  /** The text; that of a part may begin or end with half a surrogate pair. */
   readonly text: string;
   readonly encoding: SmsEncoding;
   /** How many segments it came in, where the provider put them together; 1 otherwise. */
   readonly segments: number;
   readonly receivedAt: number;
-  /** What tells a provider's repeat: one with the same key, connector and a time from `sameSince` on is this one. */
+  /** A piece with the same key and connector that was received at `sameSince` or later is the same one, repeated by the provider. */
   readonly key: string;
   readonly sameSince: number;
   readonly part?: InboundPart;
-  /** Whose it is; absent: the number or short code tells. */
+  /** Its account; absent: that of the number or short code. */
   readonly accountId?: string;
 }
 
-/** As channels hand it over. */
+/** A piece as channels hand it over. */
 export type ReceivedSms = Omit<InboundPiece, "id">;
 
 export interface InboundPart {
   /** The same in all parts of a message. */
   readonly reference: number;
-  /** From 2. */
+  /** How many parts there are, at least 2. */
   readonly total: number;
   /** From 1 to `total`. */
   readonly number: number;
@@ -39,7 +39,7 @@ export interface InboundPart {
 
 export interface InboundMessage {
   readonly id: string;
-  /** Absent: the number is nobody's. */
+  /** Absent: no account has the number. */
   readonly accountId?: string;
   readonly connectorId: string;
   readonly from: string;
@@ -48,7 +48,7 @@ export interface InboundMessage {
   readonly segments: number;
   readonly encoding: SmsEncoding;
   readonly keyword?: KeywordMeaning;
-  /** Parts did not come in time; each gap is `…`. */
+  /** Some parts did not come in time; each gap in the text is `…`. */
   readonly isPartial?: true;
   readonly receivedAt: number;
 }
@@ -56,13 +56,13 @@ export interface InboundMessage {
 /** What became of a piece. `waiting`: it is kept until the other parts have come, or their time is up. */
 export interface InboundResult {
   readonly kind: "stored" | "waiting" | "repeat";
-  /** Of a stored one; absent: nobody's. */
+  /** The account of a stored one; absent: no account has the number. */
   readonly accountId?: string;
   readonly keyword?: KeywordMeaning;
 }
 
 export interface InboundQuery {
-  /** `null`: those that are nobody's. */
+  /** `null`: messages to numbers that no account has. */
   readonly accountId: string | null;
   readonly from?: string;
   readonly to?: string;

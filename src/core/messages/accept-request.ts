@@ -1,36 +1,36 @@
-/** What the HTTP interface hands to the store, and what it gets back. Times are Unix milliseconds. */
+/** What the HTTP interface hands to the store to accept, and what it gets back. Times are Unix milliseconds. */
 import type { Account } from "../records/accounts.ts";
 import type { Content, Part, Progress } from "./message.ts";
 import type { LimitedRequest, LimitRefusal } from "./sending-limits.ts";
 
 export interface Idempotency {
-  /** What the key is unique within: API key and operation (push: account, operation and body digest). */
+  /** Where the key is unique: within an API key and operation (push: account, operation and body digest). */
   readonly scope: string;
   readonly key: string;
   /** Hex SHA-256 of the request body. */
   readonly bodyDigest: string;
   readonly now: number;
-  /** The key is new again from then on. */
+  /** From then on the same key is a new one. */
   readonly expiresAt: number;
 }
 
 export interface SavedAnswer {
   readonly status: number;
-  /** Replayed byte for byte. */
+  /** Replayed octet for octet. */
   readonly body: string;
   readonly bodyDigest: string;
 }
 
 export interface AcceptRequest {
   readonly accountId: string;
-  /** Singles never wait behind batches: the two are different flows of the account. */
+  /** Two flows of the account, so that single messages never wait behind batches. */
   readonly flow: "single" | "batch";
   readonly content: Content;
   /** At least one; ids are UUIDv7, ascending, and carry the creation time. Content is stored under the first one's id. */
   readonly messages: readonly NewMessage[];
-  /** SMS of an account with limits: judged, and counted, in the same transaction. */
+  /** SMS of an account with limits: these are judged, and the messages counted, in the same transaction. */
   readonly limited?: LimitedRequest;
-  /** With the answer to save. */
+  /** Present with an Idempotency-Key; with the answer to save under it. */
   readonly idempotency?: Idempotency & { readonly answer: Omit<SavedAnswer, "bodyDigest"> };
 }
 
@@ -43,9 +43,9 @@ export interface NewMessage {
   readonly parts: readonly Part[];
   /** End of the delivery window. */
   readonly expiresAt: number;
-  /** Where they are not ready at once: when the jobs become ready. */
+  /** When the jobs become ready; absent: at once. */
   readonly dueAt?: number;
-  /** Why they wait longer than was asked for: the first entry of the timeline, with the status and at its creation. */
+  /** Why they wait longer than the request asked for: the detail of the first entry of the timeline. */
   readonly deferral?: Readonly<Record<string, string>>;
   /** One per envelope. */
   readonly jobs: readonly NewJob[];
@@ -61,7 +61,7 @@ export interface NewJob {
 export type AcceptResult =
   | { readonly kind: "accepted" }
   | { readonly kind: "replay"; readonly answer: SavedAnswer }
-  /** Nothing of it was taken, and nothing counted. */
+  /** Nothing was accepted, and nothing counted. */
   | { readonly kind: "over_limit"; readonly refusal: LimitRefusal }
   /** Another process has held the key for too long (never on SQLite). */
   | { readonly kind: "in_progress" };

@@ -1,4 +1,4 @@
-/** Calling a message back before anything of it has left. */
+/** Canceling a message before anything of it was sent. */
 import type { MessageError, Part, PartStatus, Progress } from "./message.ts";
 import { isOpen, withoutError } from "./part.ts";
 import { record, type Step } from "./progress.ts";
@@ -6,21 +6,21 @@ import { record, type Step } from "./progress.ts";
 const CANCELED: MessageError = { code: "canceled", message: "canceled before it was sent" };
 
 /**
- * Whether a message may still be called back. `yes` promises that its recipients get nothing of it: so what is being
- * sent, what was sent in part and what may have left without an answer is past calling back.
- * @param mayHaveLeft an attempt is under way, or one has ended without a word
+ * Whether a message can still be canceled. `yes` promises that no recipient gets it. So it is too late for a message that
+ * is being sent, that was sent in part, or that may have been sent.
+ * @param mayHaveLeft an attempt is under way, or one was never confirmed
  */
 export function canCancel(progress: Progress, mayHaveLeft: boolean): "yes" | "done already" | "too late" {
   if (progress.status === "failed" && progress.error?.code === CANCELED.code) return "done already";
   const isWaiting = progress.status === "scheduled" || progress.status === "queued";
-  const isWhole = progress.parts.every(({ status }) => STAYED.has(status));
+  const isWhole = progress.parts.every(({ status }) => NOT_SENT.has(status));
   return isWaiting && isWhole && !mayHaveLeft ? "yes" : "too late";
 }
 
-/** Parts that reached nobody: still to be tried, or refused for good. */
-const STAYED: ReadonlySet<PartStatus> = new Set<PartStatus>(["pending", "failed", "bounced"]);
+/** States of parts that reached nobody: still to be tried, or refused for good. */
+const NOT_SENT: ReadonlySet<PartStatus> = new Set<PartStatus>(["pending", "failed", "bounced"]);
 
-/** Ends all that is still to be tried. Failed is the whole message, also where recipients were refused before. */
+/** Ends all parts still to be tried. The whole message becomes `failed`, even if recipients bounced before. */
 export function applyCancel(before: Progress, at: number): Step {
   const parts = before.parts.map(
     (part): Part => (isOpen(part) ? { ...part, status: "failed", error: CANCELED } : part),

@@ -1,4 +1,4 @@
-/** Forgetting a person: what is done to messages that others have a part in. Times are Unix milliseconds. */
+/** Erasure of a person, in messages that also went to others. Times are Unix milliseconds. */
 import { foldRecipients } from "../email/email-status.ts";
 import { addressKey } from "../suppressions/address-key.ts";
 import type { EmailContent, Part, Progress, Recipient } from "./message.ts";
@@ -12,7 +12,7 @@ export interface NewErasure {
   /** E.164 number, or address with ASCII in lower case. Kept until the work is done. */
   readonly recipient: string;
   readonly salt: string;
-  /** Hex SHA-256 of salt and recipient: all that stays of who it was. */
+  /** Hex SHA-256 of salt and recipient: all that stays of the recipient. */
   readonly digest: string;
   readonly createdAt: number;
 }
@@ -21,26 +21,27 @@ export interface NewErasure {
 export interface Erasure extends Omit<NewErasure, "recipient"> {
   /** Absent while it is under way. */
   readonly completedAt?: number;
-  /** Messages that are gone, and emails to several that have forgotten this one recipient. */
+  /** How many messages were deleted. */
   readonly erased: number;
+  /** How many emails to several recipients no longer name this one. */
   readonly redacted: number;
 }
 
-/** Stands where the address was; such a domain never exists (RFC 2606 §2). */
+/** Replaces the address; such a domain never exists (RFC 2606 §2). */
 export const ERASED_ADDRESS = "erased@erased.invalid";
 
-/** Stands where the number was. */
+/** Replaces the number. */
 export const ERASED_NUMBER = "erased";
 
 /**
- * Whether this stands for somebody who was erased and whose wish not to be written to is kept: `erased:` and the hex
+ * Whether this replaces the recipient of a suppression or opt-out that outlasts an erasure: `erased:` and the hex
  * HMAC-SHA256 of the number, or of the address in lower case, under a secret of the instance.
  */
 export function isErased(recipient: string): boolean {
   return /^erased:[0-9a-f]{64}$/.test(recipient);
 }
 
-/** Replaces a recipient in words of operators. */
+/** Makes a function that replaces a recipient in texts that operators wrote. */
 export function createWordScrubber(
   recipient: string,
   ...others: readonly string[]
@@ -51,8 +52,8 @@ export function createWordScrubber(
 }
 
 /**
- * Replaces an address, in any case, wherever a text holds it and not as the end or the beginning of another; texts of
- * JSON too. `others`: further ways to write it.
+ * Makes a function that replaces an address, in any case, wherever a text or JSON holds it, but not where it is part of a
+ * longer address. `others`: other ways to write it.
  */
 export function createScrubber(address: string, ...others: readonly string[]): (text: string) => string {
   const forms = new Set([address, ...others].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]));
@@ -65,12 +66,12 @@ export function isRecipient(part: Pick<Part, "address">, address: string): boole
   return part.address !== undefined && addressKey(part.address) === addressKey(address);
 }
 
-/** Letters beyond ASCII stay as they are: databases do not agree on them. */
+/** Only ASCII, since databases do not agree on the lower case of other letters. */
 export function lowerAscii(text: string): string {
   return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 }
 
-/** What is still to be tried for the address never will be; the others' parts are as they were. Emails only. */
+/** Fails the open parts of an email to this address; other parts stay as they are. */
 export function closeParts(before: Progress, address: string): Progress {
   const parts = before.parts.map((part): Part => {
     if (!isRecipient(part, address) || !isOpen(part)) return part;
@@ -80,7 +81,7 @@ export function closeParts(before: Progress, address: string): Progress {
   return { ...before, parts, status: isOver ? foldRecipients(parts) : before.status };
 }
 
-/** The recipients of an email without the name that belonged to the address. */
+/** The email without the display name of this address. */
 export function dropName(content: EmailContent, address: string): EmailContent {
   const nameless = (recipients: readonly Recipient[]) =>
     recipients.map((recipient) =>

@@ -5,7 +5,7 @@ export interface Expiry {
   readonly at: number;
   /** The parts the job covers; absent: all. */
   readonly parts?: readonly number[];
-  /** A lease of the job ran out before anything was heard: what it tried may have left us. */
+  /** A lease of the job ran out before its attempt was settled: what it tried may have been sent. */
   readonly wasInterrupted: boolean;
 }
 

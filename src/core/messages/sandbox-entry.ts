@@ -1,4 +1,4 @@
-/** What the simulator was given. Times are Unix milliseconds. */
+/** An entry of the sandbox ledger: what the simulator was given for one recipient. Times are Unix milliseconds. */
 import type { ChannelName, MessageError } from "./message.ts";
 import type { Receipt } from "./outcome.ts";
 

@@ -1,10 +1,10 @@
-/** How much an account may send: limits against numbers being pumped for the fees of their operators. */
+/** How much an account may send: limits against SMS pumping, where numbers are sent to for the fees their operators earn. */
 import { readSetting } from "../records/settings.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 
-/** Named by the setting; days are days in UTC, hours whole hours. Absent: without limit. */
+/** By the name of the setting; absent: without limit. Days are days in UTC, hours are hours of the clock. */
 export interface SendingLimits {
   readonly daily_message_limit?: number;
   readonly daily_segment_limit?: number;
@@ -31,25 +31,25 @@ const LIMIT_NAMES = [
   "recipient_daily_limit",
 ] as const satisfies readonly LimitName[];
 
-/** What a request asks for, against what may be: judged in the transaction that takes it. */
+/** A request, and the limits that it is judged by in the transaction that accepts it. */
 export interface LimitedRequest {
   readonly limits: SendingLimits;
   readonly now: number;
-  /** Of each message. */
+  /** Segments of each message. */
   readonly segments: number;
 }
 
-/** Why a request was not taken: one limit, and until when it holds. */
+/** Why a request was not accepted: the limit that it would exceed. */
 export interface LimitRefusal {
   readonly limit: LimitName;
   readonly allowed: number;
-  /** Without this request. Of a recipient's limit: not told. */
+  /** Used before this request; absent for a limit of a recipient. */
   readonly used?: number;
-  /** What this request would take, and each of its messages. Of a recipient's limit: not told. */
+  /** What this request asks for in all, and for each message; absent for a limit of a recipient. */
   readonly asked?: { readonly whole: number; readonly each: number };
   /** The recipients that are at their limit; absent where it is the account's. */
   readonly recipients?: readonly string[];
-  /** Unix milliseconds: then it counts anew. */
+  /** When counting starts anew, Unix milliseconds. */
   readonly until: number;
 }
 
@@ -58,7 +58,7 @@ export interface Usage {
   readonly segments: number;
 }
 
-/** Hours since 1970, and the first and last of their day. */
+/** The hour, counted from 1970, and the first and last hour of its day (UTC). */
 export function hoursOf(now: number): {
   readonly hour: number;
   readonly first: number;
@@ -69,7 +69,7 @@ export function hoursOf(now: number): {
   return { hour, first, last: first + DAY_HOURS - 1 };
 }
 
-/** The account's limit that `more` would break; `today`: what it has sent before. */
+/** The limit of the account that `more` would exceed, if any. `today`: what it has sent before. */
 export function brokenDailyLimit(
   { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
@@ -88,14 +88,14 @@ export function brokenDailyLimit(
   return undefined;
 }
 
-/** What one recipient gets, with this request. */
+/** What one recipient gets from the account, this request included. */
 export interface RecipientUsage {
   readonly recipient: string;
   readonly thisHour: number;
   readonly today: number;
 }
 
-/** The recipients' limit that is broken: of the day, before that of the hour. */
+/** The limit of recipients that is exceeded, if any; that of the day before that of the hour. */
 export function brokenRecipientLimit(
   { limits, now }: LimitedRequest,
   usage: readonly RecipientUsage[],

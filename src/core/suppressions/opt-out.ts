@@ -1,12 +1,12 @@
-/** The words by which people end and resume messages, and whom that concerns. */
+/** The words by which people opt out of messages and back in, and which sender that is about. */
 import { toInboundAddress } from "../inbound/inbound-address.ts";
 import { readSetting } from "../records/settings.ts";
 
 export type KeywordMeaning = "stop" | "start";
 
 /**
- * What a message asks for, if its whole text is one of the account's words: in any case, width and composition of the
- * letters, and with spaces and invisible marks round it, which handsets add.
+ * What a message asks for, if its whole text is one of the account's words. Case, width and composition of letters do not
+ * matter, nor do spaces and invisible characters around it, which handsets add.
  */
 export function readKeyword(
   text: string,
@@ -18,7 +18,7 @@ export function readKeyword(
   return wordsOf(readSetting(settings, "start_words")).includes(word) ? "start" : undefined;
 }
 
-/** A STOP to one number ends that one, or all of the account. */
+/** The sender that a stop word to this number is about; `undefined`: all senders of the account. */
 export function optOutSender(to: string, settings: Readonly<Record<string, string>>): string | undefined {
   return readSetting(settings, "opt_out_scope") === "account" ? undefined : senderKey(to);
 }
@@ -28,7 +28,7 @@ export function senderKey(sender: string): string {
   return toInboundAddress(sender);
 }
 
-/** Words of 1 to 40 characters and some air. */
+/** Longer texts are no stop word: a word has at most 40 characters. */
 const MAX_TEXT = 100;
 
 function wordsOf(list: string): readonly string[] {

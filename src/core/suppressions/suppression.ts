@@ -17,10 +17,10 @@ export function isSuppressionReason(word: string): word is SuppressionReason {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Soft bounces that lie further apart belong to different troubles. */
+/** Soft bounces further apart than this have nothing to do with each other. */
 const SOFT_MEMORY_DAYS = 30;
 
-/** On how many different days an address has bounced softly, and on which last (days since 1970, UTC). */
+/** On how many different days an address has bounced softly, and the last of them (days since 1970, UTC). */
 export interface SoftBounces {
   readonly days: number;
   readonly lastDay: number;
@@ -55,7 +55,7 @@ export function suppressedUntil(
   return days === 0 ? undefined : at + days * DAY_MS;
 }
 
-/** 0 is for ever: a complaint or a wish is not forgotten by itself. */
+/** 0: for ever, as for complaints and for everybody who asked for it. */
 function daysOf(reason: SuppressionReason, settings: Settings): number {
   if (reason === "hard_bounce") return readSetting(settings, "hard_bounce_suppression_days");
   if (reason === "soft_bounce") return readSetting(settings, "soft_bounce_suppression_days");

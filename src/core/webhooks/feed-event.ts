@@ -1,16 +1,16 @@
-/** What the event feed holds: every public event of an account, in the order in which they were committed. */
+/** The event feed: every public event of an account, in the order in which they were committed. */
 import type { EventMessage, PublicEntry } from "./webhook-event.ts";
 
 export type FeedEvent = MessageEvent | OtherEvent;
 
-/** A step of a message of ours, as its timeline has it. */
+/** A public entry of a message's timeline. */
 export interface MessageEvent {
   readonly kind: "message";
   readonly message: EventMessage;
   readonly entry: PublicEntry;
 }
 
-/** Anything else; it tells all by itself. */
+/** Any other event; it holds all of its data. */
 export interface OtherEvent {
   readonly kind: "other";
   /** The `webhook-id`: one of its own, without a `.`. */
@@ -19,6 +19,6 @@ export interface OtherEvent {
   readonly type: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** In the interface's words. */
+  /** As the interface shows it, snake_case. */
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-/** What a receiver is told of an SMS that a handset wrote: `sms.received`, by webhook and in the feed. */
+/** The event of an SMS from a handset, `sms.received`, in webhooks and in the feed. */
 import type { InboundMessage } from "../inbound/inbound.ts";
 import { present } from "../present.ts";
 import { toIso } from "../timestamp.ts";
@@ -20,7 +20,7 @@ export function toReceivedEvent(message: InboundMessage): OtherEvent {
   };
 }
 
-/** Its event as an entry, for the outbox: an inbound message has no timeline. */
+/** The event as a timeline entry, for the outbox. An inbound message has no timeline of its own. */
 export function toReceivedEntry({ receivedAt: at }: InboundMessage): PublicEntry {
   const step = { position: 0, at, kind: "status", status: "received" } as const;
   return { ...step, sequence: RECEIVED_SEQUENCE, eventType: RECEIVED };

@@ -1,12 +1,12 @@
 /**
- * What a receiver is told of a public event: the body of a webhook and an item of the event feed. Put together in
- * the interface's own words, since it goes over the wire as it is.
+ * A public event as receivers see it: the body of a webhook, and an item of the event feed. In snake_case, since it goes
+ * over the wire as it is.
  */
 import type { Content, MessageError, TimelineEntry } from "../messages/message.ts";
 import { present } from "../present.ts";
 import { toIso } from "../timestamp.ts";
 
-/** An entry that has a `sequence`: the outside is told of it. */
+/** A timeline entry that is a public event. */
 export type PublicEntry = TimelineEntry & Required<Pick<TimelineEntry, "sequence" | "eventType">>;
 
 /** The part of a stored message that its events show. */
@@ -31,7 +31,7 @@ export interface WebhookEvent {
     readonly to: string | readonly { readonly email: string; readonly name?: string }[];
     /** Email: the address the event is about. */
     readonly recipient?: string;
-    /** Of the message; where there is a `recipient`, of that recipient. */
+    /** Status of the message or, where there is a `recipient`, of that recipient. */
     readonly status: string;
     /** Counts the events of a message from 1. */
     readonly sequence: number;

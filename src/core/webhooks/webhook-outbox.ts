@@ -1,17 +1,17 @@
-/** What the webhook worker gets from the outbox, and what it gives back. Times are Unix milliseconds. */
+/** What the webhook worker claims from the outbox, and how it settles it. Times are Unix milliseconds. */
 
-/** The webhooks of one account to one host: what waits, and what is paused, together. */
+/** The webhooks of one account to one host: they wait, and are paused, together. */
 export interface Lane {
   readonly accountId: string;
-  /** As in the URL, with a port that is not 443. */
+  /** As in the URL, with its port unless that is 443. */
   readonly host: string;
 }
 
-/** A lane that is not tried at the moment, and why. */
+/** A lane that is paused, and why. */
 export interface PausedHost extends Lane {
-  /** Until when, at the earliest. */
+  /** When it is tried again, at the earliest. */
   readonly until: number;
-  /** Since the last success. */
+  /** Failures since the last success. */
   readonly failures: number;
   readonly reason: string;
 }
@@ -29,7 +29,7 @@ export interface ClaimedWebhook extends EventKey {
   readonly claim: number;
   readonly lane: Lane;
   readonly url: string;
-  /** Failed deliveries so far, since it was first due or replayed. */
+  /** Failed deliveries since it was first due, or replayed. */
   readonly failures: number;
   /** JSON, the same on every delivery. */
   readonly body: string;
@@ -42,7 +42,7 @@ export type WebhookVerdict =
   | { readonly kind: "again"; readonly at: number }
   /** It rests as failed, until somebody replays it. */
   | { readonly kind: "ended"; readonly reason: "gone" | "refused_url" | "spent" }
-  /** Called off before anything is known: as if it had never been tried. */
+  /** Given up before its outcome was known: as if it had not been tried. */
   | { readonly kind: "released" };
 
 /** One delivery, as operators see it. */
@@ -50,17 +50,17 @@ export interface WebhookAttempt {
   /** When it began. */
   readonly at: number;
   readonly ms: number;
-  /** Where there was an answer. */
+  /** The HTTP status, where there was an answer. */
   readonly status?: number;
   /** The answer's first 1 KiB. */
   readonly head?: string;
-  /** Where there was none: a code (`timeout`, `dns`, `tls` …) and words. */
+  /** Where there was no answer: a code (`timeout`, `dns`, `tls` …) and words. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
 export interface WebhookSettlement {
   readonly id: number;
-  /** Proves that it is still the event that was claimed: ids of events that are gone may be given again. */
+  /** Proves that it is still the event that was claimed, since ids of deleted events may be reused. */
   readonly messageId: string;
   readonly claim: number;
   readonly verdict: WebhookVerdict;
@@ -68,8 +68,8 @@ export interface WebhookSettlement {
 }
 
 /**
- * held: for the event before it. ready: in line. waiting: for its next try. leased: being delivered. delivered,
- * failed: at rest, and may be replayed.
+ * held: waits for the event before it. ready: may be claimed. waiting: for its next try. leased: being delivered. delivered,
+ * failed: final, unless it is replayed.
  */
 export const WEBHOOK_STATES = ["held", "ready", "waiting", "leased", "delivered", "failed"] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
@@ -82,13 +82,13 @@ export interface WebhookRecord extends EventKey {
   /** When the event happened. */
   readonly at: number;
   readonly failures: number;
-  /** Of all its deliveries; the last ones are kept. */
+  /** How often it was tried in all; only the last attempts are kept. */
   readonly attempts: number;
   /** `waiting`: its next try. `leased`: the end of the lease. */
   readonly dueAt?: number;
 }
 
-/** Which events of an account; all that is given must hold. */
+/** Selects events of an account; all given conditions must hold. */
 export interface WebhookSelection {
   readonly accountId: string;
   readonly host?: string;
@@ -98,10 +98,10 @@ export interface WebhookSelection {
   readonly until?: number;
 }
 
-/** Where the next page goes on; opaque. */
+/** Where the next page begins; opaque. */
 export type WebhookCursor = string;
 
-/** The host of a callback URL, as lanes name it. Of what is no URL it is empty: that is refused at delivery. */
+/** The host of a callback URL, as in `Lane.host`; empty for a text that is no URL, which is refused at delivery. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;

@@ -1,10 +1,10 @@
-/** When a webhook that was not taken is delivered again. */
+/** When a webhook whose delivery failed is tried again. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** After the first failure, the second, and so on. After the last of them the event rests as failed. */
+/** The wait after the first failure, the second, and so on. After one more failure the event stays failed. */
 const WAITS_MS = [
   5 * SECOND,
   MINUTE,
@@ -25,7 +25,7 @@ export interface WebhookFailure {
   readonly now: number;
   /** In [0, 1): spreads repeats, so that what failed together does not come back together. */
   readonly jitter: number;
-  /** The receiver's own wish: never asked again before it. */
+  /** The wait that the receiver asked for; it is not tried before. */
   readonly retryAfterMs?: number;
 }
 
@@ -73,7 +73,7 @@ function toMs({ day, month = "", year = "", time = "" }: Record<string, string |
   return Date.UTC(fullYear(year, now), number, Number(day), hours, minutes, seconds);
 }
 
-/** Two digits that would lie more than 50 years ahead are of the century before (RFC 9110 §5.6.7). */
+/** A two-digit year more than 50 years ahead is one of the century before (RFC 9110 §5.6.7). */
 function fullYear(year: string, now: number): number {
   if (year.length === 4) return Number(year);
   const thisYear = new Date(now).getUTCFullYear();
