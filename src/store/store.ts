@@ -169,7 +169,7 @@ export interface UpkeepStore {
   wipeContents(limit: number): Promise<number>;
   /**
    * Deletes final messages created before `before`, and any created before `atLatest`, with everything that belongs to
-   * them. PostgreSQL drops whole days (UTC): a day's messages once it is over, its contents a day later.
+   * them. PostgreSQL goes by whole days (UTC): a day's messages go once all of it is that old, its contents a day later.
    */
   pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
   /** Deletes keys, with the answers saved under them, that have expired. */
