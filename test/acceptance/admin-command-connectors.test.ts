@@ -168,6 +168,20 @@ describe("connectors and routes", () => {
     },
   );
 
+  test("a misspelt field of a gateway's description is refused by its whole name", async () => {
+    const answer = { rows: [{ http: "202", outcome: "sent" }], err_code: { json: "/code" } };
+    const gateway = { send: { url: "https://gateway.example/", headres: {} }, answer };
+    const config = JSON.stringify({ provider: "custom", gateway });
+    const { code, err } = await run(["connectors", "create", "--kind", "http", "--config", config]);
+    expect(code).toBe(1);
+    expect(err.split("\n")).toEqual([
+      "error: validation failed",
+      "  config.gateway.send.headres: unknown; did you mean headers?",
+      expect.stringContaining("  config.gateway.answer.err_code: unknown; "),
+      "",
+    ]);
+  });
+
   test("--config takes JSON, and options go over it", async () => {
     const config = JSON.stringify({ host: "relay.example", port: 25, password: "secret" });
     const created = await json("connectors", "create", "--kind", "smtp", "--config", config, "--port", "587");

@@ -4,7 +4,7 @@ import { Value } from "typebox/value";
 import type { ConnectorKind } from "../../../channels/channel.ts";
 import { createErrors, type ErrorCollector, isObject, soundPart } from "../../../core/field-errors.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import { nearest } from "./nearest.ts";
+import { unknownFields } from "./unknown-fields.ts";
 
 export type ConnectorSettings = Pick<Connector, "config" | "secrets">;
 
@@ -57,7 +57,8 @@ function judgeConfig(
 ): void {
   const found = createErrors();
   soundPart(givenSchema(kind.config as TObject), config, found);
-  noteUnknown(kind, config, found);
+  const unknown = unknownFields(kind.config as TObject, config, kind.secrets);
+  for (const [field, reason] of Object.entries(unknown)) found.add(field, reason);
   noteRest(kind, config, found);
   if (found.isEmpty()) {
     for (const [field, reason] of Object.entries(kind.problems?.({ config, secrets }) ?? {}))
@@ -73,15 +74,6 @@ function givenSchema(schema: TObject): TObject {
     ...schema,
     required: (schema.required ?? []).filter((name: string) => !hasDefault(name)),
   } as TObject;
-}
-
-function noteUnknown(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
-  const known = [...Object.keys((kind.config as TObject).properties), ...kind.secrets];
-  for (const name of Object.keys(config)) {
-    if (known.includes(name)) continue;
-    const hint = nearest(name, known);
-    errors.add(name, hint ? `unknown; did you mean ${hint}?` : `unknown; known are ${known.join(", ")}`);
-  }
 }
 
 /** Notes what only the full schema finds (literals, entries of maps), for fields that have no problem yet. */
