@@ -12,8 +12,11 @@ export function preflightResponse(allow: string): Response {
     headers: {
       ...CORS_HEADERS,
       "Access-Control-Allow-Methods": allow,
-      "Access-Control-Allow-Headers": "Content-Type, Idempotency-Key, X-Request-Id",
+      "Access-Control-Allow-Headers": ALLOWED_HEADERS,
       "Access-Control-Max-Age": "7200",
     },
   });
 }
+
+/** Any, since a page's tracing adds its own (`traceparent`) to every request. Named are those for browsers that do not read `*`. */
+const ALLOWED_HEADERS = "Content-Type, Idempotency-Key, X-Request-Id, *";
