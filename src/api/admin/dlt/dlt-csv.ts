@@ -7,15 +7,15 @@ export interface DltSheet {
 }
 
 export interface SheetRow {
-  /** Where it begins, from 1. */
+  /** The line on which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** Exports begin with a title, a date, a blank line. */
+/** Lines before the header row: a title, a date, a blank line. */
 const MAX_PREAMBLE = 20;
 
-/** Reads a DLT portal's export; what is wrong with the whole of it is a sentence. */
+/** Reads a DLT portal's CSV export. `wanted`: the list that it must be; absent: the columns tell. */
 export function readDltCsv(csv: string, wanted?: DltList): DltSheet | { readonly problem: string } {
   if (csv.startsWith("PK\u0003\u0004")) return { problem: "is an Excel workbook: save it as CSV (UTF-8)" };
   const text = csv.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
@@ -50,7 +50,7 @@ function readRows(text: string, delimiter: string): readonly SheetRow[] | { read
     }) as unknown as readonly Parsed[];
     return records.map(({ record, info }) => ({
       line: info.lines - breaksIn(record),
-      cells: record.map(tidy),
+      cells: record.map(withoutOuterQuotes),
     }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -62,7 +62,7 @@ function readRows(text: string, delimiter: string): readonly SheetRow[] | { read
 
 interface Parsed {
   readonly record: readonly string[];
-  /** `lines`: the one the record ends on. */
+  /** `lines`: the line on which the record ends. */
   readonly info: { readonly lines: number };
 }
 
@@ -70,17 +70,17 @@ function breaksIn(record: readonly string[]): number {
   return record.reduce((count, cell) => count + cell.split("\n").length - 1, 0);
 }
 
-/** Quotes inside a quoted cell that nobody doubled leave the outer ones standing. */
-function tidy(cell: string): string {
+/** A quoted cell whose inner quotes are not doubled keeps its outer quotes when it is parsed. */
+function withoutOuterQuotes(cell: string): string {
   return /^"[\s\S]+"$/.test(cell) ? cell.slice(1, -1) : cell;
 }
 
-/** The one that makes most columns of the row that names them. */
+/** The delimiter that splits the header row into the most columns. */
 function delimiterOf(text: string, wanted: DltList | undefined): string {
-  const head = text.split("\n", MAX_PREAMBLE);
-  const width = (delimiter: string) => {
-    const rows = head.map((line) => line.split(delimiter).map(tidy));
+  const lines = text.split("\n", MAX_PREAMBLE);
+  const columnsBy = (delimiter: string): number => {
+    const rows = lines.map((line) => line.split(delimiter).map(withoutOuterQuotes));
     return rows.find((cells) => readHead(cells, wanted))?.length ?? 0;
   };
-  return [",", ";", "\t", "|"].reduce((best, each) => (width(each) > width(best) ? each : best));
+  return [",", ";", "\t", "|"].reduce((best, each) => (columnsBy(each) > columnsBy(best) ? each : best));
 }

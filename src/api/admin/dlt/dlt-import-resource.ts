@@ -9,7 +9,7 @@ import { givenFields } from "../shown-fields.ts";
 import { readDltCsv } from "./dlt-csv.ts";
 import { importDlt } from "./dlt-import.ts";
 
-/** Lists of templates are long, and an admin request is rare. */
+/** More than other admin requests may have: lists of templates are long. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {

@@ -1,4 +1,4 @@
-/** Brings what a DLT portal exports into the account's records: what is there is brought up to date, nothing is deleted. */
+/** Imports a DLT portal's export into an account's records: creates and updates them, and deletes none. */
 import type { DltList } from "../../../core/dlt/dlt-columns.ts";
 import { type DltRows, readDltRow } from "../../../core/dlt/dlt-rows.ts";
 import { present } from "../../../core/present.ts";
@@ -13,7 +13,7 @@ export interface ImportRequest {
   readonly account: Account;
   readonly sheet: DltSheet;
   readonly isDryRun: boolean;
-  /** Entries of the list that earlier requests have dealt with. */
+  /** How many entries of the list earlier requests have dealt with. */
   readonly from: number;
   readonly now: number;
 }
@@ -22,10 +22,10 @@ export interface ImportReport {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Rows that say again what an earlier one has said, or only add a header to its template. */
+  /** Rows that repeat an earlier one, or only add a header to its template. */
   readonly merged: number;
   readonly refused: readonly RefusedRow[];
-  /** Entries dealt with so far, of how many. */
+  /** Entries dealt with so far, of `total`. */
   readonly done: number;
   readonly total: number;
 }
@@ -35,9 +35,9 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
-/** Entries of one request: the admin API stays answerable, and the command line has progress to show. */
+/** Entries per request, so that other requests are answered meanwhile, and the command line can show progress. */
 const CHUNK = 500;
-/** Entries at work at one time: they share commits. */
+/** Entries stored at the same time: they share commits. */
 const SLICE = 50;
 
 export async function importDlt(deps: AdminDeps, request: ImportRequest): Promise<ImportReport> {
@@ -45,15 +45,15 @@ export async function importDlt(deps: AdminDeps, request: ImportRequest): Promis
   const { entries, refused, merged } = collect(list, request);
   const chunk = entries.slice(request.from, request.from + CHUNK);
   const counts = { created: 0, updated: 0, unchanged: 0 };
-  // Problems of the rows themselves are told once.
+  // Rows that cannot be read are reported by the first request only.
   const problems = request.from === 0 ? [...refused] : [];
   for (let at = 0; at < chunk.length; at += SLICE) {
     const slice = chunk.slice(at, at + SLICE);
-    const outcomes = await Promise.all(slice.map((entry) => TAKERS[list](deps, request, entry as never)));
-    outcomes.forEach((outcome, index) => {
+    const outcomes = await Promise.all(slice.map((entry) => IMPORTERS[list](deps, request, entry as never)));
+    for (const outcome of outcomes) {
       if (typeof outcome === "string") counts[outcome]++;
-      else problems.push({ line: slice[index]?.line ?? 0, reason: outcome.reason });
-    });
+      else problems.push(outcome);
+    }
   }
   return {
     ...counts,
@@ -75,7 +75,7 @@ interface Collected {
   readonly merged: number;
 }
 
-/** The rows as entries, one for each id. */
+/** Reads the rows into entries, one for each id. */
 function collect(list: DltList, { sheet, account }: ImportRequest): Collected {
   const entries = new Map<string, Entry<DltList>>();
   const refused: RefusedRow[] = [];
@@ -96,7 +96,7 @@ function collect(list: DltList, { sheet, account }: ImportRequest): Collected {
   return { entries: [...entries.values()], refused, merged };
 }
 
-/** Some lists have a row for each header of a template; anything else that differs is a contradiction. */
+/** Some lists have a row for each header of a template: joins their headers. `undefined` if anything else differs. */
 function mergedFields(first: object, again: object): DltRows[DltList] | undefined {
   const { linkedHeaders: before = [], ...rest } = first as DltRows["templates"];
   const { linkedHeaders: more = [], ...other } = again as DltRows["templates"];
@@ -105,68 +105,71 @@ function mergedFields(first: object, again: object): DltRows[DltList] | undefine
   return { ...rest, ...(linkedHeaders.length > 0 && { linkedHeaders }) };
 }
 
-type Outcome = "created" | "updated" | "unchanged" | { readonly reason: string };
+type Outcome = "created" | "updated" | "unchanged" | RefusedRow;
 
-type Taker<List extends DltList> = (
+type Importer<List extends DltList> = (
   deps: AdminDeps,
   request: ImportRequest,
   entry: Entry<List>,
 ) => Promise<Outcome>;
 
-const TAKERS: { readonly [List in DltList]: Taker<List> } = {
-  async templates(deps, request, { fields }) {
+const IMPORTERS: { readonly [List in DltList]: Importer<List> } = {
+  async templates(deps, request, { line, fields }) {
     const problem = bodyProblem(fields.body);
-    if (problem !== undefined) return { reason: `the content ${problem}` };
+    if (problem !== undefined) return { line, reason: `the content ${problem}` };
     const { dltTemplateId = "", name = dltTemplateId, ...rest } = fields;
-    const twin = { accountId: request.account.id, dltTemplateId };
-    const created = { ...twin, name, ...rest };
-    return take(deps, request, { kind: "smsTemplates", twin, created, changed: rest });
+    const where = { accountId: request.account.id, dltTemplateId };
+    const created = { ...where, name, ...rest };
+    return createOrUpdate(deps, request, { line, kind: "smsTemplates", where, created, changed: rest });
   },
-  async headers(deps, request, { fields }) {
+  async headers(deps, request, { line, fields }) {
     const { senderId, ...rest } = fields;
     const problem = senderIdProblem(senderId);
-    if (problem !== undefined) return { reason: `the header ${problem}` };
-    const twin = { accountId: request.account.id, senderId };
-    const created = { ...twin, isDefault: false, ...rest };
-    return take(deps, request, { kind: "senders", twin, created, changed: rest });
+    if (problem !== undefined) return { line, reason: `the header ${problem}` };
+    const where = { accountId: request.account.id, senderId };
+    const created = { ...where, isDefault: false, ...rest };
+    return createOrUpdate(deps, request, { line, kind: "senders", where, created, changed: rest });
   },
-  async entities(deps, request, { fields }) {
+  async entities(deps, request, { line, fields }) {
     const { entityId, name, ...rest } = fields;
-    const twin = { accountId: request.account.id, entityId };
-    const created = present({ ...twin, name, ...rest });
-    return take(deps, request, { kind: "dltEntities", twin, created, changed: rest });
+    const where = { accountId: request.account.id, entityId };
+    const created = present({ ...where, name, ...rest });
+    return createOrUpdate(deps, request, { line, kind: "dltEntities", where, created, changed: rest });
   },
 };
 
-interface Draft<K extends RecordKind> {
+interface Imported<K extends RecordKind> {
+  readonly line: number;
   readonly kind: K;
-  /** What the record is found by, where it is there already. */
-  readonly twin: Partial<RecordTypes[K]>;
+  /** Finds the record if it exists already. */
+  readonly where: Partial<RecordTypes[K]>;
+  /** The fields of a new record. */
   readonly created: Partial<RecordTypes[K]>;
-  /** What an existing one takes over: its name stays its operator's. */
+  /** The fields that replace those of an existing record. Its name is not among them: that is the operator's choice. */
   readonly changed: Partial<RecordTypes[K]>;
 }
 
-async function take<K extends RecordKind>(
+async function createOrUpdate<K extends RecordKind>(
   { store: { records }, newId }: AdminDeps,
   { isDryRun, now }: ImportRequest,
-  { kind, twin, created, changed }: Draft<K>,
+  { line, kind, where, created, changed }: Imported<K>,
 ): Promise<Outcome> {
-  // Before the first wait: records are listed by id, and so in the order of their rows.
+  // Made before the first `await`: then ids, and so lists of the records, are in the order of the rows.
   const id = newId();
-  const current = await records.find(kind, twin);
+  const current = await records.find(kind, where);
   if (!current) {
     const record = { id, ...created, createdAt: now } as unknown as RecordTypes[K];
     const result = isDryRun ? "created" : await records.create(kind, record);
-    return result === "created" ? result : { reason: `${result.conflict} is taken or gone` };
+    return result === "created" ? result : { line, reason: `${result.conflict} is taken or gone` };
   }
   const toChanges = (read: RecordTypes[K]) => differences(read, changed);
   if (Object.keys(toChanges(current)).length === 0) return "unchanged";
   const result = isDryRun ? current : await mergeInto(records, kind, { current, toChanges });
   const isDone = result !== undefined && !("conflict" in result || "overtakenBy" in result);
-  return isDone ? "updated" : { reason: "it was changed by another at the same time" };
+  return isDone ? "updated" : { line, reason: "it was changed by another at the same time" };
 }
 
+/** The fields of `wanted` that `current` has not, or has otherwise. */
 function differences<Fields extends object>(current: object, wanted: Fields): Fields {
   const before = current as Readonly<Record<string, unknown>>;
   const changed = Object.entries(wanted).filter(

@@ -50,6 +50,7 @@ const plan: RecordPlan<"accounts"> = {
   show: ({ id, name, mode, createdAt }) => ({ id, name, mode, created_at: toIso(createdAt) }),
 };
 
+/** The records that keep an account from being deleted, in words. */
 const BELONGINGS = {
   apiKeys: "API keys",
   smsTemplates: "SMS templates",
@@ -70,16 +71,17 @@ function usersOf(records: Records) {
   return async ({ id }: Account): Promise<readonly string[]> => {
     const users: string[] = [];
     for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
-      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: LOOK });
-      if (found.some(stays)) users.push(`its ${BELONGINGS[kind]}`);
+      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: MAX_EXAMINED });
+      if (found.some(keepsAccount)) users.push(`its ${BELONGINGS[kind]}`);
     }
     return users.length > 0 ? users : ["its messages"];
   };
 }
 
-/** Revoked keys go with their account. */
-function stays(record: object): boolean {
+/** Revoked keys do not: they are deleted with their account. */
+function keepsAccount(record: object): boolean {
   return !("revokedAt" in record);
 }
 
-const LOOK = 1000;
+/** Records of a kind that are examined: there may be revoked keys before a record that counts. */
+const MAX_EXAMINED = 1000;

@@ -21,7 +21,7 @@ import {
 } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 
-/** Keys are revoked, never deleted: what was sent with them stays accountable. */
+/** API keys are revoked, never deleted, so that it stays known which key a message was sent with. */
 export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createKey(deps),
@@ -39,10 +39,10 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       operation: "revokeKey",
       summary: "Revoke an API key: within a second no process takes it any more",
       responses: { 200: { description: "The key, revoked", schema: shownSchema(plan) }, 404: MISSING },
-      handle: async (call) =>
-        Response.json(
-          await shownRecord(plan, await revoke(deps, await recordOf(deps, "apiKeys", call), call.now)),
-        ),
+      async handle(call) {
+        const revoked = await revoke(deps, await recordOf(deps, "apiKeys", call), call.now);
+        return Response.json(await shownRecord(plan, revoked));
+      },
     },
     {
       ...common,
@@ -131,7 +131,7 @@ function createKey(deps: AdminDeps): Endpoint {
   };
 }
 
-/** A key that is revoked already keeps its time. */
+/** A key that is revoked already keeps its `revokedAt`. */
 function revoke(deps: AdminDeps, current: ApiKey, now: number): Promise<ApiKey> {
   const toChanges = ({ revokedAt }: ApiKey) => (revokedAt === undefined ? { revokedAt: now } : {});
   return changeRecord(deps, plan, { current, toChanges });

@@ -1,4 +1,4 @@
-/** What a route is asked to be, and what is wrong with it. */
+/** The fields of a route in a request: their schemas, checks, and conversion to what is stored. */
 import Type from "typebox";
 import { domainOf, parseEmailAddress } from "../../../core/email/email-address.ts";
 import type { ErrorCollector } from "../../../core/field-errors.ts";
@@ -52,7 +52,7 @@ export const routeFields = {
   }),
 };
 
-/** The fields that the schema found sound. */
+/** The fields that the schema accepts. */
 export interface RouteDraft {
   readonly channel?: ChannelName | undefined;
   readonly match?: string | undefined;
@@ -67,7 +67,7 @@ export interface RouteDraft {
   readonly connector_ids?: readonly (string | undefined)[] | undefined;
 }
 
-/** What the schema cannot say. `isNew`: it must name its connectors. */
+/** Notes what the schema cannot check. A new route must name its connectors. */
 export async function judgeRoute(
   deps: AdminDeps,
   draft: RouteDraft,
@@ -81,16 +81,18 @@ export async function judgeRoute(
   if (connectors && ids)
     for (const name of BOTH) errors.add(name, "give connectors or connector_ids, not both");
   await judgeConnectors(deps, {
+    field: "connector_ids",
     ids: ids ?? [],
+    at: (index) => `connector_ids.${index}`,
     channel: draft.channel,
     errors,
-    at: (i) => `connector_ids.${i}`,
   });
   await judgeConnectors(deps, {
+    field: "connectors",
     ids: connectors?.map((each) => each?.connector_id) ?? [],
+    at: (index) => `connectors.${index}.connector_id`,
     channel: draft.channel,
     errors,
-    at: (index) => `connectors.${index}.connector_id`,
   });
 }
 
@@ -107,26 +109,28 @@ function judgeConditions({ channel, match, sender, category }: RouteDraft, error
 }
 
 interface NamedConnectors {
+  readonly field: (typeof BOTH)[number];
+  /** `undefined` where the schema refused the entry. */
   readonly ids: readonly (string | undefined)[];
   readonly channel: ChannelName | undefined;
   readonly errors: ErrorCollector;
+  /** The name under which a problem of an entry is reported. */
   at(index: number): string;
 }
 
 async function judgeConnectors(
   deps: AdminDeps,
-  { ids, channel, errors, at }: NamedConnectors,
+  { field, ids, channel, errors, at }: NamedConnectors,
 ): Promise<void> {
   for (const [index, id] of ids.entries()) {
     if (id === undefined) continue;
     const isRepeated = ids.indexOf(id) !== index;
     const reason = isRepeated ? "is named twice" : await connectorProblem(deps, id, channel);
-    const [field = ""] = at(index).split(".");
     if (reason) errors.addEntry(field, { index, total: ids.length, at: at(index), reason });
   }
 }
 
-/** The connectors a sound draft names, and their weights; without a draft of them, nothing changes. */
+/** The connectors that a sound draft names, and their weights (`null`: none has one); `undefined` if it names none. */
 export function connectorsOf(given: {
   readonly connectors?: readonly { readonly connector_id: string; readonly weight?: number }[];
   readonly connector_ids?: readonly string[];
@@ -143,7 +147,7 @@ export function connectorsOf(given: {
   };
 }
 
-/** The conditions of a sound draft as they are kept. */
+/** The conditions of a sound draft as they are stored. */
 export function conditionsOf(
   channel: ChannelName,
   given: Pick<RouteDraft, "match" | "sender" | "category">,
@@ -155,27 +159,27 @@ export function conditionsOf(
   });
 }
 
-function normalisedMatch(to: ChannelName, written: string): string {
-  return to === "sms" ? written.replace(/^\+/, "") : normalisedDomain(written);
+function normalisedMatch(channel: ChannelName, written: string): string {
+  return channel === "sms" ? written.replace(/^\+/, "") : normalisedDomain(written);
 }
 
-function normalisedSender(to: ChannelName, written: string): string {
-  return to === "sms" ? written : normalisedDomain(written);
+function normalisedSender(channel: ChannelName, written: string): string {
+  return channel === "sms" ? written : normalisedDomain(written);
 }
 
 function normalisedDomain(written: string): string {
   return domainKey(written.replace(/^@/, ""));
 }
 
-function matchProblem(to: ChannelName, normalised: string): string | undefined {
+function matchProblem(channel: ChannelName, normalised: string): string | undefined {
   if (normalised === "") return undefined;
-  if (to === "sms")
+  if (channel === "sms")
     return /^[1-9]\d{0,14}$/.test(normalised) ? undefined : "must be 1 to 15 digits, for example 91";
   return domainProblem(normalised);
 }
 
-function senderProblem(to: ChannelName, normalised: string): string | undefined {
-  if (to === "email") return domainProblem(normalised);
+function senderProblem(channel: ChannelName, normalised: string): string | undefined {
+  if (channel === "email") return domainProblem(normalised);
   return /^[!-~](?:[ -~]{0,18}[!-~])?$/.test(normalised)
     ? undefined
     : "must be 1 to 20 printable ASCII characters";

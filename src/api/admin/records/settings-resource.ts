@@ -14,7 +14,7 @@ import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed } from "../draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
 
-/** Settings of the instance, and with `?account_id=` of one account, where they go over the instance's. */
+/** Settings of the instance, or with `?account_id=` of one account, whose own override the instance's. */
 export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [...allSettings(deps), ...oneSetting(deps)];
 }
@@ -165,7 +165,7 @@ async function readStored({ store }: AdminDeps, account: Account | undefined): P
   return { instance, account: account ? await store.records.settings(account.id) : {} };
 }
 
-/** Of a secret only that there is one. */
+/** The value in force. Of a secret it is shown only that it is set. */
 function shownValue(setting: Setting<unknown>, text: string | undefined): unknown {
   if (setting.isSecret) return text === undefined ? undefined : "(set)";
   return (text === undefined ? undefined : setting.parse(text)) ?? setting.default;

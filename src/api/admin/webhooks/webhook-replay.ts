@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { callbackProblem } from "../../../core/messages/delivery-options.ts";
+import { present } from "../../../core/present.ts";
 import { parseTimestamp } from "../../../core/timestamp.ts";
 import type { WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../../endpoint.ts";
@@ -12,12 +13,12 @@ import { shownFields } from "../shown-fields.ts";
 import { isWebhookCursor, parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
 import { ofWebhooks } from "./webhooks-resource.ts";
 
-/** Delivering again what was delivered or has failed, and trying a URL. */
+/** Delivers events again that were delivered or have failed, and tries a URL. */
 export function webhookReplayEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [replayOne(deps), replayMany(deps), testUrl(deps)];
 }
 
-/** Events replayed by one transaction, and transactions of one request: the rest is for the next, from `next` on. */
+/** Events per transaction, and transactions per request: the caller goes on from `next`. */
 const CHUNK = 500;
 const MAX_CHUNKS = 100;
 
@@ -72,15 +73,12 @@ function replayMany({ store }: AdminDeps): Endpoint {
       const wanted = await toSelection({ store }, draft);
       let after = draft.sound.after;
       let count = 0;
-      let chunks = 0;
-      do {
-        const page = await store.outbox.replayAll(wanted, {
-          limit: CHUNK,
-          ...(after !== undefined && { after }),
-        });
+      for (let chunks = 0; chunks < MAX_CHUNKS; chunks++) {
+        const page = await store.outbox.replayAll(wanted, { limit: CHUNK, ...present({ after }) });
         count += page.replayed;
         after = page.next;
-      } while (after !== undefined && ++chunks < MAX_CHUNKS);
+        if (after === undefined) break;
+      }
       return Response.json({ replayed: count, next: after });
     },
   };
@@ -102,15 +100,13 @@ async function toSelection(
   if (sound.host === undefined && sound.since === undefined && sound.until === undefined) {
     errors.add("host", "required where there is no since or until");
   }
-  // From the beginning all that was replayed would be once more.
+  // A cursor that is not understood would start from the beginning, and replay everything once more.
   if (sound.after !== undefined && !isWebhookCursor(sound.after)) errors.add("after", NO_CURSOR);
   const { host, failed } = sealDraft(draft);
   return {
     accountId: account?.id ?? "",
-    ...(host !== undefined && { host: host.toLowerCase() }),
+    ...present({ host: host?.toLowerCase(), since, until }),
     ...(failed && { state: "failed" as const }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** How webhooks and their deliveries look to operators. */
+/** The schemas of events and attempts as operators see them, and what fills them. */
 import Type from "typebox";
 import { toIso } from "../../../core/timestamp.ts";
 import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
@@ -61,7 +61,7 @@ export function parseWebhookId(id: string): EventKey | undefined {
   return messageId === undefined ? undefined : { messageId, sequence: Number(sequence) };
 }
 
-/** Whether it is one that the store gives: a time, and the number of a row. */
+/** Whether a text has the form of the outbox's cursors: a time, and the number of a row. */
 export function isWebhookCursor(text: string): boolean {
   return /^\d{1,15}-\d{1,15}$/.test(text);
 }

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/field-errors.ts";
+import { present } from "../../../core/present.ts";
 import { parseTimestamp, toIso } from "../../../core/timestamp.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import {
@@ -24,7 +25,7 @@ import {
   toShownEvent,
 } from "./webhook-shapes.ts";
 
-/** What became of webhooks, for operators: events, their deliveries, hosts that are paused. */
+/** Webhooks as operators see them: events, attempts to deliver them, and hosts that are paused. */
 export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [listEvents(deps), listAttempts(deps), listHosts(deps)];
 }
@@ -64,23 +65,24 @@ function listEvents({ store }: AdminDeps): Endpoint {
       }
       const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
       const events = await store.outbox.ofMessage(messageId);
-      const wanted = events.filter(meets({ ...filters, ...(account && { accountId: account.id }) }));
+      const selection = { ...filters, ...(account && { accountId: account.id }) };
+      const wanted = events.filter((event) => isSelected(event, selection));
       return Response.json({ data: wanted.map(toShownEvent) });
     },
   };
 }
 
-/** Of one message all that is asked for must hold, as it must of an account. */
-function meets({ accountId, host, state, since, until }: Partial<WebhookSelection>) {
-  return (event: WebhookRecord): boolean =>
-    (accountId ?? event.lane.accountId) === event.lane.accountId &&
-    (host ?? event.lane.host) === event.lane.host &&
-    (state ?? event.state) === event.state &&
-    event.at >= (since ?? event.at) &&
-    event.at < (until ?? Number.POSITIVE_INFINITY);
+/** The filters of a list, for the events of one message. */
+function isSelected(event: WebhookRecord, selection: Partial<WebhookSelection>): boolean {
+  const { accountId, host, state, since, until } = selection;
+  if (accountId !== undefined && event.lane.accountId !== accountId) return false;
+  if (host !== undefined && event.lane.host !== host) return false;
+  if (state !== undefined && event.state !== state) return false;
+  if (since !== undefined && event.at < since) return false;
+  return until === undefined || event.at < until;
 }
 
-/** Pages of the store that make one of ours: those that hold few of what is looked for. */
+/** Pages of the store that are read for one page of ours: each may hold few of the events that are asked for. */
 const MAX_PAGES = 20;
 
 async function readEvents(
@@ -168,10 +170,5 @@ function readFilters(query: URLSearchParams): Filters {
   const state = WEBHOOK_STATES.find((each) => each === given);
   if (given !== null && !state) errors.add("state", `must be one of ${WEBHOOK_STATES.join(", ")}`);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return {
-    ...(host !== undefined && { host }),
-    ...(state && { state }),
-    ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
-  };
+  return present({ host, state, since, until });
 }
