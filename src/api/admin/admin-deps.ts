@@ -14,7 +14,7 @@ export interface AdminDeps extends DomainDns {
   readonly newId: () => string;
   readonly randomBytes: RandomBytes;
   readonly connectorKinds: readonly ConnectorKind[];
-  /** Tries a connector as its kind does: at most 15 s, sends nothing. `domain`: whose hosts, where the kind finds them itself. */
+  /** Tries a connector within 15 s, sending nothing. `domain`: whose mail hosts to try, for kinds that look them up. */
   checkConnector(
     connector: Connector,
     domain?: string,
@@ -29,8 +29,8 @@ export interface AdminDeps extends DomainDns {
   }): Promise<WebhookAttempt>;
   /** Hosts that this process does not deliver webhooks to at the moment. */
   pausedWebhookHosts(): readonly PausedHost[];
-  /** Those raised in this process. */
+  /** The alarms that are raised in this process. */
   alarms(): readonly Alarm[];
-  /** Connectors, routes or settings have changed, durably; resolves once this process goes by them. */
+  /** To be called once changed connectors, routes or settings are stored; resolves when this process uses them. */
   onConfigChanged(): Promise<void>;
 }

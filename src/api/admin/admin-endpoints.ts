@@ -1,4 +1,4 @@
-/** The administration: one list of endpoints under `/admin/v1`, all behind the admin token. */
+/** All endpoints of the admin API: under `/admin/v1`, behind the admin token. */
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { alarmEndpoints } from "./alarms-resource.ts";

@@ -5,7 +5,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { adminPath } from "./record-plan.ts";
 
-/** What somebody has to see to. */
+/** The alarms: conditions that an operator has to deal with. */
 export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly Endpoint[] {
   return [
     {

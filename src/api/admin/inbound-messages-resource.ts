@@ -13,7 +13,7 @@ import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
 import { givenFields } from "./shown-fields.ts";
 
-/** What handsets wrote, whosever it is, and a way to write like one. */
+/** Inbound SMS of any account, and a way to simulate one in a sandbox account. */
 export function inboundMessageEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [listInbound(deps), receiveInSandbox(deps)];
 }
@@ -44,7 +44,7 @@ function toRow(message: InboundMessage): object {
   return { ...toReceivedData(message), connector_id: message.connectorId };
 }
 
-/** As the connector of messages that no provider brought. */
+/** The connector id of simulated messages. */
 const SANDBOX = "sandbox";
 
 const written = Type.Object({
@@ -54,7 +54,7 @@ const written = Type.Object({
   text: Type.String({ maxLength: 1_600 }),
 });
 
-/** The account's webhook, its list and its stop words, tried without a handset. */
+/** For trying an account's webhook, list and stop words without a handset. */
 function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
   return {
     method: "POST",

@@ -70,7 +70,7 @@ interface Given {
 }
 
 async function judgeGiven(deps: AdminDeps, { sound, errors }: Given): Promise<void> {
-  // Of blanks nothing is left.
+  // The schema accepts blanks, of which nothing is left.
   if (sound.number !== undefined && toInboundAddress(sound.number) === "") errors.add("number", "required");
   const id = sound.connector_id;
   const problem = id === undefined ? undefined : await connectorProblem(deps, id, "sms");

@@ -1,4 +1,4 @@
-/** The fields that the resources share, as their schemas show them. */
+/** Schemas of the fields that several resources share. */
 import Type from "typebox";
 import { DLT_STATUSES } from "../../core/dlt/dlt-registry.ts";
 
@@ -8,7 +8,7 @@ export const shownFields = {
   created_at: Type.String({ format: "date-time" }),
 };
 
-/** The same as a body gives them. What a schema cannot say in words is judged by code. */
+/** The fields in request bodies. Code judges what a schema could not report in a clear sentence. */
 export const givenFields = {
   account_id: Type.String({ minLength: 1, maxLength: 64, description: "Id of the account" }),
   name: Type.String({ minLength: 1, maxLength: 100 }),

@@ -75,7 +75,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
 
 const MAX_VARIABLES = 20;
 
-/** As long as 255 segments can be, with room for placeholders. */
+/** Characters: those of 255 segments, with room for placeholders. */
 const MAX_BODY = 40_000;
 
 const body = Type.String({
@@ -113,7 +113,7 @@ const optional = {
   status: givenFields.status,
 };
 
-/** What the optional fields are called in the record. */
+/** The optional fields, and their names in the record. */
 const OPTIONAL_FIELDS = {
   dlt_template_id: "dltTemplateId",
   dlt_entity_id: "dltEntityId",
@@ -214,7 +214,7 @@ function judge(sound: SoundTemplate, errors: ErrorCollector, mode: AccountMode |
   if (problem !== undefined) errors.add("body", problem);
 }
 
-/** Why a text cannot be a template's. */
+/** Why a text cannot be the body of a template; `undefined` if it can. */
 export function bodyProblem(text: string): string | undefined {
   if (text.length > MAX_BODY) return `must be at most ${MAX_BODY} characters`;
   const names = new Set(templatePlaceholders(text).map(({ name }) => name));
@@ -222,12 +222,12 @@ export function bodyProblem(text: string): string | undefined {
     return `asks for ${names.size} variables, and a message has at most ${MAX_VARIABLES}`;
   }
   const filled = renderTemplate(text, Object.fromEntries([...names].map((name) => [name, ""])));
-  // What is left of braces would reach the handset as it stands.
+  // Braces that are left over would reach the handset as they are.
   const [unclear] = ("text" in filled && /\{\{[^{}]{0,30}\}\}|\{#[^{}#]{0,30}#?\}?/.exec(filled.text)) || [];
   return unclear === undefined ? undefined : `has an unknown placeholder ${unclear}: write {#var#} or {{1}}`;
 }
 
-/** Requests name templates by their DLT id too: it must lead to one. */
+/** Requests may name a template by its DLT id, so each may belong to one template only. */
 async function refuseTwin(
   records: Records,
   { id, accountId, dltTemplateId }: { id: string; accountId: string; dltTemplateId?: string | undefined },

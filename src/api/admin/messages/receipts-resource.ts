@@ -7,7 +7,7 @@ import type { AdminDeps } from "../admin-deps.ts";
 import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 
-/** Receipts that match no message: what a connector's settings are compared with. */
+/** Parked receipts, which match no message: they show how a connector's id settings have to be corrected. */
 export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   return [
     {
@@ -36,7 +36,7 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-/** What any of the databases counts to. */
+/** The number of a row: as many digits as either database can hold. */
 const PARKED_ID = /^\d{1,15}$/;
 
 const shown = Type.Object({

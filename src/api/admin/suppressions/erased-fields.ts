@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { isErased } from "../../../core/messages/erasure.ts";
 
-/** How a resource shows whom an entry is about, under `name`: `null` once the recipient was erased. */
+/** The recipient of an entry, under `name`: `null` once the recipient was erased. */
 export function showRecipient(name: string, recipient: string): Readonly<Record<string, unknown>> {
   return isErased(recipient) ? { [name]: null, erased: true, digest: recipient } : { [name]: recipient };
 }

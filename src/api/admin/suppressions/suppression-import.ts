@@ -14,10 +14,10 @@ import { givenFields } from "../shown-fields.ts";
 
 const MAX_ENTRIES = 1_000;
 
-/** As where a suppression is made by hand. */
+/** Characters, as in a suppression made by hand. */
 const MAX_SOURCE = 255;
 
-/** Of any length: what is too long is refused by itself, and the other entries are added. */
+/** Of any length: an entry with a text that is too long is refused alone, and the others are added. */
 const text = Type.Optional(Type.String());
 
 const address = Type.String({
@@ -41,7 +41,7 @@ const ImportReport = Type.Object({
   ),
 });
 
-/** Brings a list from elsewhere into an account's. Good entries are added whatever the others are. */
+/** Imports a suppression list into an account. Good entries are added even if others are refused. */
 export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
@@ -83,7 +83,7 @@ interface Import {
   readonly id: () => string;
 }
 
-/** Or what is wrong with the entry. */
+/** The suppression, or a sentence that says what is wrong with the entry. */
 function toSuppression(entry: Entry, { accountId, now, id }: Import): Suppression | string {
   const unstorable = FIELDS.find((name) => !isStorable(entry[name] ?? ""));
   if (unstorable) return `${unstorable} ${NOT_STORABLE}`;
