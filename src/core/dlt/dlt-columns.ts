@@ -1,5 +1,5 @@
 /**
- * Which column of a DLT portal's export is what. The portals (Jio, Vi's Vilpower, Airtel, BSNL, Tata and Videocon's
+ * Finds the fields in the columns of a DLT portal's export. The portals (Jio, Vi's Vilpower, Airtel, BSNL, Tata and Videocon's
  * SmartPing) name their columns differently and publish none of it, so a field is known by all names met so far.
  * A new name is a new word in its row; an operator's own sheet may use ours.
  */

@@ -1,9 +1,9 @@
-/** What DLT portals register, in our words. Absent on a record: nobody said, and nothing follows from it. */
+/** What DLT portals register, in our words. Absent on a record: not known, and not judged. */
 
-/** Of an entity, a header or a template: only `approved` may send. */
+/** States of an entity, a header or a template: only `approved` may send. */
 export const DLT_STATUSES = ["approved", "pending", "rejected", "inactive", "blacklisted"] as const;
 export type DltStatus = (typeof DLT_STATUSES)[number];
 
-/** What a header is registered for: the letter that operators put behind it. */
+/** What a header is registered for; operators show it as a letter after the header. */
 export const HEADER_TYPES = ["transactional", "service", "promotional", "government"] as const;
 export type HeaderType = (typeof HEADER_TYPES)[number];

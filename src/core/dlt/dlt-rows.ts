@@ -37,13 +37,13 @@ export function readDltRow<List extends DltList>(
 }
 
 interface Row {
-  /** The first of the field's cells that says something, without the marks spreadsheets put round it; else "". */
+  /** The first cell of the field that is not empty, without the marks spreadsheets put around it; else "". */
   text(field: DltField): string;
-  /** A DLT id; a problem where it is none. */
+  /** A DLT id; notes a problem if it is none. */
   id(field: DltField, noun: string): string | undefined;
-  /** What `read` makes of the first cell it understands; a problem where there are some and it understands none. */
+  /** What `read` returns for the first cell that it understands; notes a problem if it understands none of them. */
   word<Word>(field: DltField, noun: string, read: (text: string) => Word | undefined): Word | undefined;
-  /** The same, and no problem. */
+  /** The same, but notes no problem. */
   hint<Word>(field: DltField, read: (text: string) => Word | undefined): Word | undefined;
   status(): DltStatus | undefined;
   readonly problems: string[];
@@ -138,7 +138,7 @@ function openRow(
   return row;
 }
 
-/** What some portals call the type of a template or a message. */
+/** Words that some portals write as the type, and that say nothing about it. */
 const IS_ALPHABET = /^(?:text|unicode|sms|plain ?text|regional|english|others?)$/i;
 
 function firstWord<Word>(
@@ -152,7 +152,7 @@ function firstWord<Word>(
   return undefined;
 }
 
-/** A list may have an approval and an activity: what stands in the way counts. */
+/** An export may have one column for approval and one for activity: the one that prevents sending counts. */
 function worstStatus(texts: readonly string[], problems: string[]): DltStatus | undefined {
   const statuses = texts.map((text) => {
     const status = /^(?:no|n|na|-)$/i.test(text) ? "approved" : readDltStatus(text);
@@ -162,7 +162,7 @@ function worstStatus(texts: readonly string[], problems: string[]): DltStatus | 
   return statuses.find((status) => status !== undefined && status !== "approved") ?? statuses[0];
 }
 
-/** Without what keeps spreadsheets from taking an id for a number: `'110…`, `="110…"`. */
+/** The cell without the marks that keep spreadsheets from reading an id as a number: `'110…`, `="110…"`. */
 function plainCell(cell: string): string {
   const text = cell.trim();
   const guarded = /^=?"([^"]*)"$/.exec(text)?.[1] ?? /^'(\d+)'?$/.exec(text)?.[1];

@@ -7,13 +7,13 @@ export interface DltValues {
   readonly variables: Variables;
   /** Absent where the provider renders by template id. */
   readonly template?: { readonly body: string; readonly variableTags?: readonly PlaceholderKind[] };
-  /** The entity that sends, where the account has it registered: its whitelists are kept to. */
+  /** The entity that sends, where the account has it registered: its whitelists apply. */
   readonly entity?: Pick<DltEntity, "whitelistedUrls" | "callbackNumbers">;
   /** In characters. */
   readonly maxLength: number;
 }
 
-/** Notes under `variables.N` each value that the operators would not let through (scrub codes 633 and 635). */
+/** Reports, under `variables.N`, each value that operators would refuse (scrub codes 633 and 635). */
 export function judgeDltValues(values: DltValues, errors: ErrorCollector): void {
   const { variables, template, entity = {}, maxLength } = values;
   for (const [name, value] of Object.entries(variables)) {
@@ -58,7 +58,7 @@ const KIND_RULES: Readonly<Record<PlaceholderKind, KindRule | undefined>> = {
   email: { accepts: (value) => parseEmailAddress(value) !== undefined, expected: "an email address" },
 };
 
-/** With or without a scheme, as links stand in messages: `https://x.in/a`, `x.in/a`, `app://open`. */
+/** With or without a scheme, as messages write links: `https://x.in/a`, `x.in/a`, `app://open`. */
 function isLink(value: string): boolean {
   return /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+|[^\s/:]+\.[^\s]+)$/.test(value);
 }
@@ -80,8 +80,8 @@ function whitelistProblem(value: string, kind: PlaceholderKind, whitelists: Whit
 }
 
 /**
- * Without `http(s)://` and a final `*`, the host in lower case and ended: `acme.in` allows `acme.in/x` and not
- * `acme.in.evil.example`.
+ * Without `http(s)://` and a final `*`, and with the host in lower case and followed by `/`, so that `acme.in` allows
+ * `acme.in/x` but not `acme.in.evil.example`.
  */
 function plainLink(link: string): string {
   const [host = "", ...path] = link

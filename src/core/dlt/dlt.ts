@@ -6,7 +6,7 @@ import { isVisibleAscii } from "../text-rules.ts";
 import type { DltStatus } from "./dlt-registry.ts";
 import { judgeDltValues } from "./dlt-values.ts";
 
-/** What a live request to Indian numbers names, and what the account has registered under those names. */
+/** What a live request to Indian numbers names, and the account's records of those names. */
 export interface DltDeclaration {
   readonly from?: string;
   readonly dltTemplateId?: string;
@@ -14,11 +14,11 @@ export interface DltDeclaration {
   readonly variables?: Variables;
   /** Absent where the provider renders by template id. */
   readonly template?: RegisteredTemplate;
-  /** Under which field a problem of the template itself is told; absent: `dlt_template_id`. */
+  /** The field under which problems of the template are reported; absent: `dlt_template_id`. */
   readonly templateField?: "template_id" | "dlt_template_id";
-  /** The sender `from` names or, without `from`, the template's or the account's default one. */
+  /** The sender that `from` names or, without `from`, the default one of the template or the account. */
   readonly sender?: RegisteredSender;
-  /** Those of the account; none or absent: entity ids are taken as they are. */
+  /** The account's entities; empty or absent: entity ids are not checked against them. */
   readonly entities?: readonly RegisteredEntity[];
   /** Of the account's settings. */
   readonly defaultEntityId?: string;
@@ -35,7 +35,7 @@ type RegisteredSender = Pick<
 >;
 type RegisteredEntity = Pick<DltEntity, "entityId" | "status" | "whitelistedUrls" | "callbackNumbers">;
 
-/** What goes out as DLT parameters; what is absent the provider fills in, who then renders by template id. */
+/** What goes out as DLT parameters. Absent only where the provider renders by template id, and fills it in. */
 export interface DltResolution {
   readonly from?: string;
   readonly dltTemplateId?: string;
@@ -45,7 +45,7 @@ export interface DltResolution {
 /**
  * Finds what the operator's scrubbing would refuse (codes 600 to 637) before anything is sent: an unknown entity, a
  * template that is not approved, a header that is not registered or not linked, a value that is too long or not of
- * its tag's kind. A variable that is missing is not its business: rendering says so.
+ * its tag's kind. Missing variables are not checked here, but when the text is rendered.
  */
 export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
   const errors = createErrors();
@@ -68,8 +68,8 @@ export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
 }
 
 /**
- * What is wrong with a DLT template or entity id. Real ids have 12 to 19 digits; the live rule leaves room
- * around that. A sandbox takes any short visible text.
+ * What is wrong with a DLT template or entity id; `undefined` if nothing is. Real ids have 12 to 19 digits, and the rule for
+ * live accounts leaves room around that. A sandbox accepts any short visible text.
  */
 export function dltIdProblem(id: string, mode: AccountMode): string | undefined {
   if (mode === "live") return LIVE_ID.test(id) ? undefined : "must be a DLT id of 8 to 30 digits";
@@ -126,7 +126,7 @@ function senderProblem(
 /** `service_explicit` is not among them: such templates have moved to promotional. */
 const NEVER_PROMOTIONAL: ReadonlySet<string> = new Set(["transactional", "service_implicit"]);
 
-/** One of the two lists naming the other is enough; without any list the header serves its whole entity. */
+/** It is enough that one of the two names the other. Where neither has a list, a header may be used with all templates of its entity. */
 function isLinked(
   { senderId, linkedDltTemplateIds: templates }: RegisteredSender,
   template: RegisteredTemplate | undefined,

@@ -1,6 +1,6 @@
-/** The DNS as an argument. Answers and rejections (`code`: ENOTFOUND, ENODATA, ETIMEOUT …) are those of `node:dns/promises`. */
+/** DNS as an argument. It answers and rejects (`code`: ENOTFOUND, ENODATA, ETIMEOUT …) as `node:dns/promises` does. */
 export interface Dns {
-  /** A record is the strings it is made of. */
+  /** Each record as the strings that it consists of. */
   resolveTxt(name: string): Promise<readonly (readonly string[])[]>;
   resolveMx(name: string): Promise<readonly MxRecord[]>;
   resolveCname(name: string): Promise<readonly string[]>;
@@ -15,7 +15,7 @@ export interface MxRecord {
   readonly priority: number;
 }
 
-/** True where the DNS has answered that there is no such record, as opposed to no answer. */
+/** True if DNS answered that there is no such record; false if there was no answer. */
 export function isNoRecord(error: unknown): boolean {
   return ["ENOTFOUND", "ENODATA"].includes(dnsCode(error));
 }

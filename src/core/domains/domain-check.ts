@@ -1,10 +1,10 @@
-/** Compares the records of a domain with what the DNS holds. The DNS is an argument. */
+/** Compares the records that a domain needs with those in DNS, which is an argument. */
 import { type Dns, dnsCode, isNoRecord } from "./dns.ts";
 import type { DnsRecord, RecordVerdict } from "./domain-records.ts";
 
 export type DomainDns = Pick<Dns, "resolveTxt" | "resolveMx" | "resolveCname">;
 
-/** One verdict for each record, in order. Never rejects: a resolver that fails makes a verdict `unknown`. */
+/** One verdict for each record, in order. Never rejects: if a resolver fails, the verdict is `unknown`. */
 export function checkRecords(
   dns: DomainDns,
   records: readonly DnsRecord[],
@@ -18,7 +18,7 @@ export function checkRecords(
   );
 }
 
-/** The verdict is kept: a stranger's zone must not decide how much. */
+/** How much of what was found is kept: strangers decide how much their zones hold. */
 const MAX_FOUND = 5;
 const MAX_FOUND_LENGTH = 512;
 
@@ -38,7 +38,7 @@ async function checkTxt(dns: DomainDns, record: DnsRecord): Promise<Finding> {
   return { result: "wrong", found, problem: "there is a TXT record, but with another value" };
 }
 
-/** DKIM records are lists of tags (RFC 6376 §3.6.1): spaces and further tags do not matter, the key does. Any DMARC policy does. */
+/** Of a DKIM record, a list of tags (RFC 6376 §3.6.1), only the key has to be the same. Any DMARC policy will do. */
 function isSame({ purpose, value }: DnsRecord, found: string): boolean {
   if (purpose === "dmarc") return /^v=DMARC1\s*;/.test(found);
   return purpose === "dkim" ? dkimKey(found) === dkimKey(value) : found === value;
@@ -49,7 +49,7 @@ function dkimKey(value: string): string | undefined {
   return tags.find((tag) => tag.startsWith("p="));
 }
 
-/** The alias as shown; or MX records, for those who cannot have an alias or take their bounces elsewhere. */
+/** The CNAME as shown, or any MX records: for domains that cannot have a CNAME, or take their bounces elsewhere. */
 async function checkReturnPath(dns: DomainDns, record: DnsRecord): Promise<Finding> {
   const alias = await lookUp(async () => (await dns.resolveCname(record.name)).map(plainName));
   const names = "found" in alias ? alias.found : [];

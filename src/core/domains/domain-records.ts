@@ -1,4 +1,4 @@
-/** The DNS records that a sender's domain needs. */
+/** The DNS records that a domain needs to send email. */
 import { domainKey } from "../suppressions/address-key.ts";
 import { type DkimPair, type Domain, ed25519Selector, nextPair, signingPair } from "./domain.ts";
 
@@ -13,23 +13,23 @@ export interface DnsRecord {
 }
 
 /**
- * `required`: without it the domain is not verified. `next`: of keys that sign once this is there. `retiring`: of
- * keys that no longer sign, and to be kept until mail they have signed has arrived. `advised`: the domain's own affair.
+ * `required`: without it the domain is not verified. `next`: of keys that will sign once the record is there. `retiring`: of
+ * keys that no longer sign; to be kept until the mail that they signed has arrived. `advised`: not needed.
  */
 export type RecordRole = "required" | "next" | "retiring" | "advised";
 
-/** What one look found of one record. */
+/** What a check found for one record. */
 export interface RecordVerdict {
   readonly type: DnsRecord["type"];
   readonly name: string;
   readonly result: "ok" | "wrong" | "missing" | "unknown";
-  /** What DNS holds under the name, the first five, shortened. */
+  /** What DNS has under the name: the first five values, shortened. */
   readonly found: readonly string[];
   /** What is not as it should be, in words. */
   readonly problem?: string;
 }
 
-/** `returnPathHost`: where this service takes bounces; absent: it takes none, and the alias leads to the domain itself. */
+/** All records of a domain. `returnPathHost`: the host that takes bounces; absent: the CNAME leads to the domain itself. */
 export function recordsOf(domain: Domain, returnPathHost: string | undefined): readonly DnsRecord[] {
   const name = domainKey(domain.domain);
   const signing = signingPair(domain);
@@ -56,7 +56,7 @@ function returnPathName({ domain }: Pick<Domain, "domain">): string {
   return `bounce.${domainKey(domain)}`;
 }
 
-/** That name, if at the last look it led to the host; `undefined`: it did not, and bounces would be lost on the way. */
+/** That name, if the last check found that it leads to `host`; `undefined` otherwise: bounces would be lost. */
 export function returnPathOf(domain: Domain, host: string): string | undefined {
   const name = returnPathName(domain);
   const verdict = domain.lastCheck?.records.find((record) => record.type === "CNAME" && record.name === name);
@@ -64,7 +64,7 @@ export function returnPathOf(domain: Domain, host: string): string | undefined {
   return verdict?.found.some((found) => found.replace(/^MX /, "") === wanted) ? name : undefined;
 }
 
-/** `v` and `k` as RFC 6376 §3.6.1 and RFC 8463 §4.2 want them. */
+/** The records of a pair of keys (RFC 6376 §3.6.1, RFC 8463 §4.2). */
 export function dkimRecords(pair: DkimPair, domainName: string): readonly DnsRecord[] {
   const at = (selector: string) => `${selector}._domainkey.${domainName}`;
   return [

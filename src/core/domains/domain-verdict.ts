@@ -1,14 +1,14 @@
-/** What a look into the DNS makes of a domain. Pure. */
+/** What a check of the DNS means for a domain. Pure. */
 import { type DkimPair, type Domain, signingPair } from "./domain.ts";
 import { type DnsRecord, dkimRecords, type RecordVerdict } from "./domain-records.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Mail that an old key has signed may wait in a queue, and be verified when it arrives. */
+/** How long a replaced key stays in DNS: mail that it signed may wait in queues, and is verified when it arrives. */
 const RETIRED_AFTER_MS = 7 * DAY_MS;
 
-/** New records are looked for every hour for so long, then once a day like all others. */
+/** New records are checked every hour for this long, then once a day like all others. */
 const PENDING_MS = 3 * DAY_MS;
 
 /** Fields to store; `null` clears. */
@@ -21,18 +21,19 @@ export interface DomainChanges {
   readonly nextCheckAt: number;
 }
 
+/** One check of a domain's records. */
 export interface Look {
   readonly now: number;
   /** In the order of the verdicts. */
   readonly records: readonly DnsRecord[];
   readonly verdicts: readonly RecordVerdict[];
-  /** How long a verified domain may do without its records. */
+  /** How long a verified domain stays verified without its records. */
   readonly graceMs: number;
 }
 
 /**
- * All required records there: verified. One missing or wrong: failing, and lapsed after the grace time. One that
- * could not be looked up proves nothing either way. New keys take over once both their records are seen.
+ * If all required records are there, the domain is verified. If one is missing or wrong, it is failing, and lapses after
+ * the grace time. If one could not be looked up, nothing changes. New keys take over once both their records are seen.
  */
 export function judgeDomain(domain: Domain, look: Look): DomainChanges {
   const { now, verdicts } = look;
@@ -90,7 +91,7 @@ function rotate({ dkimKeys }: Domain, { now, records, verdicts }: Look): readonl
     .filter(({ replacedAt }) => replacedAt === undefined || now - replacedAt < RETIRED_AFTER_MS);
 }
 
-/** Those of the keys that sign now, whatever role the records had when they were looked up. */
+/** The verdicts that decide: of required records, and of the keys that sign now, whatever their role was when looked up. */
 function neededVerdicts(
   { records, verdicts }: Look,
   signing: DkimPair | undefined,

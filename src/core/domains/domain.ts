@@ -1,31 +1,31 @@
-/** A domain that an account sends email from: who has proven it, which keys sign for it, how its DNS was found. */
+/** A domain that an account sends email from: whether it is verified, its DKIM keys, and what was found in its DNS. */
 import type { RecordVerdict } from "./domain-records.ts";
 
 export interface Domain {
   readonly id: string;
   readonly accountId: string;
-  /** As `domainKey` writes it; one that was registered long ago may be in another spelling, in lower case. */
+  /** As `domainKey` writes it; one registered long ago may be in another spelling, in lower case. */
   readonly domain: string;
   /** Value of the ownership TXT record. */
   readonly ownershipToken: string;
   /** Oldest first, at least one. Sealed at rest. */
   readonly dkimKeys: readonly DkimPair[];
-  /** Since when it may be sent from; absent: it may not. */
+  /** Since when email may be sent from it; absent: it may not. */
   readonly verifiedAt?: number;
   /** Since when a verified domain's records have not all been there. */
   readonly failingSince?: number;
   /** When it stopped being verified, because its records had been missing for too long. */
   readonly lapsedAt?: number;
-  /** What the last look into the DNS found. */
+  /** What the last check of the DNS found. */
   readonly lastCheck?: { readonly at: number; readonly records: readonly RecordVerdict[] };
-  /** When upkeep looks next; absent: at once. */
+  /** When upkeep checks it next; absent: at once. */
   readonly nextCheckAt?: number;
   readonly createdAt: number;
 }
 
 /** An RSA and an Ed25519 key that sign side by side (RFC 8463 §4), each under a selector of its own. */
 export interface DkimPair {
-  /** Of the RSA key. The other's ends in `-ed`. */
+  /** The selector of the RSA key; that of the Ed25519 key is the same with `-ed`. */
   readonly selector: string;
   /** Base64 DER (SPKI), for the `p=` of the record. */
   readonly rsaPublicKey: string;
@@ -42,7 +42,7 @@ export interface DkimPair {
   readonly replacedAt?: number;
 }
 
-/** `failing`: its records are missing and it may still send, for a while. `lapsed`: that while is over. */
+/** `failing`: its records are missing, but it may still send for a while. `lapsed`: that time is over. */
 export type DomainState = "pending" | "verified" | "failing" | "lapsed";
 
 export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainState {
@@ -50,18 +50,18 @@ export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainS
   return failingSince === undefined ? "verified" : "failing";
 }
 
-/** Of the rows of one domain, the one to send from. Of old there may be a row for each spelling. */
+/** The row to send from, of all rows of one domain: old databases may hold one for each spelling. */
 export function senderDomain(rows: readonly Domain[]): Domain | undefined {
   const inState = (state: DomainState) => rows.find((row) => stateOf(row) === state);
   return inState("verified") ?? inState("failing") ?? rows[0];
 }
 
-/** The pair that signs: the newest that receivers can look up, and before that the first. */
+/** The pair that signs: the newest whose records were seen in DNS, or the first if none were. */
 export function signingPair({ dkimKeys }: Pick<Domain, "dkimKeys">): DkimPair | undefined {
   return dkimKeys.findLast(({ seenAt }) => seenAt !== undefined) ?? dkimKeys[0];
 }
 
-/** The pair that waits for its records; there is at most one. */
+/** The pair that will sign once its records are seen; there is at most one. */
 export function nextPair(domain: Pick<Domain, "dkimKeys">): DkimPair | undefined {
   const last = domain.dkimKeys.at(-1);
   return last === signingPair(domain) ? undefined : last;

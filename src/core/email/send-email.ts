@@ -18,7 +18,7 @@ import { hasControls, isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
 import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
 
-/** A request to send an email, good in itself; whether the sender's domain is verified is judged later. */
+/** A valid request to send an email. Whether the sender's domain is verified is judged later. */
 export interface SendEmail extends DeliveryOptions {
   readonly from: Mailbox;
   /** 1 to 50; at most 50 together with `cc` and `bcc`. */
@@ -117,7 +117,7 @@ export function parseSendEmail(
   return parseBody(SendEmailBody, body, (sound, errors) => toRequest(sound, { errors, now }));
 }
 
-/** What is sound of a body that `parseSendEmail` refuses, and what is wrong with it. An address that is none is empty. */
+/** The valid fields of a body that `parseSendEmail` refuses, and its problems. An invalid address is empty. */
 export function soundSendEmail(
   body: Readonly<Record<string, unknown>>,
   now: number,
@@ -168,7 +168,7 @@ function lineProblem(text: string): string | undefined {
   return hasControls(text) || !text.isWellFormed() ? NO_CONTROLS : undefined;
 }
 
-/** An empty body is absent: it says no more than none. */
+/** An empty body counts as absent. */
 function parseBodies(sound: SoundEmail, errors: ErrorCollector): Pick<SendEmail, "bodyHtml" | "bodyText"> {
   const bodyHtml = sound.body_html || undefined;
   const bodyText = sound.body_text || undefined;
@@ -206,7 +206,7 @@ function parseMailboxes(
   );
 }
 
-/** What the schema refused is absent here, was reported, and is passed over. */
+/** A field that the schema refused is absent here, and was reported already. */
 function parseMailbox(
   { email, name }: SoundMailbox,
   report: (name: "email" | "name", reason: string) => void,
@@ -218,5 +218,5 @@ function parseMailbox(
   return { email: address ?? NO_ADDRESS, ...present({ name: name || undefined }) };
 }
 
-/** Stands where an address was refused; the value it is part of is dropped. */
+/** In place of an address that was refused; the value that it is part of is dropped. */
 const NO_ADDRESS = "" as EmailAddress;

@@ -61,7 +61,7 @@ interface SoundOptions {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Judges what the schema cannot; the value counts only if nothing was reported. */
+/** Judges what the schema cannot express. The value counts only if no problem was reported. */
 export function parseDeliveryOptions(sound: SoundOptions, judging: Judging): DeliveryOptions {
   const options: Writable<DeliveryOptions> = {};
   addDeliveryOptions(options, sound, judging);
@@ -73,7 +73,7 @@ interface Judging {
   readonly now: number;
 }
 
-/** The same, put into what is being made of the body. */
+/** The same, added to a value that is being made of the body. */
 export function addDeliveryOptions(
   into: Writable<DeliveryOptions>,
   { callback_url: callbackUrl, schedule_at: scheduleAt, tags, metadata }: SoundOptions,

@@ -1,4 +1,4 @@
-/** The nouns of a message that every room shares. Statuses are exactly the words of the public interface. */
+/** The parts of a message that every room shares. Statuses are exactly the words of the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
 
 export type ChannelName = "sms" | "email";
@@ -25,7 +25,7 @@ export interface MessageError {
 
 /**
  * What is known of one part of a message: a segment of an SMS or a recipient of an email.
- * `pending` is still to be tried; `unconfirmed` left us and no answer came.
+ * `pending` is still to be tried; `unconfirmed` may have been sent, and no answer came.
  */
 export type PartStatus =
   | "pending"
@@ -41,15 +41,15 @@ export interface Part {
   readonly status: PartStatus;
   /** Email only: the recipient's address. */
   readonly address?: string;
-  /** The connector that took the part, and the id it gave. */
+  /** The connector that took the part, or may have, and the id that it gave. */
   readonly connectorId?: string;
   readonly providerMessageId?: string;
   readonly error?: MessageError;
 }
 
 /**
- * The changeable half of a message: everything that attempts and receipts move. The pure functions of
- * `progress.ts`, `cancel.ts` and `erasure.ts` are the only code that makes a new one out of an old one.
+ * The half of a message that changes: everything that attempts and receipts move. Only the pure functions of this folder
+ * and of `core/receipts` make a new one out of an old one.
  */
 export interface Progress {
   readonly channel: ChannelName;
@@ -60,7 +60,7 @@ export interface Progress {
   readonly sequence: number;
   /** Number of the last timeline entry. */
   readonly position: number;
-  /** The reason of a final state that is not a success. */
+  /** The reason for a final state that is not a success. */
   readonly error?: MessageError;
 }
 
@@ -94,7 +94,7 @@ export interface TimelineEntry {
   readonly detail?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
 }
 
-/** What an SMS was asked to be: everything but the recipient, shared by all messages of one request. */
+/** An SMS as it was requested, without the recipient: shared by all messages of one request. */
 export interface SmsContent {
   readonly channel: "sms";
   readonly from?: string;
@@ -105,7 +105,7 @@ export interface SmsContent {
   readonly callbackUrl?: string;
   readonly tags?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Of the template it was accepted with. */
+  /** The category of its template at acceptance. */
   readonly category?: SmsCategory;
   /** The sender id, entity and template that registration resolved, where they differ from what was given. */
   readonly resolved?: {
@@ -122,7 +122,7 @@ export interface Recipient {
   readonly name?: string;
 }
 
-/** What an email was asked to be. `parts` of its message hold the recipients in the order to, cc, bcc. */
+/** An email as it was requested. The `parts` of its message are its recipients, in the order to, cc, bcc. */
 export interface EmailContent {
   readonly channel: "email";
   readonly from: Recipient;
@@ -130,7 +130,7 @@ export interface EmailContent {
   readonly cc?: readonly Recipient[];
   readonly bcc?: readonly Recipient[];
   readonly subject: string;
-  /** When it was asked to go out, Unix milliseconds; absent: at once. The Date of the mail. */
+  /** The requested time to send, Unix milliseconds, which becomes the Date of the mail; absent: at once. */
   readonly scheduledAt?: number;
   readonly replyTo?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -142,7 +142,7 @@ export interface EmailContent {
   /** Wiped once no attempt can need them. */
   readonly bodyHtml?: string;
   readonly bodyText?: string;
-  /** They are so large that a claim gives the content without them: see `Queue.largeBody`. */
+  /** True where the bodies are so large that a claim leaves them out: see `Queue.largeBody`. */
   readonly isBodyApart?: true;
 }
 

@@ -93,8 +93,8 @@ export const IdentifyUserBody = Type.Object(
 );
 
 /**
- * Everything about the body that needs no database. `mode` is that of the account the body names (`accountIdOf`);
- * `undefined` where there is none, and then the token's shape is not judged.
+ * Judges everything about the body that needs no database. `mode`: that of the account that the body names (`accountIdOf`);
+ * `undefined` if there is no such account, and then the token's shape is not judged.
  */
 export function parseRegisterDevice(
   body: unknown,
@@ -125,7 +125,7 @@ export function parseRegisterDevice(
 export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
   return parseBody(IdentifyUserBody, body, (sound, errors) => {
     judgeTexts(IDENTIFY_FIELDS, { sound, errors });
-    // An empty id names nobody.
+    // An empty id counts as absent.
     const contactId = sound.contact_id || undefined;
     const externalId = sound.external_id || undefined;
     const isOneRefused = errors.has("contact_id") || errors.has("external_id");
@@ -138,7 +138,7 @@ export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
   });
 }
 
-/** The account a push body names, before the body is judged: its mode decides how. */
+/** The account that a push body names. Read before the body is judged, since the account's mode decides how. */
 export function accountIdOf(body: unknown): string | undefined {
   const accountId = isObject(body) ? body.account_id : undefined;
   return typeof accountId === "string" ? accountId : undefined;

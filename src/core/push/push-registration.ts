@@ -9,7 +9,7 @@ export type PushAnswer =
   | { readonly kind: "done"; readonly answer: Omit<SavedAnswer, "bodyDigest"> }
   | { readonly kind: "replay"; readonly answer: SavedAnswer };
 
-/** An answer but for the ids the store knows: `{registration_id}` and `{contact_id}` stand for them in the body. */
+/** An answer in whose body `{registration_id}` and `{contact_id}` stand for ids that only the store knows. */
 export type AnswerForm = Omit<SavedAnswer, "bodyDigest">;
 
 export interface AnswerIds {

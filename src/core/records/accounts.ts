@@ -1,4 +1,4 @@
-/** What an operator registers, as the rooms see it. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
+/** The records that operators keep. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
 import type { DltStatus, HeaderType } from "../dlt/dlt-registry.ts";
 import type { Domain } from "../domains/domain.ts";
 import type { SmsCategory } from "../sms/sms-category.ts";
@@ -37,7 +37,7 @@ export interface SmsTemplate {
   /** Sender used when a request names none. */
   readonly from?: string;
   readonly category?: SmsCategory;
-  /** What the portal tags the `{#var#}`s of the body as, in order; for portals that keep tags beside the text. */
+  /** The tags of the body's `{#var#}`s, in order, for portals that keep them apart from the text. */
   readonly variableTags?: readonly PlaceholderKind[];
   /** Sender ids the portal has linked to the template; absent: not known. */
   readonly linkedHeaders?: readonly string[];
@@ -45,7 +45,7 @@ export interface SmsTemplate {
   readonly createdAt: number;
 }
 
-/** A principal entity: who sends, in the operators' registry. */
+/** A principal entity (PE): the sender in the operators' registry. */
 export interface DltEntity {
   readonly id: string;
   readonly accountId: string;
@@ -92,7 +92,7 @@ export interface Contact {
   readonly createdAt: number;
 }
 
-/** A configured way out. What `config` and `secrets` hold is up to the connector's kind. */
+/** A configured channel. Its kind decides what `config` and `secrets` hold. */
 export interface Connector {
   readonly id: string;
   readonly name: string;
@@ -104,7 +104,7 @@ export interface Connector {
   readonly createdAt: number;
 }
 
-/** Which connectors, in which order, serve the messages that meet its conditions. Its id names its queue. */
+/** Which connectors, in which order, send the messages that meet its conditions. Its id names its queue. */
 export interface Route {
   readonly id: string;
   /** Absent: every live account. */
@@ -118,9 +118,9 @@ export interface Route {
   readonly category?: SmsCategory;
   /** In the order in which they are tried. */
   readonly connectorIds: readonly string[];
-  /** By connector id: neighbours in the order that have one share a place in it, and the messages in proportion. */
+  /** By connector id. Neighbours in the order that have a weight share a place in it, and its messages in proportion. */
   readonly weights?: Readonly<Record<string, number>>;
-  /** Whether a message that one connector may have taken may go over another. Absent: `safe`, it may not. */
+  /** `always`: a message that one connector may have taken may go over another. `safe`, or absent: it may not. */
   readonly failover?: "safe" | "always";
   readonly createdAt: number;
 }
@@ -128,34 +128,34 @@ export interface Route {
 export interface Suppression {
   readonly id: string;
   readonly accountId: string;
-  /** Lower case. Once the recipient was erased, what `isErased` knows. */
+  /** Lower case; once the recipient was erased, what `isErased` recognises. */
   readonly email: string;
   readonly reason: SuppressionReason;
-  /** What it goes back to: the id of a message, or words of who added it. */
+  /** Where it comes from: the id of a message, or the words of the operator who added it. */
   readonly source?: string;
   /** When it ends by itself, Unix milliseconds; absent: never. */
   readonly expiresAt?: number;
   readonly createdAt: number;
 }
 
-/** Whom a number or short code belongs to that handsets write to. */
+/** A number or short code that handsets write to, and the account that has it. */
 export interface InboundNumber {
   readonly id: string;
   readonly accountId: string;
   /** As `toInboundAddress` writes it. */
   readonly number: string;
-  /** Absent: through whichever connector it comes. */
+  /** Absent: messages may come through any connector. */
   readonly connectorId?: string;
   readonly createdAt: number;
 }
 
-/** Somebody who wants no SMS any more. */
+/** A recipient who has opted out of SMS. */
 export interface OptOut {
   readonly id: string;
   readonly accountId: string;
   /** As `senderKey` writes it; absent: every sender of the account. */
   readonly sender?: string;
-  /** E.164. Once it was erased, what `isErased` knows. */
+  /** E.164; once it was erased, what `isErased` recognises. */
   readonly recipient: string;
   readonly reason: string;
   readonly createdAt: number;

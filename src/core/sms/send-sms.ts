@@ -21,9 +21,9 @@ import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { isUuid } from "../uuid.ts";
 import { type PhoneNumber, parsePhoneNumber } from "./phone-number.ts";
 
-/** A request to send an SMS, good in itself; what needs the account's records is judged later. */
+/** A valid request to send an SMS. What depends on the account's records is judged later. */
 export interface SendSms extends DeliveryOptions {
-  /** As many as were given, in their order, repeats included. */
+  /** As given: in the same order, repeats included. */
   readonly to: readonly PhoneNumber[];
   /** True when `to` was an array, even of one. */
   readonly isBatch: boolean;
@@ -131,7 +131,7 @@ export function parseSendSms(
   return errors.isEmpty() ? { value: request } : { errors: errors.list() };
 }
 
-/** What is sound of a body that `parseSendSms` refuses, and what is wrong with it. The numbers that are none are left out. */
+/** The valid fields of a body that `parseSendSms` refuses, and its problems. Invalid numbers are left out. */
 export function soundSendSms(
   body: Readonly<Record<string, unknown>>,
   { mode, now }: { mode: AccountMode; now: number },
@@ -197,7 +197,7 @@ function batchSummary(bad: number, total: number): string {
   return `invalid phone number in ${bad} of ${total} entries: expected E.164 format, for example +919876543210`;
 }
 
-/** Those that are none are left out: they are looked for nowhere. */
+/** Adds the valid template ids, and reports the others. */
 function addTemplateIds(
   into: Writable<SendSms>,
   { template_id, dlt_template_id, dlt_entity_id }: SoundSms,
