@@ -49,6 +49,15 @@ onEveryAdmin((startAdmin) => {
       expect(await value(mine)).toEqual([48, "default"]);
     });
 
+    test("an account named in the body is refused: the instance's setting would change instead", async () => {
+      const { status, json } = await admin.call("PUT", "settings/keep_bodies", {
+        value: true,
+        account_id: live,
+      });
+      expect([status, json.details]).toEqual([400, { account_id: "belongs in the query: ?account_id=…" }]);
+      expect((await admin.call("GET", "settings/keep_bodies")).json.value).toBe(false);
+    });
+
     test("several are set at once, or none where one is wrong", async () => {
       const before = admin.configChanges();
       const bad = await admin.call("PUT", "settings", {

@@ -70,6 +70,8 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
         const name = nameOf(call);
         const account = await accountOf(deps, call);
         const body = bodyOf(call);
+        // Ignored like any unknown field, it would set the whole instance instead.
+        if (body.account_id !== undefined) throw validationFailed({ account_id: IN_QUERY });
         if (body.value === undefined) throw validationFailed({ value: "required" });
         await setAll(deps, account, { given: { [name]: body.value }, fieldOf: () => "value" });
         return answerOne(deps, account, name);
@@ -83,6 +85,8 @@ const ofSettings = {
   tag: "Admin: settings",
   query: { account_id: Type.Optional(Type.String({ description: "Absent: the instance" })) },
 } as const satisfies Pick<Endpoint, "auth" | "tag" | "query">;
+
+const IN_QUERY = "belongs in the query: ?account_id=…";
 
 const UNKNOWN = { description: "There is no such setting" };
 
