@@ -4,6 +4,7 @@
  */
 export interface LatencyHistogram {
   observe(label: string, ms: number): void;
+  forget(label: string): void;
   /** Its lines of the exposition; "" before the first observation. */
   text(): string;
 }
@@ -34,6 +35,7 @@ export function createLatencyHistogram(
       while (bucket < bucketsMs.length && ms > (bucketsMs[bucket] ?? 0)) bucket++;
       if (bucket < bucketsMs.length) of.counts[bucket] = (of.counts[bucket] ?? 0) + 1;
     },
+    forget: (label) => void series.delete(label),
     text() {
       if (series.size === 0) return "";
       const lines = [`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} histogram`];

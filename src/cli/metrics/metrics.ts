@@ -5,6 +5,7 @@ import type { DomainState } from "../../core/domains/domain.ts";
 import type { Observe } from "../../delivery/engine.ts";
 import type { InboundStore, ReceiptStore, UpkeepStore } from "../../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
+import { attemptMetrics } from "./attempt-metrics.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
 import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogram.ts";
 import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
@@ -12,8 +13,6 @@ import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webh
 
 /** Milliseconds. Fine where an accept lives, coarse where something is wrong. */
 const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
-
-const ATTEMPT_BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
@@ -48,15 +47,8 @@ export function createMetrics(): Metrics {
     REQUEST_BUCKETS_MS,
   );
   processMetrics(registers);
-  const attemptSeconds = createLatencyHistogram(
-    {
-      name: "postrider_attempt_seconds",
-      help: "Time from handing a message to a connector to its outcome",
-      label: "connector",
-    },
-    ATTEMPT_BUCKETS_MS,
-  );
-  const observe = deliveryMetrics(registers, attemptSeconds);
+  const attempts = attemptMetrics(registers);
+  const observe = { attempt: attempts.observe, ...deliveryMetrics(registers) };
   const inbound = inboundMetrics(registers);
   const showAlarms = alarmMetrics(registers);
   const webhooks = webhookMetrics(registers);
@@ -71,7 +63,8 @@ export function createMetrics(): Metrics {
       await inbound.refresh(sources.inbound);
       showAlarms(sources.alarms());
       await webhooks.refresh(sources.webhooks);
-      return (await state(sources)) + requestSeconds.text() + attemptSeconds.text() + webhooks.text();
+      attempts.forgetOthers(new Set(sources.connectors().map(({ id }) => id)));
+      return (await state(sources)) + requestSeconds.text() + attempts.text() + webhooks.text();
     },
   };
 }
@@ -118,13 +111,7 @@ function processMetrics(registers: Registry[]): void {
   read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
 }
 
-function deliveryMetrics(registers: Registry[], seconds: LatencyHistogram): Observe {
-  const outcomes = new Counter({
-    name: "postrider_attempt_outcomes_total",
-    help: "Outcomes per segment or recipient: sent, deferred, rejected, unconfirmed",
-    labelNames: ["channel", "connector", "outcome"],
-    registers,
-  });
+function deliveryMetrics(registers: Registry[]): Omit<Observe, "attempt"> {
   const unconfirmed = new Counter({
     name: "postrider_interrupted_total",
     help: "Messages found with a lease that ran out: they may have been sent before",
@@ -137,14 +124,7 @@ function deliveryMetrics(registers: Registry[], seconds: LatencyHistogram): Obse
     labelNames: ["connector"],
     registers,
   });
-  const counters = new Map<string, { inc(): void }>();
   return {
-    attempt({ channel, connector, kinds, ms }) {
-      for (const kind of kinds) {
-        keep(counters, `${connector} ${kind}`, () => outcomes.labels(channel, connector, kind)).inc();
-      }
-      seconds.observe(connector, ms);
-    },
     unconfirmed: (channel) => unconfirmed.labels(channel).inc(),
     droppedReceipts: ({ connector, receipts }) => dropped.labels(connector).inc(receipts),
   };
