@@ -25,6 +25,11 @@ export function bounceKind(refusal: Refusal): BounceKind {
   return basic?.[1] === "5" ? basicKind(refusal, `5${basic[2]}`) : "message";
 }
 
+/** The first enhanced status code in a text, of class 2, 4 or 5; no part of a longer row of numbers, such as an IP address. */
+export function enhancedCodeIn(text: string): string | undefined {
+  return /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text)?.[1];
+}
+
 /** By RFC 3463 §3.2 and §3.3, and RFC 7505 §4.2 (5.1.10); 5.7.13 is RFC 5248's disabled account. */
 const HARD = new Set(["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10", "5.2.1", "5.7.13"]);
 

@@ -1,4 +1,5 @@
 /** Reads delivery status notifications: RFC 3464, and what servers make of it. Pure. */
+import { enhancedCodeIn } from "../../../core/email/bounce-kind.ts";
 import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
 import { type FieldGroup, parseFieldGroups, typedValue } from "./report-fields.ts";
 
@@ -79,17 +80,13 @@ function actionOf(word: string, code: string | undefined): DsnAction | undefined
 
 /** The more specific of the two codes: the status is often a mere 5.0.0. */
 export function codeOf(status: string, diagnostic: string): string | undefined {
-  const own = enhancedIn(status);
-  const theirs = enhancedIn(diagnostic);
+  const own = enhancedCodeIn(status);
+  const theirs = enhancedCodeIn(diagnostic);
   if (own !== undefined && !own.endsWith(".0.0")) return own;
   if (theirs !== undefined && (own === undefined || theirs[0] === own[0])) return theirs;
   const basic = /(?:^|[^\d.])([45]\d\d)[ -]/.exec(diagnostic)?.[1];
   if (basic !== undefined && (own === undefined || basic[0] === own[0])) return `smtp.${basic}`;
   return own;
-}
-
-function enhancedIn(text: string): string | undefined {
-  return /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text)?.[1];
 }
 
 /** What a refusal answered, by the words of Postfix (`in reply to end of DATA command`) and Exim (`after RCPT TO:<…>`). */

@@ -1,4 +1,4 @@
-import { bounceKind, type Refusal } from "../../../core/email/bounce-kind.ts";
+import { bounceKind, enhancedCodeIn, type Refusal } from "../../../core/email/bounce-kind.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
@@ -38,7 +38,7 @@ export function dropped(text: string, suppress?: Verdict["suppress"]): Verdict {
 /** The first enhanced status code (RFC 3463) in the texts. */
 export function codeIn(...texts: readonly (string | undefined)[]): string | undefined {
   for (const text of texts) {
-    const code = /(?:^|[^\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/.exec(text ?? "")?.[1];
+    const code = enhancedCodeIn(text ?? "");
     if (code !== undefined) return code;
   }
   return undefined;
