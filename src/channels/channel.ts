@@ -136,7 +136,7 @@ export interface ChannelDeps {
   readonly share?: Share;
   /** Stores receipts. They may be acknowledged only when this has resolved: then they are durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;
-  /** Stores messages from handsets, and is to be waited for likewise. Absent: they are refused. */
+  /** Stores messages from handsets, which may be acknowledged only then, likewise. Absent: they are refused. */
   readonly onInbound?: (messages: readonly ReceivedSms[]) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;

@@ -41,7 +41,7 @@ export interface Part {
   readonly status: PartStatus;
   /** Email only: the recipient's address. */
   readonly address?: string;
-  /** The connector that took the part, or may have, and the id that it gave. */
+  /** The connector that took, refused, or may have taken the part, and the id that it gave. */
   readonly connectorId?: string;
   readonly providerMessageId?: string;
   readonly error?: MessageError;
