@@ -1,11 +1,11 @@
 /**
- * An answer in JSON that the door still has to make: a `Response` that is given all its headers at once costs a
- * microsecond less than one that is made first and added to.
+ * A JSON answer, of which `app.ts` makes a `Response`: one that is given all its headers at once costs a microsecond less
+ * than one to which headers are added later.
  */
 export interface Answer {
   readonly status: number;
   readonly json: string;
 }
 
-/** What endpoints answer with; a `Response` where it is not plain JSON. */
+/** What endpoints answer with; a `Response` for anything but plain JSON. */
 export type Answered = Answer | Response;

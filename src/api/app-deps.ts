@@ -4,43 +4,43 @@ import type { Store } from "../store/store.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ReadJsonAside } from "./read-json.ts";
 
-/** What taking requests needs, whichever of them are answered here. */
-export interface DoorDeps {
+/** What every listener needs, whichever endpoints it serves. */
+export interface HandlerDeps {
   readonly store: Pick<Store, "inbound" | "intake" | "records" | "adminTokenDigest">;
   readonly clock: Clock;
   /** Ascending UUIDv7, as text. */
   readonly ids: () => string;
   readonly log: ApiLog;
-  /** Absent: there are no such links. */
+  /** Absent: there are no unsubscribe links. */
   readonly unsubscribes?: UnsubscribeLinks;
-  /** Absent: callbacks that need it are not believed. */
+  /** For the GET requests that some callbacks need (certificates, confirmations). Absent: those are refused. */
   readonly web?: Web;
-  /** Those whose callbacks are taken; absent: none. */
+  /** The kinds of connectors whose callbacks are accepted; absent: none. */
   readonly connectorKinds?: readonly ConnectorKind[];
-  /** True once the process has been told to stop: every request but those of the probes is refused. */
+  /** True once the process has been told to stop: then all requests except probes are refused. */
   readonly isDraining: () => boolean;
   readonly onRequest: (request: ObservedRequest) => void;
-  /** Whether the `X-Forwarded-For` of a peer counts. Absent: nobody's does. */
+  /** Whether `X-Forwarded-For` is believed when it comes from this peer. Absent: from none. */
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
-  /** Absent: large bodies are read here, and the others wait meanwhile. */
+  /** Absent: large bodies are read on this thread, and other requests wait meanwhile. */
   readonly readJsonAside?: ReadJsonAside;
 }
 
 /** Answers a request, given the address at the other end of its connection. Never rejects. */
 export type AnswerRequest = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
 
-/** One of several listeners: it answers what is asked most, and hands the rest on. */
-export interface MessageAppDeps extends DoorDeps {
-  /** Answers what this part does not serve, and what only one may count: requests of accounts with a rate limit. */
+/** For one of several listeners that answer the most frequent requests and hand on the rest. */
+export interface MessageAppDeps extends HandlerDeps {
+  /** The listener that answers the rest, and all requests of accounts with a rate limit, since only one may count them. */
   readonly elsewhere: AnswerRequest;
 }
 
-/** Everything the HTTP interface is given by the composition root. */
-export interface AppDeps extends DoorDeps {
-  readonly store: DoorDeps["store"] & Pick<Store, "messages" | "feed" | "queue" | "push">;
+/** For the listener that answers everything. */
+export interface AppDeps extends HandlerDeps {
+  readonly store: HandlerDeps["store"] & Pick<Store, "messages" | "feed" | "queue" | "push">;
   readonly adminEndpoints: readonly Endpoint[];
-  /** How a connector is doing in this process; `undefined` where it does not run it. Absent: it runs none. */
+  /** How a connector is doing in this process; `undefined` if it does not run here. Absent: none does. */
   readonly connectorStatus?: (id: string) => ConnectorStatus | undefined;
   /** The text of `/metrics`, in the Prometheus exposition format. */
   readonly metrics: () => Promise<string>;
@@ -49,30 +49,30 @@ export interface AppDeps extends DoorDeps {
   /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
   readonly docsAsset: (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
   readonly version: string;
-  /** As clients see it, without a slash at the end. For `/openapi.json`. */
+  /** The URL of the API as clients see it, without a slash at the end. For `/openapi.json`. */
   readonly baseUrl: string;
-  /** `probes`: only `/healthz`, `/readyz` and `/metrics`, in a process that is not to accept. Absent: everything. */
+  /** `probes`: only `/healthz`, `/readyz` and `/metrics`, for a process that accepts no requests. Absent: everything. */
   readonly serves?: "everything" | "probes";
 }
 
 export interface ObservedRequest {
-  /** `Endpoint.operation`, or `none` where no endpoint was found. */
+  /** `Endpoint.operation`, or `none` if no endpoint was found. */
   readonly operation: string;
   readonly status: number;
   readonly ms: number;
 }
 
-/** What the links to unsubscribe by stand for. */
+/** The unsubscribe links in emails, each known by its token. */
 export interface UnsubscribeLinks {
   readonly isKnown: (token: string) => boolean;
-  /** Resolves when it is stored; false for a token that was not made here. */
+  /** Resolves when the suppression is stored; false for a token that was not made here. */
   readonly unsubscribe: (token: string) => Promise<boolean>;
 }
 
 export interface ApiLimits {
-  /** Requests at work at one time; more are refused with 503. */
+  /** Requests that are being answered at the same time; more are refused with 503. */
   readonly maxInFlight: number;
-  /** Octets of request bodies held at one time; more are refused with 503. */
+  /** Octets of request bodies held at the same time; more are refused with 503. */
   readonly maxBodyBytesInFlight: number;
   /** Longest time a body may take to arrive, milliseconds. */
   readonly bodyTimeoutMs: number;
@@ -85,7 +85,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
 };
 
 export interface ApiLog {
-  /** Asked before the fields of a line per request are put together. */
+  /** Whether `debug` writes anything; asked before its fields are put together. */
   isDebug(): boolean;
   debug(fields: Record<string, unknown>, message: string): void;
   error(fields: Record<string, unknown>, message: string): void;

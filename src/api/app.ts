@@ -1,4 +1,4 @@
-/** The door: finds the endpoint of a request, and turns whatever becomes of it into an answer. */
+/** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
 import { turns } from "../core/turns.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
@@ -6,7 +6,7 @@ import {
   type AnswerRequest,
   type AppDeps,
   DEFAULT_LIMITS,
-  type DoorDeps,
+  type HandlerDeps,
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
@@ -27,34 +27,37 @@ import { createRateLimiter } from "./limits/rate-limit.ts";
 import { createDirectory } from "./records/directory.ts";
 import { requestIdOf } from "./request-id.ts";
 import { createRouter, type Match, pathOf } from "./router.ts";
-import { type Arrival, createRunner } from "./run-endpoint.ts";
+import { createRunner, type RequestContext } from "./run-endpoint.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
 export interface App {
   readonly fetch: AnswerRequest;
 }
 
-/** The whole interface. */
+/** Serves all endpoints. */
 export function createApp(deps: AppDeps): App {
   const parts = createParts(deps);
-  return createDoor(deps, { ...parts, endpoints: allEndpoints(deps, parts) });
+  return createHandler(deps, { ...parts, endpoints: allEndpoints(deps, parts) });
 }
 
-/** Send and Get; every other request is handed on. */
+/** Serves Send and Get; hands on every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
-  return createDoor(deps, { ...parts, endpoints: messageEndpoints(deps, parts) });
+  return createHandler(deps, { ...parts, endpoints: messageEndpoints(deps, parts) });
 }
 
-function createParts(deps: DoorDeps): EndpointParts {
+function createParts(deps: HandlerDeps): EndpointParts {
   return { directory: createDirectory(deps), limiter: createRateLimiter(deps.clock) };
 }
 
-interface DoorParts extends EndpointParts {
+interface HandlerParts extends EndpointParts {
   readonly endpoints: readonly Endpoint[];
 }
 
-function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limiter }: DoorParts): App {
+function createHandler(
+  deps: HandlerDeps & Partial<MessageAppDeps>,
+  { endpoints, limiter }: HandlerParts,
+): App {
   const { clock, ids, elsewhere } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
   const route = createRouter(endpoints);
@@ -62,50 +65,54 @@ function createDoor(deps: DoorDeps & Partial<MessageAppDeps>, { endpoints, limit
   const refuse = createErrorHandler(deps);
   let inFlight = 0;
 
-  const answer = (request: Request, match: Match, arrival: Arrival): MaybePromise<Answered> => {
+  const answer = (request: Request, match: Match, context: RequestContext): MaybePromise<Answered> => {
     if (match.kind === "unknown") throw notFound();
     if (match.kind === "wrong_method") return otherMethod(request.method, match);
     if ((inFlight > maxInFlight || deps.isDraining()) && !isProbe(match.endpoint)) throw serviceUnavailable();
-    return run(match, request, arrival);
+    return run(match, request, context);
   };
 
   return {
     async fetch(request, addressOf) {
       const startedMs = clock.monotonicMs();
       const { method } = request;
-      // One that has a body waits for its turn when that is there.
+      // Requests with a body are put in step by the body reader, once the body has arrived.
       if (method === "GET") await new Promise<void>(turns.inStep);
-      const arrival: Arrival = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
+      const context: RequestContext = { requestId: requestIdOf(request.headers) ?? ids(), addressOf };
       const match = route(method, pathOf(request.url));
       if (elsewhere && match.kind !== "found") return elsewhere(request, addressOf);
       inFlight++;
       let answered: MaybePromise<Answered>;
       try {
-        answered = answer(request, match, arrival);
+        answered = answer(request, match, context);
         if (answered instanceof Promise) answered = await answered;
       } catch (error) {
         if (error instanceof HandedOn && elsewhere) {
           inFlight--;
           return handOn(elsewhere, error, { request, addressOf });
         }
-        answered = refuse(error, arrival.requestId);
+        answered = refuse(error, context.requestId);
       }
       inFlight--;
-      const visit: Visit = { method, match, arrival };
-      const response = toResponse(answered, visit, deps.isDraining());
-      observe(deps, visit, { status: answered.status, ms: clock.monotonicMs() - startedMs });
+      const routed: RoutedRequest = { method, match, context };
+      const response = toResponse(answered, routed, deps.isDraining());
+      observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });
       return response;
     },
   };
 }
 
-interface Came {
+interface Incoming {
   readonly request: Request;
   readonly addressOf: (request: Request) => string;
 }
 
-/** As it came: its address is that of the request whose body was read. */
-function handOn(elsewhere: AnswerRequest, error: HandedOn, { request, addressOf }: Came): Promise<Response> {
+/** The handed-on request may be a copy, since its body was read: only the original has a client address. */
+function handOn(
+  elsewhere: AnswerRequest,
+  error: HandedOn,
+  { request, addressOf }: Incoming,
+): Promise<Response> {
   return elsewhere(error.restore(request), () => addressOf(request));
 }
 
@@ -116,10 +123,10 @@ function otherMethod(method: string, { allow, cors }: Preflight): Response {
   throw methodNotAllowed(allow);
 }
 
-/** An outage is told to the log once a second: there is one cause, and a line for every client would bury it. */
+/** An outage is logged once a second: it has one cause, and a line for every request would bury it. */
 const OUTAGE_LOG_GAP_MS = 1000;
 
-function createErrorHandler({ log, clock }: DoorDeps): (error: unknown, requestId: string) => Response {
+function createErrorHandler({ log, clock }: HandlerDeps): (error: unknown, requestId: string) => Response {
   let outageLoggedAt = -Infinity;
 
   return (error, requestId) => {
@@ -137,17 +144,17 @@ function createErrorHandler({ log, clock }: DoorDeps): (error: unknown, requestI
   };
 }
 
-interface Visit {
+interface RoutedRequest {
   readonly method: string;
   readonly match: Match;
-  readonly arrival: Arrival;
+  readonly context: RequestContext;
 }
 
-/** With what every answer carries, whoever made it. Of an answer to HEAD the server leaves the body out. */
-function toResponse(answered: Answered, { match, arrival }: Visit, isDraining: boolean): Response {
-  const { requestId } = arrival;
+/** Adds the headers that every response has. The server itself leaves out the body of a response to HEAD. */
+function toResponse(answered: Answered, { match, context }: RoutedRequest, isDraining: boolean): Response {
+  const { requestId } = context;
   const response =
-    answered instanceof Response ? withRequestId(answered, requestId) : make(answered, requestId);
+    answered instanceof Response ? withRequestId(answered, requestId) : jsonResponse(answered, requestId);
   if (isDraining) response.headers.set("Connection", "close");
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
     for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
@@ -160,23 +167,23 @@ function withRequestId(response: Response, requestId: string): Response {
   return response;
 }
 
-function make({ status, json }: Answer, requestId: string): Response {
+function jsonResponse({ status, json }: Answer, requestId: string): Response {
   JSON_HEADERS.set("X-Request-Id", requestId);
   return new Response(json, { status, headers: JSON_HEADERS });
 }
 
-/** Each `Response` copies them, which costs less than making them anew. */
+/** Reused: each `Response` copies them, which costs less than new `Headers`. */
 const JSON_HEADERS = new Headers({ "Content-Type": "application/json" });
 
 function observe(
-  { onRequest, log }: DoorDeps,
-  { method, match, arrival }: Visit,
+  { onRequest, log }: HandlerDeps,
+  { method, match, context }: RoutedRequest,
   { status, ms }: { readonly status: number; readonly ms: number },
 ): void {
   const endpoint = match.kind === "found" ? match.endpoint : undefined;
   onRequest({ operation: endpoint?.operation ?? "none", status, ms });
   if (!log.isDebug()) return;
-  const { requestId, accountId } = arrival;
+  const { requestId, accountId } = context;
   log.debug(
     {
       method,

@@ -1,28 +1,28 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import { isWellFormedApiKey } from "../core/records/api-key.ts";
-import type { DoorDeps } from "./app-deps.ts";
+import type { HandlerDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
 import { createFreshCache } from "./records/fresh-cache.ts";
 
 export interface Authenticator {
-  /** Who calls; refuses missing, malformed, unknown and revoked keys, all alike. */
+  /** The owner of the request's key; refuses missing, malformed, unknown and revoked keys, all alike. */
   apiKey(headers: Headers): KeyOwner | Promise<KeyOwner>;
   /** Refuses a caller without the admin token. */
   admin(headers: Headers): Promise<undefined>;
 }
 
-/** Keys in use at one time; more are read again sooner. */
+/** Keys that are cached. */
 const MAX_KEYS = 10_000;
 
-/** A revoked key, and a replaced admin token, are refused a second later at the latest, on every process. */
-export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "clock">): Authenticator {
+/** A revoked key or a replaced admin token is refused after a second at the latest, in every process. */
+export function createAuthenticator({ store, clock }: Pick<HandlerDeps, "store" | "clock">): Authenticator {
   const isFound = (found: unknown) => found !== undefined;
-  // Unknown keys are not kept: a flood of them would drive the good ones out.
+  // Unknown keys are not cached: a flood of them would displace the good ones.
   const owners = createFreshCache<KeyOwner | undefined>({ clock, maxEntries: MAX_KEYS, keeps: isFound });
   const adminDigests = createFreshCache<string | undefined>({ clock, maxEntries: 1, keeps: isFound });
 
-  // The digests of keys in use: making one costs as much as reading the rest of the head. Found ones only, as above.
+  // Digests by key: a digest costs as much as reading the rest of the head. Known keys only, as above.
   const digests = new Map<string, string>();
   const remember = (key: string, digest: string) => {
     if (digests.size >= MAX_KEYS) digests.delete(digests.keys().next().value ?? key);
@@ -30,7 +30,7 @@ export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "
   };
 
   const find = async (key: string, digest: string): Promise<KeyOwner | undefined> => {
-    // The checksum costs more than the digest, and a key that is known has passed it.
+    // Only here: the checksum costs more than the digest, and a cached key has passed it already.
     const owner = isWellFormedApiKey(key) ? await store.intake.findKeyOwner(digest) : undefined;
     if (owner) remember(key, digest);
     return owner;
@@ -38,7 +38,7 @@ export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "
 
   const read = (key: string, digest: string): KeyOwner | Promise<KeyOwner> => {
     const owner = owners.get(digest, () => find(key, digest));
-    return owner instanceof Promise ? owner.then(known) : known(owner);
+    return owner instanceof Promise ? owner.then(refuseUnknown) : refuseUnknown(owner);
   };
 
   return {
@@ -59,12 +59,12 @@ export function createAuthenticator({ store, clock }: Pick<DoorDeps, "store" | "
   };
 }
 
-function known(owner: KeyOwner | undefined): KeyOwner {
+function refuseUnknown(owner: KeyOwner | undefined): KeyOwner {
   if (!owner) throw invalidApiKey();
   return owner;
 }
 
-/** `undefined` where no key is given, and where two different ones are. */
+/** The key in either header; `undefined` if there is none, or if the two differ. */
 function presentedKey(headers: Headers): string | undefined {
   const authorization = headers.get("authorization");
   const apiKey = headers.get("x-api-key");

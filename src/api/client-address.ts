@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * The address of the client: the peer's own, or, where the peer is a trusted proxy, the last address in
- * `X-Forwarded-For` that no trusted proxy has. Everything before that one is the client's own claim.
+ * The address of the client: the peer's own, or, if the peer is a trusted proxy, the last address in `X-Forwarded-For`
+ * that is not a trusted proxy's. Everything before that one is only what the client claims.
  */
 export function clientAddress(
   peer: string,
@@ -20,24 +20,27 @@ export function clientAddress(
   return address;
 }
 
-/** What limits are counted by: an IPv6 client has a whole /64 to itself. */
+/** The addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which one client has to itself. */
 export function addressBlock(address: string): string {
   if (isIP(address) !== 6) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  const [head = "", tail] = address.toLowerCase().split("::");
-  const groups = head === "" ? [] : head.split(":");
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === "" ? 0 : tail.split(":").length);
-  const all = [...groups, ...Array<string>(missing).fill("0"), ...(tail ? tail.split(":") : [])];
-  return `${all
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ""))
-    .join(":")}::/64`;
+  const network = groupsOf(address.toLowerCase()).slice(0, 4);
+  return `${network.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
+/** The groups of an IPv6 address, with the zeros that `::` stands for. */
+function groupsOf(address: string): readonly string[] {
+  const [before, after] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  if (!before || !after) return before ?? [];
+  const zeros = Array<string>(8 - before.length - after.length).fill("0");
+  return [...before, ...zeros, ...after];
+}
+
+/** Characters of the header that are looked at, from its end. */
 const MAX_LENGTH = 2048;
 
-/** Without a port, brackets and white space. */
+/** The address in a hop, without port, brackets and white space. */
 function bare(hop: string): string {
   const text = hop.trim();
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1];

@@ -1,4 +1,4 @@
-import type { AppDeps, DoorDeps } from "./app-deps.ts";
+import type { AppDeps, HandlerDeps } from "./app-deps.ts";
 import { emailEndpoints } from "./email/email-messages.ts";
 import { unsubscribeEndpoints } from "./email/unsubscribe.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -18,12 +18,13 @@ import { receiptEndpoints } from "./receipts.ts";
 import type { Directory } from "./records/directory.ts";
 import { smsEndpoints } from "./sms/sms-messages.ts";
 
+/** What the endpoints of one listener share. */
 export interface EndpointParts {
   readonly directory: Directory;
   readonly limiter: RateLimiter;
 }
 
-/** Every path there is. */
+/** All endpoints, or only the probes if `deps.serves` says so. */
 export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   if (deps.serves === "probes") return healthEndpoints(deps);
   const { store, ids } = deps;
@@ -42,13 +43,13 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
     ...receiptEndpoints(deps, { directory, limiter }),
     ...unsubscribeEndpoints(deps, limiter),
     ...healthEndpoints(deps),
-    ...deps.adminEndpoints.map((endpoint) => forgettingChanged(endpoint, directory)),
+    ...deps.adminEndpoints.map((endpoint) => refreshingAfter(endpoint, directory)),
   ];
   return [...described, openApiEndpoint(described, deps), ...docsEndpoints(deps)];
 }
 
-/** What is accepted after a change was answered goes by it, if it is accepted here. */
-function forgettingChanged(endpoint: Endpoint, directory: Directory): Endpoint {
+/** Makes what this process accepts after a change was answered use the changed records. */
+function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
   if (endpoint.method === "GET") return endpoint;
   return {
     ...endpoint,
@@ -56,16 +57,16 @@ function forgettingChanged(endpoint: Endpoint, directory: Directory): Endpoint {
       try {
         return await endpoint.handle(call);
       } finally {
-        // Also where it failed: some of it may be stored.
+        // Also if it failed: part of the change may be stored.
         directory.forget();
       }
     },
   };
 }
 
-/** Send and Get, for a listener that hands on the rest. */
+/** Send and Get, for a listener that hands on the rest: also dry runs, since connectors run elsewhere. */
 export function messageEndpoints(
-  { store: { intake }, ids }: DoorDeps,
+  { store: { intake }, ids }: HandlerDeps,
   { directory }: EndpointParts,
 ): readonly Endpoint[] {
   const connectorStatus = () => {

@@ -1,15 +1,15 @@
 import { fullUrl } from "./router.ts";
 
-/** Thrown where another listener has to answer: it alone counts what is limited, and knows the connectors. */
+/** Thrown if another listener has to answer: only that one counts rate limits and knows the state of connectors. */
 export class HandedOn extends Error {
   override readonly name = "HandedOn";
 
-  /** `body`: the request's, where it has been read already. */
+  /** `body`: the body of the request, if it has been read already. */
   constructor(readonly body?: string) {
     super("the request is another listener's to answer");
   }
 
-  /** The request, as it came. */
+  /** The request with its body, to be read once more. */
   restore(request: Request): Request {
     const { method, headers } = request;
     return this.body === undefined

@@ -9,42 +9,42 @@ import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.t
 const REPLAY_WINDOW_MS = 24 * 3600 * 1000;
 const KEY = /^[!-~]{1,255}$/;
 
-/** The `Idempotency-Key` of a request; `undefined` without one. Refuses one that is no key. */
+/** The `Idempotency-Key` of a request; `undefined` if it has none. Refuses a malformed one. */
 export function idempotencyKey(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
   if (KEY.test(key)) return key;
-  throw validationFailed(NOT_A_KEY);
+  throw validationFailed(MALFORMED_KEY);
 }
 
-const NOT_A_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
+const MALFORMED_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
 
-/** The same; also `undefined` for one that is no key. */
-export function readableKey(headers: Headers): string | undefined {
-  return isNoKey(headers) ? undefined : idempotencyKey(headers);
+/** The `Idempotency-Key` of a request; `undefined` if it has none, or a malformed one. */
+export function validKey(headers: Headers): string | undefined {
+  return hasMalformedKey(headers) ? undefined : idempotencyKey(headers);
 }
 
-/** A refused request, told of its key along with all else where that is none. */
+/** The refusal of a request; if its key is malformed, with that among its problems. */
 export function withKeyProblem(refusal: Refusal, headers: Headers): Refusal {
-  return isNoKey(headers) ? validationFailed({ ...refusal.more.details, ...NOT_A_KEY }) : refusal;
+  return hasMalformedKey(headers) ? validationFailed({ ...refusal.more.details, ...MALFORMED_KEY }) : refusal;
 }
 
-function isNoKey(headers: Headers): boolean {
+function hasMalformedKey(headers: Headers): boolean {
   const key = headers.get("idempotency-key");
   return key !== null && !KEY.test(key);
 }
 
-/** What a key is unique within, by API key: the aliases of a path are one operation. */
+/** The scope in which a key is unique: one API key and one operation, whichever of its paths is used. */
 export function keyScope(keyId: string, operation: string): string {
   return `${keyId}:${operation}`;
 }
 
-/** Hex SHA-256 of a body as it was sent. */
+/** Hex SHA-256 of a body's exact text. */
 export function digestOf(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** The request's claim to be made once; `undefined` where it makes none. */
+/** The request's key with all that the store needs to honour it; `undefined` if the request has no key. */
 export function idempotencyOf(call: Call, operation: string): Idempotency | undefined {
   const key = call.caller && idempotencyKey(call.headers);
   if (!call.caller || key === undefined) return undefined;
@@ -52,12 +52,12 @@ export function idempotencyOf(call: Call, operation: string): Idempotency | unde
   return windowed({ scope, key, bodyDigest: digestOf(call.body?.text ?? ""), now: call.now });
 }
 
-/** The key holds from the first request on. */
+/** Adds when the key expires, counted from the first request. */
 export function windowed(claim: Omit<Idempotency, "expiresAt">): Idempotency {
   return { ...claim, expiresAt: claim.now + REPLAY_WINDOW_MS };
 }
 
-/** The account has chosen that a key with another body is refused. */
+/** Whether the account's settings refuse a key that comes with another body. */
 export function isStrict(settings: Readonly<Record<string, string>>): boolean {
   return readSetting(settings, "idempotency") === "strict";
 }
@@ -67,7 +67,7 @@ interface Repeat {
   readonly isStrict: boolean;
 }
 
-/** The answer that was saved under the key of a request whose body is refused now; `undefined` where there is none. */
+/** The saved answer for a request whose body is refused now; `undefined` if its key has none. */
 export async function replayOfRefused(
   intake: Intake,
   { claim, ...repeat }: Repeat & { readonly claim: Pick<Idempotency, "scope" | "key" | "now"> },
@@ -76,7 +76,7 @@ export async function replayOfRefused(
   return answer && replayed(answer, repeat);
 }
 
-/** The first answer again, byte for byte; with another body it is marked, or refused. */
+/** The saved answer, byte for byte. If the body is another one, the answer is marked, or with `isStrict` refused. */
 export function replayed(answer: SavedAnswer, { bodyDigest, isStrict }: Repeat): Response {
   const isOther = answer.bodyDigest !== bodyDigest;
   if (isOther && isStrict) throw idempotencyKeyReused();

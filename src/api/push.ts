@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, tooManyRequests, validationFailed } from "./errors.ts";
-import { digestOf, idempotencyKey, readableKey, replayed, replayOfRefused, windowed } from "./idempotency.ts";
+import { digestOf, idempotencyKey, replayed, replayOfRefused, validKey, windowed } from "./idempotency.ts";
 import { pushLimit } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { IdentificationResult, identifiedJson, Registration, registeredJson } from "./push-resource.ts";
@@ -72,24 +72,14 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
   const claim = claimOf(call, "registerDevice");
   const registrationId = deps.ids();
   const contactId = deps.ids();
-  return toResponse(
-    await deps.store.push.register(
-      {
-        ...judged.value,
-        registrationId,
-        contactId,
-        now: call.now,
-        answer: { status: 201, body: registeredJson(ID_MARKS) },
-      },
-      claim,
-    ),
-    claim,
-  );
+  const answer = { status: 201, body: registeredJson(ID_MARKS) };
+  const device = { ...judged.value, registrationId, contactId, now: call.now, answer };
+  return toResponse(await deps.store.push.register(device, claim), claim);
 }
 
-/** Unless it repeats one that was taken: its account or app may be gone since. */
+/** Refuses, unless the request repeats one that was accepted before its account or app was deleted. */
 async function refuseDevice({ store }: PushDeps, call: Call, errors: FieldErrors): Promise<Response> {
-  const claim = readableKey(call.headers) === undefined ? undefined : claimOf(call, "registerDevice");
+  const claim = validKey(call.headers) === undefined ? undefined : claimOf(call, "registerDevice");
   const replay = claim && (await replayOfRefused(store.intake, { claim, ...claim, isStrict: false }));
   if (replay) return replay;
   throw validationFailed(errors);
@@ -100,19 +90,13 @@ async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
   const parsed = parseIdentifyUser(call.body?.json);
   if ("errors" in parsed) throw validationFailed(parsed.errors);
   const claim = claimOf(call, "identifyUser");
-  const result = await deps.store.push.identify(
-    {
-      ...parsed.value,
-      now: call.now,
-      answer: { status: 200, body: identifiedJson(ID_MARKS.contactId) },
-    },
-    claim,
-  );
+  const answer = { status: 200, body: identifiedJson(ID_MARKS.contactId) };
+  const result = await deps.store.push.identify({ ...parsed.value, now: call.now, answer }, claim);
   if (result.kind === "contact_not_found") throw contactNotFound();
   return toResponse(result, claim);
 }
 
-/** Counts the request against its client; the account it names, if there is one. */
+/** Counts the request against its client's rate limit, and returns the account that it names, if it exists. */
 async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Account | undefined> {
   const accountId = accountIdOf(call.body?.json);
   const isPlausible = accountId !== undefined && accountId.length <= MAX_ID_LENGTH;
@@ -126,7 +110,7 @@ async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Acco
 
 const MAX_ID_LENGTH = 64;
 
-/** Scoped by the body too: a client library with one constant key must not fold all devices into one. */
+/** The key's scope includes the body: a client library that always sends one key must not make all devices one. */
 function claimOf(call: Call, operation: string): Idempotency | undefined {
   const key = idempotencyKey(call.headers);
   if (key === undefined) return undefined;
@@ -137,7 +121,7 @@ function claimOf(call: Call, operation: string): Idempotency | undefined {
 
 type Judged = { readonly value: RegisterDevice } | { readonly errors: FieldErrors };
 
-/** The body and what it names, with every problem at once. */
+/** Judges the body and what it names, and reports every problem at once. */
 async function judgeDevice(
   directory: Directory,
   account: Account | undefined,
@@ -157,7 +141,7 @@ async function judgeDevice(
   return { errors: { ...errors.list(), ...("errors" in parsed ? parsed.errors : {}) } };
 }
 
-/** The app of a sandbox account has every platform. */
+/** In a sandbox account every platform is allowed. */
 function platformProblem(app: PushApp, account: Account, platform: unknown): string | undefined {
   if (account.mode === "sandbox" || !isText(platform)) return undefined;
   return app.platforms.some((one) => one === platform)

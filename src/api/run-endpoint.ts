@@ -1,13 +1,13 @@
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
-import { DEFAULT_LIMITS, type DoorDeps, type MessageAppDeps } from "./app-deps.ts";
+import { DEFAULT_LIMITS, type HandlerDeps, type MessageAppDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { addressBlock, clientAddress } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
-import { digestOf, isStrict, keyScope, readableKey, replayOfRefused, withKeyProblem } from "./idempotency.ts";
+import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { parseJsonObject } from "./parse-json.ts";
@@ -15,55 +15,55 @@ import { createBodyReader } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
-/** What is known of a request before its endpoint has been asked, and what the log wants to know after. */
-export interface Arrival {
+/** What belongs to a request, whichever endpoint it is for. `accountId` is filled in for the log. */
+export interface RequestContext {
   readonly requestId: string;
   readonly addressOf: (request: Request) => string;
   accountId?: string;
 }
 
 type Found = Extract<Match, { kind: "found" }>;
-type Runner = (found: Found, request: Request, arrival: Arrival) => MaybePromise<Answered>;
+type Runner = (found: Found, request: Request, context: RequestContext) => MaybePromise<Answered>;
 
-type RunnerDeps = DoorDeps & Partial<MessageAppDeps>;
+type RunnerDeps = HandlerDeps & Partial<MessageAppDeps>;
 
-/** Takes a request through its endpoint: who calls, how often, with what; throws a `Refusal` where the answer is no. */
+/** Runs an endpoint for a request: authenticates, counts against rate limits, reads the body. Throws a `Refusal`. */
 export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const { clock, isTrustedProxy } = deps;
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps);
 
-  const run = (found: Found, asked: Asked, caller: KeyOwner | undefined): MaybePromise<Answered> => {
+  const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;
-    const { request, arrival } = asked;
-    const call = openCall(found, asked, clock.now());
-    if (endpoint.auth === "none") call.clientAddress = addressOf(asked, isTrustedProxy);
+    const { request, context } = incoming;
+    const call = openCall(found, incoming, clock.now());
+    if (endpoint.auth === "none") call.clientAddress = addressOf(incoming, isTrustedProxy);
     if (caller) {
-      arrival.accountId = caller.account.id;
+      context.accountId = caller.account.id;
       call.caller = caller;
     }
     if (endpoint.waits) addWaiting(call, request, authenticator);
     const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
     return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
   };
-  const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, asked: Asked) =>
-    run(found, asked, await caller);
+  const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
+    run(found, incoming, await caller);
 
-  return (found, request, arrival) => {
+  return (found, request, context) => {
     const caller = admit(found.endpoint, request.headers);
-    const asked = { request, arrival };
-    return caller instanceof Promise ? runOnce(found, caller, asked) : run(found, asked, caller);
+    const incoming = { request, context };
+    return caller instanceof Promise ? runOnce(found, caller, incoming) : run(found, incoming, caller);
   };
 }
 
-interface Asked {
+interface Incoming {
   readonly request: Request;
-  readonly arrival: Arrival;
+  readonly context: RequestContext;
 }
 
-/** For an endpoint that may keep its client waiting. */
-function addWaiting(call: Opened, request: Request, authenticator: Authenticator): void {
+/** Adds what an endpoint needs that may keep its client waiting. */
+function addWaiting(call: PendingCall, request: Request, authenticator: Authenticator): void {
   call.signal = request.signal;
   if (call.caller) call.authenticateAgain = () => authenticator.apiKey(request.headers);
 }
@@ -87,9 +87,9 @@ function createAdmission(deps: RunnerDeps, authenticator: Authenticator, limiter
   };
 }
 
-type BodyRunner = (endpoint: Endpoint, request: Request, call: Opened) => Promise<Answered>;
+type BodyRunner = (endpoint: Endpoint, request: Request, call: PendingCall) => Promise<Answered>;
 
-function createBodyRunner({ clock, store, limits, readJsonAside }: DoorDeps): BodyRunner {
+function createBodyRunner({ clock, store, limits, readJsonAside }: HandlerDeps): BodyRunner {
   const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits }, readJsonAside);
 
   return async (endpoint, request, call) => {
@@ -119,13 +119,16 @@ function createBodyRunner({ clock, store, limits, readJsonAside }: DoorDeps): Bo
   };
 }
 
-/** A body refused now may repeat one that was taken: its time has passed since, or its template is gone. */
+/**
+ * The saved answer for a body that is refused now but was accepted earlier under the same key: its `schedule_at` may have
+ * passed since, or its template may be gone.
+ */
 async function replayFor(
   intake: Intake,
   { operation }: Endpoint,
-  { call: { caller, headers, now }, text }: { call: Opened; text: string },
+  { call: { caller, headers, now }, text }: { call: PendingCall; text: string },
 ): Promise<Response | undefined> {
-  const key = caller && readableKey(headers);
+  const key = caller && validKey(headers);
   if (!caller || key === undefined) return undefined;
   return replayOfRefused(intake, {
     claim: { scope: keyScope(caller.keyId, operation), key, now },
@@ -134,15 +137,15 @@ async function replayFor(
   });
 }
 
-/** A call whose caller and body are not in yet. */
-type Opened = { -readonly [Field in keyof Call]: Call[Field] };
+/** A call that is still being filled in. */
+type PendingCall = { -readonly [Field in keyof Call]: Call[Field] };
 
 const NO_QUERY = new URLSearchParams();
 const isNobody = () => false;
 
-function openCall({ endpoint, params }: Found, { request, arrival }: Asked, now: number): Opened {
+function openCall({ endpoint, params }: Found, { request, context }: Incoming, now: number): PendingCall {
   return {
-    requestId: arrival.requestId,
+    requestId: context.requestId,
     headers: request.headers,
     params,
     now,
@@ -152,8 +155,8 @@ function openCall({ endpoint, params }: Found, { request, arrival }: Asked, now:
 }
 
 function addressOf(
-  { request, arrival }: Asked,
-  isTrustedProxy: DoorDeps["isTrustedProxy"] = isNobody,
+  { request, context }: Incoming,
+  isTrustedProxy: HandlerDeps["isTrustedProxy"] = isNobody,
 ): string {
-  return clientAddress(arrival.addressOf(request), request.headers.get("x-forwarded-for"), isTrustedProxy);
+  return clientAddress(context.addressOf(request), request.headers.get("x-forwarded-for"), isTrustedProxy);
 }

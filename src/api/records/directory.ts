@@ -11,40 +11,40 @@ import type {
 } from "../../core/records/accounts.ts";
 import { withConditionKeys } from "../../core/records/routes.ts";
 import type { OptOutQuery, Records } from "../../store/store.ts";
-import type { DoorDeps } from "../app-deps.ts";
+import type { HandlerDeps } from "../app-deps.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
 import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 
-/** What operators have registered, as requests need it: read again when a reading is a second old or was forgotten. */
+/** The records that requests need, cached: a change takes effect within a second, or at once after `forget`. */
 export interface Directory {
   template(accountId: string, id: string): MaybePromise<SmsTemplate | undefined>;
-  /** Where several templates carry the same DLT id, the oldest. */
+  /** If several templates have the DLT id, the oldest of them. */
   templateByDltId(accountId: string, dltTemplateId: string): MaybePromise<SmsTemplate | undefined>;
   senders(accountId: string): MaybePromise<readonly Sender[]>;
   dltEntities(accountId: string): MaybePromise<readonly DltEntity[]>;
-  /** Ids of the connectors whose provider renders by template id, so that a template unknown here is no obstacle. */
+  /** Ids of the connectors whose provider renders texts by template id, and so needs no template of the account. */
   templateRenderers(): MaybePromise<ReadonlySet<string>>;
   /** `domain` in lower case, in any spelling. */
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
-  /** Those of `to` who have opted out. Read for each request only of accounts with a long list. */
+  /** Those of `to` who have opted out. */
   optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
   pushApp(accountId: string, id: string): MaybePromise<PushApp | undefined>;
-  /** Settings of the account (`undefined`: of none) over those of the instance, without defaults. */
+  /** Settings of the instance, overridden by the account's if one is given. Without defaults. */
   settings(accountId: string | undefined): MaybePromise<Readonly<Record<string, string>>>;
-  /** Something of it has changed: all of it is read again. */
+  /** To be called after a change: everything is read again. */
   forget(): void;
 }
 
 const MAX_ENTRIES = 10_000;
-/** Rows of one list: more senders or routes than this and the newest are not seen. */
+/** Rows of one list. Of a longer one the newest are ignored. */
 const MAX_LISTED = 10_000;
 const PAGE = 1000;
 
-export function createDirectory(deps: Pick<DoorDeps, "store" | "clock" | "connectorKinds">): Directory {
+export function createDirectory(deps: Pick<HandlerDeps, "store" | "clock" | "connectorKinds">): Directory {
   const { store, clock } = deps;
   const { records } = store;
   const caches: Pick<FreshCache<unknown>, "forget">[] = [];
@@ -104,7 +104,7 @@ async function findDomain(
 async function listTemplateRenderers({
   store,
   connectorKinds = [],
-}: Pick<DoorDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
+}: Pick<HandlerDeps, "store" | "connectorKinds">): Promise<ReadonlySet<string>> {
   const connectors = await listAll(store.records, "connectors", {});
   const rendering = connectors.filter((connector) =>
     connectorKinds.find(({ kind }) => kind === connector.kind)?.rendersTemplates?.(connector),
