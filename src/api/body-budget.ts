@@ -1,25 +1,25 @@
 /**
- * The octets that bodies on their way may take at one time: memory has an end, and who needs no key must not be able to use
- * it up for those who have one.
+ * Bounds the memory that request bodies take while they arrive. Strangers, who send without a key, have a share of it, so
+ * that they cannot use it up for those who have one.
  */
 
-/** The place of one of them. */
+/** What one body takes of the budget. */
 export interface Holding {
   /** Octets. */
   readonly reserved: number;
-  /** The block of addresses of one who sends without a key. */
+  /** The address block of a client that sends without a key; `undefined`: it has one. */
   readonly stranger: string | undefined;
 }
 
 export interface BodyBudget {
-  /** False where there is no room. */
+  /** False if there is no room. */
   take(reserved: number, stranger: string | undefined): boolean;
   giveBack(holding: Holding): void;
 }
 
-/** Of all octets: those of strangers together, and of one of them. */
-const OF_STRANGERS = 1 / 2;
-const OF_ONE_STRANGER = 1 / 8;
+/** The share of the budget for all strangers together, and for each of them. */
+const STRANGERS_SHARE = 1 / 2;
+const ONE_STRANGERS_SHARE = 1 / 8;
 
 export function createBodyBudget(maxBytes: number): BodyBudget {
   const ofEach = new Map<string, number>();
@@ -31,7 +31,8 @@ export function createBodyBudget(maxBytes: number): BodyBudget {
     if (stranger === undefined) return true;
     const ofThisOne = ofEach.get(stranger) ?? 0;
     return (
-      ofStrangers + reserved <= maxBytes * OF_STRANGERS && ofThisOne + reserved <= maxBytes * OF_ONE_STRANGER
+      ofStrangers + reserved <= maxBytes * STRANGERS_SHARE &&
+      ofThisOne + reserved <= maxBytes * ONE_STRANGERS_SHARE
     );
   };
   const count = (octets: number, stranger: string | undefined): void => {

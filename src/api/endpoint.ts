@@ -22,13 +22,13 @@ export interface Endpoint {
   /** Takes a body of any type, as text; instead of `request`. */
   readonly rawBody?: { readonly maxBytes: number };
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** By status; the errors every endpoint shares are added by the generator. */
+  /** By status; `/openapi.json` adds the errors that all endpoints share. */
   readonly responses: Readonly<Record<number, DescribedAnswer>>;
   /** Answers cross-origin requests of browsers (push endpoints). */
   readonly cors?: boolean;
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** May keep its client waiting: is told when the client has gone. */
+  /** May keep its client waiting: its calls have a `signal`. */
   readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
 }
@@ -36,7 +36,7 @@ export interface Endpoint {
 interface DescribedAnswer {
   readonly description: string;
   readonly schema?: TSchema;
-  /** Of what `schema` describes; absent: JSON. */
+  /** The media type of what `schema` describes; absent: JSON. */
   readonly mediaType?: string;
 }
 
@@ -45,9 +45,9 @@ export interface Call {
   readonly requestId: string;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
-  /** Empty where the endpoint declares no `query`. */
+  /** Empty if the endpoint declares no `query`. */
   readonly query: URLSearchParams;
-  /** The client's address, forwarded ones counted only from trusted proxies; "" where a key or token says who calls. */
+  /** The client's address, by `X-Forwarded-For` if a trusted proxy sent it; "" unless `auth` is `none`. */
   readonly clientAddress: string;
   /** Unix milliseconds when the request arrived. */
   readonly now: number;
@@ -57,8 +57,8 @@ export interface Call {
   readonly body?: { readonly json: Readonly<Record<string, unknown>>; readonly text: string };
   /** Aborts when the client has gone; present exactly where the endpoint `waits`. */
   readonly signal?: AbortSignal;
-  /** Asks again who calls, and refuses a key that was revoked meanwhile; where `auth` is `api-key` and the endpoint `waits`. */
+  /** Refuses a key that was revoked meanwhile; present where `auth` is `api-key` and the endpoint `waits`. */
   readonly authenticateAgain?: () => KeyOwner | Promise<KeyOwner>;
-  /** The request as it came; present exactly where the endpoint declares `rawBody`. */
+  /** The request with its body as text; present exactly where the endpoint declares `rawBody`. */
   readonly raw?: { readonly method: string; readonly url: string; readonly text: string };
 }

@@ -1,7 +1,7 @@
-/** Every way in which the interface says no, in one file. The bodies are the interface's error body and no other. */
+/** All refusals of the API. Each has the API's one error body. */
 import type { FieldErrors } from "../core/field-errors.ts";
 
-/** Thrown by endpoints; the one error handler in `app.ts` turns it into the answer. */
+/** Thrown by endpoints; the error handler in `app.ts` turns it into the response. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
@@ -19,13 +19,13 @@ export class Refusal extends Error {
 
 export const validationFailed = (details: FieldErrors) => new Refusal(400, "validation failed", { details });
 
-/** One sentence for missing, malformed, unknown and revoked keys: which of these it was is nobody's business. */
+/** The same for missing, malformed, unknown and revoked keys: the caller is not told which. */
 export const invalidApiKey = () => new Refusal(401, "invalid or missing API key", { headers: BEARER });
 
 export const invalidAdminToken = () =>
   new Refusal(401, "invalid or missing admin token", { headers: BEARER });
 
-/** A provider may prove itself either way, and a client of its that has a password may give it only when asked to. */
+/** Providers authenticate in either way, and some HTTP clients send a password only after this challenge. */
 export const callbackNotAuthenticated = () =>
   new Refusal(401, "callback not authenticated", {
     headers: { "WWW-Authenticate": 'Bearer, Basic realm="callbacks"' },
@@ -45,7 +45,7 @@ export const requestTimeout = () => new Refusal(408, "request timeout", { header
 
 export const conflict = (details: FieldErrors) => new Refusal(409, "conflict", { details });
 
-/** It is final, on its way, or something of it may have left. */
+/** The message is final, on its way, or part of it may have left. */
 export const tooLateToCancel = () => new Refusal(409, "message can no longer be canceled");
 
 export const requestInProgress = () =>
@@ -61,7 +61,7 @@ export const idempotencyKeyReused = () => new Refusal(422, "idempotency key reus
 export const tooManyRequests = (retryAfterSeconds: number) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) } });
 
-/** The account, or a recipient, has had what a limit of the account allows; `details` names the limit. */
+/** A sending limit of the account is used up, in all or for a recipient; `details` names the limit. */
 export const overLimit = (retryAfterSeconds: number, details: FieldErrors) =>
   new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) }, details });
 
@@ -72,7 +72,7 @@ export const serviceUnavailable = (retryAfterSeconds = 1, details?: FieldErrors)
     ...(details && { details }),
   });
 
-/** The database was lost before it had answered: the request may have been accepted, or not. */
+/** The connection to the database was lost before it answered: the request may have been accepted or not. */
 export const outcomeUnknown = () =>
   new Refusal(
     503,
@@ -80,7 +80,7 @@ export const outcomeUnknown = () =>
     { headers: { "Retry-After": "1" }, details: { outcome: "unknown" } },
   );
 
-/** The cause is in the log, under the request id. */
+/** The log has the cause, under the request id. */
 export const internalError = () => new Refusal(500, "internal error");
 
 const BEARER = { "WWW-Authenticate": "Bearer" };

@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 const PROBES = ["healthz", "readyz", "metrics"];
 
-/** Endpoints that answer whatever state the process is in. */
+/** Whether an endpoint answers in any state of the process. */
 export function isProbe(endpoint: Endpoint): boolean {
   return PROBES.includes(endpoint.operation);
 }

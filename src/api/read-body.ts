@@ -15,9 +15,9 @@ import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
 
 export interface BodyReader {
   /**
-   * The text of a JSON body of at most `maxBytes`; of a large one, where it can be read aside, also what it says.
-   * Refuses what is too large (before reading, where `Content-Length` says so), too slow, of another media type or
-   * encoding, or not UTF-8. `stranger`: the block of addresses of one who sends without a key.
+   * The text of a JSON body of at most `maxBytes`; if it is large and can be read on another thread, also parsed. Refuses
+   * a body that is too large (before reading it, if `Content-Length` says so), too slow, of another media type or
+   * encoding, or not UTF-8. `stranger`: the address block of a client that sends without a key.
    */
   read(request: Request, maxBytes: number, stranger?: string): Promise<string | JsonBody>;
   /** The text of a body of any media type. */
@@ -53,20 +53,20 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJs
   };
 }
 
-/** A body that is on its way, and its place in the budget. */
+/** A body that is arriving, and what it takes of the budget. */
 interface Begun extends Holding {
   readonly octets: Promise<Octets>;
 }
 
-/** A request takes its place as well: with this, strangers' do not take all the places that there are. */
+/** Octets that a stranger's request takes at least, so that strangers' small requests cannot fill `maxInFlight`. */
 const STRANGERS_LEAST = 8 * 1024;
 
-/** What is made of a body's octets, at once unless it takes its time. */
+/** Makes a value of a body's octets. */
 type Judge<T> = (octets: Octets) => T | Promise<T>;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
-/** No Content-Type at all is taken for JSON. */
+/** A body without a Content-Type is taken for JSON. */
 function isJson(type: string | null): boolean {
   return type === null || type === "application/json" || JSON_TYPE.test(type);
 }
@@ -112,14 +112,14 @@ const NOT_UTF8 = { body: "must be UTF-8" };
 
 interface Readings {
   /**
-   * What `judge` makes of the octets once they are there, or a refusal when they take too long; what they still do then is of no
-   * interest. The place is given back at the end of it all.
+   * What `judge` makes of the octets once they are there. Refuses a body that takes too long, and ignores it from then on.
+   * Gives back the body's part of the budget in the end.
    */
   add<T>(body: Begun, judge: Judge<T>): Promise<T>;
 }
 
 interface Reading {
-  /** The tick it began in. */
+  /** The tick in which it began. */
   readonly since: number;
   readonly body: Begun;
   readonly judge: Judge<unknown>;
@@ -158,7 +158,7 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Re
       waiting.add(reading);
       body.octets.then(
         (came) => arrive(reading, came),
-        // What goes wrong while reading is the client's going away; nobody hears this answer.
+        // Any other error means that the client has gone: nobody receives this answer.
         (error) => refuse(reading, error instanceof Refusal ? error : validationFailed(NOT_READ)),
       );
       return promise;
@@ -168,10 +168,10 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Re
 
 const NOT_READ = { body: "could not be read" };
 
-/** Ticks that a reading may see go by, give or take the one it began in. */
+/** Ticks in the time that a reading may take; exact to one tick. */
 const TICKS = 8;
 
-/** One timer for all who wait, since one per request would cost more than reading a small body. */
+/** One timer for all readings, since one each would cost more than reading a small body. */
 function createWaiting(clock: Clock, timeoutMs: number, onLate: (reading: Reading) => void) {
   const waiting = new Set<Reading>();
   let ticks = 0;
@@ -193,12 +193,12 @@ function createWaiting(clock: Clock, timeoutMs: number, onLate: (reading: Readin
       waiting.add(reading);
       if (!isTicking) startTicking();
     },
-    /** False where it waits no longer. */
+    /** False if the reading does not wait any more. */
     remove: (reading: Reading) => waiting.delete(reading),
   };
 }
 
-/** All whose octets came in a turn are judged in one step of it. */
+/** Judges all bodies that arrived in one turn of the event loop together, in the first step of `turns`. */
 function createStep(giveBack: GiveBack): (reading: Reading) => void {
   let arrived: Reading[] = [];
   const judgeAll = () => {

@@ -3,11 +3,11 @@ import type { ErrorCollector } from "../core/field-errors.ts";
 export interface CountRule {
   readonly min: number;
   readonly max: number;
-  /** Where the query does not say. */
+  /** The value if the query has none. */
   readonly otherwise: number;
 }
 
-/** A whole number of a query; notes under its name what is wrong with it. */
+/** A whole number in a query; if it is not one, notes that under its name. */
 export function readCount(
   query: URLSearchParams,
   { name, rule, errors }: { name: string; rule: CountRule; errors: ErrorCollector },

@@ -1,15 +1,15 @@
 import { type ParsedJson, parseJsonObject } from "./parse-json.ts";
 
-/** A body as it was sent, and what it says. */
+/** A body's exact text, and what it parses to. */
 export interface JsonBody {
   readonly text: string;
   readonly parsed: ParsedJson;
 }
 
-/** `readJson` on another thread, for bodies that take long. Takes the octets away, where they are an `ArrayBuffer`. */
+/** `readJson` on another thread, for large bodies. An `ArrayBuffer` is transferred: the caller cannot use it afterwards. */
 export type ReadJsonAside = (octets: ArrayBuffer | Uint8Array) => Promise<JsonBody | undefined>;
 
-/** `undefined` for what is not UTF-8. */
+/** `undefined` if the octets are not UTF-8. */
 export function readJson(octets: ArrayBuffer | Uint8Array): JsonBody | undefined {
   const text = decodeUtf8(octets);
   return text === undefined ? undefined : { text, parsed: parseJsonObject(text) };

@@ -1,4 +1,4 @@
-/** Where providers report deliveries by HTTP. What a provider's request says is its connector kind's to read. */
+/** The callback URLs to which providers send receipts and inbound messages. The connector's kind reads their requests. */
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
@@ -14,10 +14,10 @@ import type { Directory } from "./records/directory.ts";
 import { createFreshCache } from "./records/fresh-cache.ts";
 import { pathOf } from "./router.ts";
 
-/** SendGrid sends up to 768 KB of events at once, and what it was refused for a day it forgets. */
+/** SendGrid sends up to 768 KB of events at once, and drops events that were refused for a day. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Of one client address: far above what a provider sends, and an end to what a stranger may. */
+/** Per client address: far more than a provider sends, and a bound for strangers. */
 const RATE = { rate: 2_000, burst: 10_000 };
 
 const MAX_CONNECTORS = 1_000;
@@ -28,13 +28,13 @@ interface Parts {
 }
 
 export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): readonly Endpoint[] {
-  const find = createFinder(deps);
+  const findConnector = createFinder(deps);
   const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {
     const waitSeconds = limiter.take({ key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
     if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
-    const found = await find(call.params);
-    // HEAD is answered by GET, and tells of nothing.
+    const found = await findConnector(call.params);
+    // The router takes HEAD for GET, but a HEAD request reports nothing.
     if (!found || !call.raw || call.raw.method === "HEAD") throw notFound();
     const request = {
       method: call.raw.method,
@@ -47,7 +47,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
     if (reading.kind === "refused") {
       throw reading.status === 401 ? callbackNotAuthenticated() : validationFailed({ body: reading.reason });
     }
-    // Answered only after they are stored: then the provider forgets them.
+    // Answered only after they are stored: the provider forgets them then.
     if (reading.receipts.length > 0) await deps.store.queue.recordReceipts(reading.receipts);
     const inbound = reading.inbound?.map((one) => ({ ...one, id: deps.ids() })) ?? [];
     if (inbound.length > 0) await deps.store.inbound.receive(inbound);
@@ -91,7 +91,7 @@ interface Found {
 
 type Finder = (params: Call["params"]) => Promise<Found | undefined>;
 
-/** The connector that a path names, if the token is its own; which of the two was wrong is nobody's business. */
+/** Finds the connector that a path names, if the token is its own. A caller is not told which of the two was wrong. */
 function createFinder({ store, clock, connectorKinds = [] }: AppDeps): Finder {
   const connectors = createFreshCache<Connector | undefined>({
     clock,
@@ -112,7 +112,7 @@ function createFinder({ store, clock, connectorKinds = [] }: AppDeps): Finder {
   };
 }
 
-/** Of the digests, so that lengths may differ and times do not. */
+/** Compares digests: they have the same length, and the time taken tells nothing of the texts. */
 function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
@@ -125,7 +125,7 @@ async function publicUrlOf(directory: Directory): Promise<string | undefined> {
   return readSetting(await directory.settings(undefined), "public_url");
 }
 
-/** The URL as the provider called it, whatever a proxy made of the host. */
+/** The URL as the provider called it: a proxy may have changed the host. */
 function publicForm(url: string, publicUrl: string | undefined): string {
   if (publicUrl === undefined) return url;
   const query = url.indexOf("?");

@@ -1,4 +1,4 @@
-/** The id a client gave its request, so that both logs tell the same story; `undefined` where it gave none fit to repeat. */
+/** The client's `X-Request-Id`, so that its log and ours use one id; `undefined` without one that can be echoed. */
 export function requestIdOf(headers: Headers): string | undefined {
   const given = headers.get("x-request-id");
   return given !== null && SANE.test(given) ? given : undefined;

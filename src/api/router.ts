@@ -9,8 +9,8 @@ export type Match =
 type Params = Readonly<Record<string, string>>;
 
 /**
- * Finds the endpoint of a request. Plain paths and paths whose only parameter is the last segment cost one look
- * into a map; the rest are compared segment by segment. HEAD is answered by GET.
+ * Finds the endpoint of a request. Paths without parameters, or with one as the last segment, are looked up in a map; the
+ * rest are compared segment by segment. HEAD finds the endpoint of GET.
  */
 export function createRouter(endpoints: readonly Endpoint[]): (method: string, path: string) => Match {
   const exact = new Map<string, Row>();
@@ -32,7 +32,7 @@ export function createRouter(endpoints: readonly Endpoint[]): (method: string, p
   };
 }
 
-/** The path of a request target as `Request.url` gives it, without the query: `new URL` costs a microsecond. */
+/** The path of `Request.url`, without the query. Cut out by hand, since `new URL` costs a microsecond. */
 export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
@@ -46,19 +46,19 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
 }
 
-/** The URL as `Request` takes it: where a Host header is missing or no host, as HTTP/1.0 may have it, with one that stands for it. */
+/** A URL that `new Request` accepts: without a usable Host header, which HTTP/1.0 allows, the host is `localhost`. */
 export function fullUrl(url: string): string {
   return URL.canParse(url) ? url : `http://localhost${url.slice(pathStart(url))}`;
 }
 
-/** A Host header that is no host leaves a bare path. */
+/** Without a usable Host header the URL is a bare path. */
 function pathStart(url: string): number {
   if (url.startsWith("/")) return 0;
   const start = url.indexOf("/", url.indexOf("://") + 3);
   return start === -1 ? url.length : start;
 }
 
-/** Endpoints whose paths differ in the names of their parameters at most. */
+/** The endpoints of one path, whatever its parameters are called. */
 interface Row {
   readonly segments: readonly Segment[];
   readonly methods: Map<string, Entry>;
@@ -68,13 +68,13 @@ interface Row {
 
 interface Entry {
   readonly endpoint: Endpoint;
-  /** The answer where the path has no parameters. */
+  /** The match of a path without parameters, made once. */
   readonly found: Match;
-  /** Names of the path's parameters, in their order. */
+  /** Names of the path's parameters, in order. */
   readonly names: readonly string[];
 }
 
-/** A literal; `undefined` stands for a parameter. */
+/** A literal, or `undefined` for a parameter. */
 type Segment = string | undefined;
 
 const NOTHING: readonly string[] = [];
@@ -133,7 +133,7 @@ function addTo(row: Row, endpoint: Endpoint, path: string): void {
   row.allow = [...row.methods.keys(), ...more].join(", ");
 }
 
-/** `values` are those of the path's parameters, as they stand in it. */
+/** `values`: of the path's parameters, in order, still escaped. */
 function pick(row: Row, method: string, values: readonly string[]): Match {
   const entry = row.methods.get(method === "HEAD" ? "GET" : method);
   if (!entry) return { kind: "wrong_method", allow: row.allow, cors: row.cors };
@@ -167,7 +167,7 @@ function fits(segments: readonly Segment[], given: readonly string[]): boolean {
   );
 }
 
-/** Broken escapes are taken as they stand: such a thing does not exist, and its endpoint says so. */
+/** Broken escapes stay as they are: the endpoint will find nothing under such a name, and say so. */
 function decoded(text: string): string {
   if (!text.includes("%")) return text;
   try {

@@ -1,9 +1,9 @@
-/** A value that is there already, or is being read: what is cached is not worth a turn of the microtask queue. */
+/** A value that is there already, or is being read. A cached value should not cost a turn of the microtask queue. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * `use` of a value as soon as it is there: at once where it is. `use` is to be a function that is there already: a closure
- * that sees variables costs every call the room for them, also where nothing is waited for.
+ * Calls `use` with the value, at once if it is there already. `use` should not be a closure over variables of its caller:
+ * those would be allocated in every call, also in those that wait for nothing.
  */
 export function whenReady<T, Result>(
   value: MaybePromise<T>,

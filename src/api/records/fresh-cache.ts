@@ -1,28 +1,29 @@
 import type { Clock } from "../../core/clock.ts";
 
-/** What was read a short while ago, so that a busy account does not read the same row for every request. */
+/** A read-through cache with a short life: a busy account does not read the same row for every request. */
 export interface FreshCache<Value> {
   /**
-   * The value of `key`, by `load` if the last reading began `maxAgeMs` ago or longer. Those who want the same key
-   * at the same time share one reading; a failed reading is not kept.
+   * The value of `key`; calls `load` if the last reading began `maxAgeMs` ago or longer. Concurrent calls for one key
+   * share a reading. A failed reading is not kept.
    */
   get(key: string, load: (key: string) => Promise<Value>): Value | Promise<Value>;
-  /** What `get` would give without a reading; `undefined` where it would have to read. */
+  /** The value that `get` would return without calling `load`; `undefined` if it would have to. */
   peek(key: string): { readonly value: Value } | undefined;
-  /** Whoever asks from now on gets a reading that began later. */
+  /** Drops everything: calls from now on get only readings that begin later. */
   forget(): void;
 }
 
 export interface FreshCacheOptions<Value> {
   readonly clock: Clock;
-  /** The oldest readings go when there are more. */
+  /** Beyond this many, the oldest readings are dropped. */
   readonly maxEntries: number;
-  /** Whether a value is worth keeping; all are where this is absent. */
+  /** Whether a value is kept; absent: all are. */
   readonly keeps?: (value: Value) => boolean;
+  /** Absent: one second. */
   readonly maxAgeMs?: number;
 }
 
-/** Within this time of a change, every process acts on it. */
+/** A change takes effect in every process within this time. */
 const MAX_AGE_MS = 1000;
 
 export function createFreshCache<Value>(options: FreshCacheOptions<Value>): FreshCache<Value> {
@@ -58,7 +59,7 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
       const now = clock.monotonicMs();
       const entry = freshEntry(key, now);
       if (entry) return entry.value;
-      // A reading that began too long ago may have missed what a caller of now must see.
+      // A reading that began too long ago may miss a change that must have taken effect by now.
       const shared = loading.get(key);
       if (shared && now - shared.readAt < maxAgeMs) return shared.promise;
       const promise = read(key, load, now);

@@ -2,10 +2,10 @@ import { isErased } from "../../core/messages/erasure.ts";
 import type { OptOutQuery, Store } from "../../store/store.ts";
 import type { MaybePromise } from "../when-ready.ts";
 
-/** An account's opt-outs, as `sender recipient`, where the list is short and all can be read; else `undefined`. */
+/** All opt-outs of an account, as `sender recipient`; `undefined` if they are not held in memory. */
 export type KnownOptOuts = ReadonlySet<string> | undefined;
 
-/** A list that is longer, or names somebody who was erased, is asked for the recipients of each request. */
+/** The longest list that is held. A longer one, or one with an erased recipient, is queried for each request. */
 const MAX_KNOWN = 200;
 
 type Cached = (
@@ -13,7 +13,7 @@ type Cached = (
   load: (accountId: string) => Promise<KnownOptOuts>,
 ) => MaybePromise<KnownOptOuts>;
 
-/** Who of a request's recipients has opted out: for most accounts without a read, up to a second late. */
+/** Finds the recipients of a request who have opted out: for most accounts in memory, up to a second late. */
 export function createOptOutLookup(
   { records, inbound }: Pick<Store, "records" | "inbound">,
   cached: Cached,
@@ -21,25 +21,25 @@ export function createOptOutLookup(
   const load = async (accountId: string): Promise<KnownOptOuts> => {
     const list = await records.list("optOuts", { accountId }, { limit: MAX_KNOWN + 1 });
     if (list.length > MAX_KNOWN || list.some(({ recipient }) => isErased(recipient))) return undefined;
-    return new Set(list.map(({ sender = "", recipient }) => nameOf(sender, recipient)));
+    return new Set(list.map(({ sender = "", recipient }) => keyOf(sender, recipient)));
   };
-  const outOf = (known: KnownOptOuts, query: OptOutQuery) =>
-    known ? among(known, query) : inbound.optedOut(query);
+  const answer = (known: KnownOptOuts, query: OptOutQuery) =>
+    known ? optedOutAmong(known, query) : inbound.optedOut(query);
   const whenLoaded = async (loading: Promise<KnownOptOuts>, query: OptOutQuery) =>
-    outOf(await loading, query);
+    answer(await loading, query);
   return (query) => {
     const known = cached(query.accountId, load);
-    return known instanceof Promise ? whenLoaded(known, query) : outOf(known, query);
+    return known instanceof Promise ? whenLoaded(known, query) : answer(known, query);
   };
 }
 
 const NOBODY: readonly string[] = [];
 
-function among(known: ReadonlySet<string>, { sender = "", to }: OptOutQuery): readonly string[] {
+function optedOutAmong(known: ReadonlySet<string>, { sender = "", to }: OptOutQuery): readonly string[] {
   if (known.size === 0) return NOBODY;
-  return to.filter((number) => known.has(nameOf("", number)) || known.has(nameOf(sender, number)));
+  return to.filter((number) => known.has(keyOf("", number)) || known.has(keyOf(sender, number)));
 }
 
-function nameOf(sender: string, recipient: string): string {
+function keyOf(sender: string, recipient: string): string {
   return `${sender} ${recipient}`;
 }
