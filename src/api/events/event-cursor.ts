@@ -1,13 +1,13 @@
 /** Cursors of the event feed: to clients, opaque text. */
 
-/** The end of the feed, whatever that is now. */
+/** Stands for the end of the feed at the time of the request. */
 export const NOW = "now";
 
 export function toCursor(number: number): string {
   return Buffer.from(`e${number}`).toString("base64url");
 }
 
-/** The number in a cursor; `undefined` for any other text. */
+/** The number in a cursor; `undefined` for a text that is not one. */
 export function parseCursor(text: string): number | undefined {
   const match = text.length <= MAX_LENGTH ? SHAPE.exec(Buffer.from(text, "base64url").toString()) : null;
   const number = Number(match?.[1]);

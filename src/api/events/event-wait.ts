@@ -2,12 +2,12 @@ import { type Clock, sleep } from "../../core/clock.ts";
 import type { EventFeed, FeedPage } from "../../store/store.ts";
 import { tooManyRequests } from "../errors.ts";
 
-/** Requests that wait at one time, of all accounts and of one; more are refused. */
+/** Requests that may wait at the same time, in all and per account; more are refused. */
 const MAX_WAITING = 2_000;
 const MAX_WAITING_OF_ACCOUNT = 50;
 
-/** So often who waits looks by itself: another process may have committed, or this one be about to stop. */
-const LOOK_MS = 1_000;
+/** Waiting requests also poll: another process may have committed events, or this one may be about to stop. */
+const POLL_MS = 1_000;
 
 export interface EventWaitDeps {
   readonly feed: EventFeed;
@@ -18,26 +18,26 @@ export interface EventWaitDeps {
 export interface Waiting {
   readonly accountId: string;
   readonly waitMs: number;
-  /** The client is gone. */
+  /** Aborts when the client has gone. */
   readonly signal: AbortSignal;
 }
 
 export type EventWait = (waiting: Waiting, read: () => Promise<FeedPage>) => Promise<FeedPage>;
 
-/** Reads until there is something, the time is over, the client is gone, or the process is to stop. */
+/** Reads again and again until there are events, `waitMs` is over, the client has gone, or the process is to stop. */
 export function createEventWait({ feed, clock, isDraining }: EventWaitDeps): EventWait {
-  const line = createLine(feed);
+  const waiters = createWaiters(feed);
   return async ({ accountId, waitMs, signal }, read) => {
     const end = clock.monotonicMs() + waitMs;
-    const leave = line.join(accountId);
+    const leave = waiters.join(accountId);
     try {
       for (;;) {
-        // Before the read: what is committed from here on rings.
-        const rung = line.rung(accountId);
+        // Taken before the read, so that no commit is missed between them.
+        const committed = waiters.nextCommit(accountId);
         const page = await read();
         const leftMs = end - clock.monotonicMs();
         if (page.events.length > 0 || leftMs <= 0 || signal.aborted || isDraining()) return page;
-        await sleep(clock, Math.min(LOOK_MS, leftMs), AbortSignal.any([rung, signal]));
+        await sleep(clock, Math.min(POLL_MS, leftMs), AbortSignal.any([committed, signal]));
       }
     } finally {
       leave();
@@ -45,48 +45,51 @@ export function createEventWait({ feed, clock, isDraining }: EventWaitDeps): Eve
   };
 }
 
-interface Bell {
-  waiting: number;
-  ringing: AbortController;
+/** The requests that wait for the events of one account. */
+interface Waiters {
+  count: number;
+  /** Aborted, and replaced, with each commit. */
+  commit: AbortController;
 }
 
-/** Who waits for which account's events. It listens to the store only while somebody does. */
-function createLine(feed: EventFeed) {
-  const bells = new Map<string, Bell>();
+/** The waiting requests of all accounts. Listens to the store only while there are any. */
+function createWaiters(feed: EventFeed) {
+  const byAccount = new Map<string, Waiters>();
   let waiting = 0;
   let stopListening: (() => void) | undefined;
 
-  const ring = (accountId: string) => {
-    const bell = bells.get(accountId);
-    if (!bell) return;
-    const { ringing } = bell;
-    bell.ringing = new AbortController();
-    ringing.abort();
+  const wake = (accountId: string) => {
+    const waiters = byAccount.get(accountId);
+    if (!waiters) return;
+    const { commit } = waiters;
+    waiters.commit = new AbortController();
+    commit.abort();
   };
-  const bellOf = (accountId: string): Bell => {
-    const bell = bells.get(accountId) ?? { waiting: 0, ringing: new AbortController() };
-    bells.set(accountId, bell);
-    return bell;
+  const waitersOf = (accountId: string): Waiters => {
+    const waiters = byAccount.get(accountId) ?? { count: 0, commit: new AbortController() };
+    byAccount.set(accountId, waiters);
+    return waiters;
   };
 
   return {
-    /** Takes a place; gives it back when called. */
+    /** Adds a waiting request, or refuses it; the returned function takes it away again. */
     join(accountId: string): () => void {
-      const of = bells.get(accountId)?.waiting ?? 0;
-      if (waiting >= MAX_WAITING || of >= MAX_WAITING_OF_ACCOUNT) throw tooManyRequests(1);
-      const bell = bellOf(accountId);
-      bell.waiting++;
+      const ofAccount = byAccount.get(accountId)?.count ?? 0;
+      if (waiting >= MAX_WAITING || ofAccount >= MAX_WAITING_OF_ACCOUNT) throw tooManyRequests(1);
+      const waiters = waitersOf(accountId);
+      waiters.count++;
       waiting++;
-      stopListening ??= feed.onEvents(ring);
+      stopListening ??= feed.onEvents(wake);
       return () => {
         waiting--;
-        if (--bell.waiting === 0) bells.delete(accountId);
+        waiters.count--;
+        if (waiters.count === 0) byAccount.delete(accountId);
         if (waiting > 0) return;
         stopListening?.();
         stopListening = undefined;
       };
     },
-    /** Aborts with the next commit that gives the account events. */
-    rung: (accountId: string): AbortSignal => bellOf(accountId).ringing.signal,
+    /** Aborts with the next commit of events of the account. */
+    nextCommit: (accountId: string): AbortSignal => waitersOf(accountId).commit.signal,
   };
 }

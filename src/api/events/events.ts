@@ -1,4 +1,4 @@
-/** The event feed: what webhooks tell, to be fetched, in order and without gaps. */
+/** The event feed: the events that webhooks deliver, for clients to fetch, in order and without gaps. */
 import Type from "typebox";
 import { createErrors } from "../../core/field-errors.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -83,12 +83,15 @@ async function listEvents({ store }: EventDeps, wait: EventWait, call: Call): Pr
   const read = () => store.feed.read({ accountId, after, limit });
   const { events, next } =
     waitMs > 0 && call.signal ? await wait({ accountId, waitMs, signal: call.signal }, read) : await read();
-  // The key may have been revoked since.
+  // The key may have been revoked while the request waited.
   if (waitMs > 0) await call.authenticateAgain?.();
   return { status: 200, json: JSON.stringify({ data: events.map(toResource), next: toCursor(next) }) };
 }
 
-/** A number that no event has had yet was given by another database, or by this one before it was restored. */
+/**
+ * The number to read on from; `undefined` for what is not a cursor of this feed. One beyond the last event comes from
+ * another database, or from this one before it was restored from a backup.
+ */
 async function readAfter(feed: EventDeps["store"]["feed"], text: string | null): Promise<number | undefined> {
   if (text === null) return 0;
   const last = await feed.lastNumber();

@@ -4,7 +4,7 @@ import type { NamedLimit, RateLimit } from "./rate-limit.ts";
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The limits a caller's requests count against, each of them; none unless settings say so. A second's worth may come at once. */
+/** The rate limits of a caller: of its key and of its account, if settings set them. A burst is one second's worth. */
 export function accountLimits({ keyId, account, settings }: KeyOwner): readonly NamedLimit[] {
   const perKey = rateOf(settings, "rate_limit_per_key");
   const perAccount = rateOf(settings, "rate_limit_per_account");
@@ -15,7 +15,7 @@ export function accountLimits({ keyId, account, settings }: KeyOwner): readonly 
   ].filter(({ limit }) => limit.rate > 0);
 }
 
-/** The limit of a client address that calls the push endpoints for one account; `undefined` where it is switched off. */
+/** The limit for one client address that calls the push endpoints for one account; `undefined`: it is switched off. */
 export function pushLimit(settings: Settings): RateLimit | undefined {
   const rate = readSetting(settings, "push_rate_limit");
   return rate === 0 ? undefined : { rate, burst: readSetting(settings, "push_rate_burst") };

@@ -1,27 +1,27 @@
 import type { Clock } from "../../core/clock.ts";
 
 export interface RateLimit {
-  /** Requests a second, in the long run. */
+  /** Requests per second that are let through in the long run. */
   readonly rate: number;
-  /** Requests at once, after a rest. */
+  /** Size of the bucket: requests that are let through at once, after a pause. */
   readonly burst: number;
 }
 
 export interface NamedLimit {
-  /** Of the bucket. */
+  /** Name of the bucket. */
   readonly key: string;
   readonly limit: RateLimit;
 }
 
 export interface RateLimiter {
   /**
-   * Takes one request from the bucket of each limit, or from none where one of them is empty: then the seconds to wait for all,
-   * at least 1.
+   * Takes a token from the bucket of each limit. If one of them is empty, takes none, and returns the whole seconds until
+   * all have one, at least 1.
    */
   take(...limits: readonly NamedLimit[]): number | undefined;
 }
 
-/** More than this and the buckets that rested longest are forgotten, which fills them. */
+/** Beyond this many, the buckets that were used least recently are dropped, which makes them full again. */
 const MAX_BUCKETS = 50_000;
 
 /** Token buckets of one process, in bounded memory. */

@@ -1,4 +1,4 @@
-/** What a caller is told of a limit of its account. */
+/** An account's sending limits: what the store needs to apply them, and how a refusal names the limit. */
 import { createErrors, type FieldErrors, type Summary } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
@@ -9,7 +9,7 @@ import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Call } from "../endpoint.ts";
 import { overLimit, type Refusal } from "../errors.ts";
 
-/** What the store is to judge the request by, where the account has limits. */
+/** What the store judges the request by; `undefined` if the account has no limits. */
 export function limitedRequest(
   { settings }: KeyOwner,
   content: SmsContent,
@@ -24,13 +24,13 @@ export function limitedRequest(
   };
 }
 
-/** As the text goes out, where it is known here; 1 where the provider makes it. */
+/** Segments of one message; 1 if the text is not known here, because the provider renders it. */
 function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["settings"]): number {
   const rendered = text === undefined ? undefined : renderSms(text, { variables: variables ?? {}, settings });
   return rendered && "text" in rendered ? segmentSms(rendered.text).parts.length : 1;
 }
 
-/** How often a request goes to each number. */
+/** How many messages of a request go to each number. */
 type Tally = ReadonlyMap<string, number>;
 
 export function tallyOf(recipients: readonly string[]): Tally {
@@ -39,7 +39,7 @@ export function tallyOf(recipients: readonly string[]): Tally {
   return counts;
 }
 
-/** 429, until the limit counts anew; under `to`, and in a batch `to.N`, which limit it is. */
+/** A 429 until the limit's period ends. `details` names the limit, under `to`, or in a batch `to.N`. */
 export function overSendingLimit(
   refusal: LimitRefusal,
   tally: Tally,
@@ -72,7 +72,9 @@ function detailsOf(refusal: LimitRefusal, tally: Tally, to: unknown): FieldError
   return errors.list();
 }
 
-const WORDS: Readonly<Record<LimitRefusal["limit"], (refusal: LimitRefusal, toOne: number) => string>> = {
+const DESCRIPTIONS: Readonly<
+  Record<LimitRefusal["limit"], (refusal: LimitRefusal, toOne: number) => string>
+> = {
   daily_message_limit: (refusal) => ofDay("messages", refusal),
   daily_segment_limit: (refusal) => ofDay("segments", refusal),
   recipient_hourly_limit: (refusal, toOne) => ofNumber("an hour", refusal, toOne),
@@ -89,13 +91,13 @@ function ofNumber(period: "an hour" | "a day", { allowed }: LimitRefusal, toOne:
 function ofDay(what: string, { allowed, used, asked }: LimitRefusal): string {
   const limit = `${allowed} ${what} a day, ${used} of them taken today`;
   if (!asked || asked.whole <= allowed) return limit;
-  // To wait is of no use here.
+  // Waiting would not help: even an unused day has less.
   if (asked.each > allowed)
     return `${limit}; each message of this request takes ${asked.each}, more than a whole day has`;
   return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
 }
 
-/** Which limit it is, in words. `toOne`: how many messages of the request go to the number that is at its limit. */
+/** Names the limit in a sentence. `toOne`: how many messages of the request go to the number that is at its limit. */
 export function limitSentence(refusal: LimitRefusal, toOne = 0): string {
-  return `the account is limited to ${WORDS[refusal.limit](refusal, toOne)} (${refusal.limit})`;
+  return `the account is limited to ${DESCRIPTIONS[refusal.limit](refusal, toOne)} (${refusal.limit})`;
 }
