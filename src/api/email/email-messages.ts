@@ -76,7 +76,7 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   );
 }
 
-/** With all that the sound part of the body would be refused for. */
+/** Refuses a body with bad fields, along with everything that its good fields would be refused for. */
 async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<never> {
   const { request, errors } = soundSendEmail(call.body?.json ?? {}, call.now);
   await judgeEmail(directory, callerOf(call), { request, errors });

@@ -1,4 +1,4 @@
-/** What an account's records make of a request: who is suppressed, and which queue serves whom. */
+/** What becomes of a request to send an email: its parts, the queue that serves each recipient, and what is refused. */
 
 import { domainOf, type EmailAddress } from "../../core/email/email-address.ts";
 import type { SendEmail } from "../../core/email/send-email.ts";
@@ -18,14 +18,14 @@ export interface EmailPlan {
   readonly jobs: readonly NewJob[];
 }
 
-/** Refuses, with every problem at once, what could not be sent. */
+/** Plans the parts and jobs of a request; refuses one that could not be sent, with every problem at once. */
 export async function planEmail(
   directory: Directory,
   caller: KeyOwner,
   request: SendEmail,
 ): Promise<EmailPlan> {
   const addressed = addressedIn(request);
-  // Whom the account's suppression list holds is left out just before the wire.
+  // Suppressed recipients are planned too: they are left out just before sending.
   const parts = addressed.map(({ recipient }): Part => ({ status: "pending", address: recipient.email }));
   const errors = createErrors();
   const queues = await judgeEmail(directory, caller, { request, addressed, errors });
@@ -36,13 +36,13 @@ export async function planEmail(
 interface Judged {
   readonly request: SendEmail;
   readonly errors: ErrorCollector;
-  /** Absent: to be found. */
+  /** Those of the request; given if they are known already. */
   readonly addressed?: readonly Addressed[];
 }
 
 /**
- * What an account's records refuse of a request, and the queue of each recipient, "" where none leads there. An address
- * that is empty was refused before: it is passed over, and what it might have decided is left open.
+ * Checks a request against the account's records, noting every problem, and returns the queue of each recipient, "" if
+ * there is none. An empty address has been refused already: it is skipped, and routes match whatever it might have been.
  */
 export async function judgeEmail(
   directory: Directory,
@@ -62,7 +62,7 @@ export async function judgeEmail(
   );
 }
 
-/** A recipient and where the request names it. */
+/** A recipient, and its place in the request. */
 interface Addressed {
   readonly recipient: Recipient;
   readonly field: "to" | "cc" | "bcc";
@@ -77,7 +77,7 @@ function addressedIn(request: SendEmail): readonly Addressed[] {
   });
 }
 
-/** In a live account a sender's domain is verified. */
+/** The sender's domain must be verified for the account. */
 async function judgeSender(
   directory: Directory,
   { account }: KeyOwner,
@@ -109,16 +109,11 @@ function queuesOf(
 
 const NO_ROUTE = "no route of the account leads to this domain";
 
-/** One envelope per queue; one per recipient where each mail holds a link of its own. */
+/** One job per queue; one per recipient if each mail has its own unsubscribe link. */
 function jobsOf(queues: readonly string[], { unsubscribe }: SendEmail): readonly NewJob[] {
   if (unsubscribe) return queues.map((queue, index) => ({ queue, parts: [index] }));
-  const envelopes = new Map<string, number[]>();
-  queues.forEach((queue, index) => {
-    const covered = envelopes.get(queue);
-    if (covered) covered.push(index);
-    else envelopes.set(queue, [index]);
-  });
-  return [...envelopes].map(([queue, covered]) =>
-    covered.length === queues.length ? { queue } : { queue, parts: covered },
+  const byQueue = Map.groupBy(queues.keys(), (index) => queues[index] ?? "");
+  return [...byQueue].map(([queue, parts]) =>
+    parts.length === queues.length ? { queue } : { queue, parts },
   );
 }

@@ -1,4 +1,4 @@
-/** What the interface shows of an email, in its words: never a body. Optional fields are absent when not used. */
+/** An email as responses show it, never with its body. Optional fields are absent when not used. */
 import Type from "typebox";
 import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
 import type { EmailContent } from "../../core/messages/message.ts";
@@ -47,7 +47,7 @@ export const EmailMessage = Type.Object(
   { title: "EmailMessage" },
 );
 
-/** JSON of an accepted message, put together by hand: none of its values needs escaping. */
+/** JSON of an accepted message, concatenated: none of its values needs escaping. */
 export function acceptedEmailJson(
   { id, status }: Pick<NewMessage, "id" | "status">,
   createdAt: string,

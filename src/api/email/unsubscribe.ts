@@ -6,15 +6,15 @@ import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, tooManyRequests } from "../errors.ts";
 import type { RateLimiter } from "../limits/rate-limit.ts";
 
-/** `token`: letters, digits, `-` and `_`; in an OpenAPI path the parameter's name in braces. */
+/** `token`: letters, digits, `-` and `_`; for the route table, the parameter's name in braces. */
 export function unsubscribePath(token: string): string {
   return `/unsubscribe/${token}`;
 }
 
-/** Of one client address: a mail provider posts for many of its users. */
+/** Per client address. It is high because a mail provider posts for many of its users. */
 const RATE = { rate: 50, burst: 500 };
 
-/** The form is `List-Unsubscribe=One-Click`; who sends more means something else. */
+/** Far more than the form that RFC 8058 asks for, `List-Unsubscribe=One-Click`. */
 const MAX_BYTES = 16 * 1024;
 
 export function unsubscribeEndpoints(
@@ -64,7 +64,7 @@ const shared = {
   },
 } as const satisfies Partial<Endpoint>;
 
-/** A link in a mail is opened by scanners as well as by people: the page asks, and only its button acts. */
+/** Mail scanners open links as well as people do, so the page only asks, and its button acts. */
 const ASK = `<p>Do you want no more of these emails?</p>
 <form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click"><button>Unsubscribe</button></form>`;
 

@@ -1,4 +1,4 @@
-/** Which inbound messages a list asks for. */
+/** The query parameters of a list of inbound messages. */
 import Type, { type TSchema } from "typebox";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { InboundQuery } from "../../core/inbound/inbound.ts";
@@ -24,7 +24,7 @@ export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
 };
 
-/** Refuses, with every problem at once, what cannot be asked. Nothing older than retention is found. */
+/** Reads the filters; refuses with every problem at once. `after` reaches no further back than retention. */
 export function readInboundQuery(query: URLSearchParams, now: number): Omit<InboundQuery, "accountId"> {
   const errors = createErrors();
   const after = readTime(query, "after", errors);
@@ -45,7 +45,7 @@ type Name = "from" | "to" | "after" | "before";
 function readTime(query: URLSearchParams, name: Name, errors: ErrorCollector): number | undefined {
   const given = query.get(name);
   if (given === null) return undefined;
-  // A `+` of an offset that was not escaped has become a space.
+  // The `+` of an offset that was not escaped has become a space.
   const at = parseTimestamp(given.replace(" ", "+"));
   if (at === undefined) errors.add(name, "must be an ISO 8601 time with Z or an offset");
   return at;
@@ -58,7 +58,7 @@ function readAddress(query: URLSearchParams, name: Name, errors: ErrorCollector)
     errors.add(name, "must be a number or a short code");
     return undefined;
   }
-  // Likewise, of a number.
+  // So has the `+` of a number.
   return toInboundAddress(given.replace(/^ /, "+"));
 }
 

@@ -1,4 +1,4 @@
-/** What the interface shows of an SMS that a handset wrote. Fields that are not used are absent. */
+/** The schema of an SMS that a handset wrote. Fields that are not used are absent. */
 import Type from "typebox";
 
 const fields = {

@@ -1,4 +1,4 @@
-/** Get inbound SMS. */
+/** The list of an account's inbound SMS, and how a page of such a list is read and described. */
 import Type from "typebox";
 import type { InboundMessage, InboundQuery } from "../../core/inbound/inbound.ts";
 import { toReceivedData } from "../../core/webhooks/received-event.ts";
@@ -37,7 +37,7 @@ export function inboundPageSchema(row: typeof InboundSms | ReturnType<typeof Typ
   });
 }
 
-/** One more than the page holds is read: whether there is a next page costs no second query. */
+/** Reads one more than the page holds: whether there is a next page costs no second query. */
 export async function readInboundPage(
   inbound: Pick<InboundStore, "list">,
   query: InboundQuery,

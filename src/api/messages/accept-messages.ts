@@ -6,7 +6,7 @@ import { requestInProgress } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
 import { overSendingLimit, tallyOf } from "../limits/sending-limit.ts";
 
-/** Stores a request with its answer, and gives that answer, or the one that the same key was given before. */
+/** Stores a request with its answer, and returns it; or the saved answer, if its `Idempotency-Key` was used before. */
 export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,

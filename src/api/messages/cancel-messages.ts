@@ -1,4 +1,6 @@
 /** Cancel SMS and Cancel Email: for what is still scheduled or queued. */
+
+import type { ChannelName } from "../../core/messages/message.ts";
 import type { Intake, MessageDesk } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
@@ -15,19 +17,19 @@ export interface CancelDeps {
 }
 
 export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
-  return PLACES.map((place) => ({
+  return OPERATIONS.map(({ channel, path, operation, tag, schema }) => ({
     method: "POST",
-    path: `${place.path}/{message_id}/cancel`,
-    operation: place.operation,
+    path: `${path}/{message_id}/cancel`,
+    operation,
     summary: "Cancel a message that is still scheduled or queued",
-    tag: place.tag,
+    tag,
     auth: "api-key",
     responses: {
       200: {
         description:
           "The message: `failed`, with the error code `canceled` in its events. Nothing of it reaches anybody. The same " +
           "answer where it was canceled before.",
-        schema: place.schema,
+        schema,
       },
       404: { description: "`message not found`: unknown, or older than 7 days." },
       409: {
@@ -35,11 +37,11 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
           "`message can no longer be canceled`: it is final, on its way, or something of it may have left.",
       },
     },
-    handle: (call) => cancelMessage(deps, place, call),
+    handle: (call) => cancelMessage(deps, channel, call),
   }));
 }
 
-const PLACES = [
+const OPERATIONS = [
   { channel: "sms", path: "/v1/sms/messages", operation: "cancelSms", tag: "SMS", schema: SmsMessage },
   {
     channel: "email",
@@ -52,7 +54,7 @@ const PLACES = [
 
 async function cancelMessage(
   { intake, messages }: CancelDeps,
-  { channel }: (typeof PLACES)[number],
+  channel: ChannelName,
   call: Call,
 ): Promise<Answer> {
   const id = shownMessageId(call.params.message_id, call.now);

@@ -1,7 +1,7 @@
 import { toIso } from "../../core/timestamp.ts";
 import { uuidTime } from "../../core/uuid.ts";
 
-/** Reads a message's `created_at` off its id. A busy millisecond makes many ids, and its text is made once. */
+/** Gives a message's `created_at`, ISO 8601, from its id. The last text is kept: many ids share a millisecond. */
 export function createCreatedAt(): (id: string) => string {
   let time = "";
   let iso = "";
@@ -14,5 +14,5 @@ export function createCreatedAt(): (id: string) => string {
   };
 }
 
-/** `017f22e2-79b0` */
+/** Characters of a UUIDv7 that hold its time: `017f22e2-79b0`. */
 const TIME_LENGTH = 13;

@@ -2,7 +2,7 @@ import type { ConnectorStatus } from "../../channels/channel.ts";
 import type { Intake } from "../../store/store.ts";
 import type { Directory } from "../records/directory.ts";
 
-/** What accepting and looking up messages needs. */
+/** What the endpoints that send and show messages need. */
 export interface MessageDeps {
   readonly intake: Intake;
   readonly directory: Directory;

@@ -11,7 +11,7 @@ import { messageNotFound } from "../errors.ts";
 import { shownMessageId } from "./message-id.ts";
 
 export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonly Endpoint[] {
-  return PLACES.map(({ channel, path, operation, tag }) => ({
+  return OPERATIONS.map(({ channel, path, operation, tag }) => ({
     method: "GET",
     path: `${path}/{message_id}/events`,
     operation,
@@ -26,12 +26,12 @@ export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonl
   }));
 }
 
-const PLACES = [
+const OPERATIONS = [
   { channel: "sms", path: "/v1/sms/messages", operation: "listSmsEvents", tag: "SMS" },
   { channel: "email", path: "/v1/emails/messages", operation: "listEmailEvents", tag: "Email" },
 ] as const;
 
-/** What an operator alone is to see has no kind here. */
+/** The kinds of entries that accounts see; all others are for operators only. */
 const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;
 
 const MessageTimeline = Type.Object(
@@ -74,7 +74,7 @@ async function readTimeline(
   return { status: 200, json: JSON.stringify({ data: shown.map((entry) => toResource(id, entry)) }) };
 }
 
-/** Connectors, provider ids and a provider's own words are the operator's. */
+/** Without connectors, provider ids and the provider's own words: those are for operators only. */
 function toResource(messageId: string, entry: TimelineEntry) {
   const { at, kind, status, sequence, eventType, recipient, error, detail = {} } = entry;
   return {

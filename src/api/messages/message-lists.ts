@@ -6,32 +6,32 @@ import { callerOf } from "../caller.ts";
 import { EMAIL_STATUSES, EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { SMS_STATUSES, SmsMessage } from "../sms/sms-resource.ts";
-import { LIST_LIMIT, readListQuery, type Shelf } from "./message-query.ts";
+import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
 
 export function messageListEndpoints(messages: Pick<MessageDesk, "list">): readonly Endpoint[] {
-  return SHELVES.map((shelf) => ({
+  return LISTS.map((list) => ({
     method: "GET",
-    path: shelf.path,
-    operation: shelf.operation,
-    summary: shelf.summary,
-    tag: shelf.tag,
+    path: list.path,
+    operation: list.operation,
+    summary: list.summary,
+    tag: list.tag,
     auth: "api-key",
-    query: queryOf(shelf),
+    query: queryOf(list),
     responses: {
       200: {
         description:
           "Newest first, of the last 7 days. A page may hold fewer than `limit`, or none, and yet not be the last: go " +
           "on while there is a `next`.",
-        schema: shelf.page,
+        schema: list.page,
       },
       400: { description: "`validation failed`: a filter, `limit` or `cursor` is not what it should be." },
     },
-    handle: (call) => listMessages(messages, shelf, call),
+    handle: (call) => listMessages(messages, list, call),
   }));
 }
 
-interface ShownShelf extends Shelf {
+interface MessageList extends Listed {
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
@@ -39,7 +39,7 @@ interface ShownShelf extends Shelf {
   readonly page: TSchema;
 }
 
-const SHELVES: readonly ShownShelf[] = [
+const LISTS: readonly MessageList[] = [
   {
     channel: "sms",
     statuses: SMS_STATUSES,
@@ -70,7 +70,7 @@ function pageOf(item: TSchema, title: string): TSchema {
   );
 }
 
-function queryOf({ statuses, channel }: Shelf): Readonly<Record<string, TSchema>> {
+function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema>> {
   const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
   return {
     status: Type.Optional(Type.String({ enum: [...statuses] })),
@@ -93,8 +93,12 @@ const AN_ADDRESS =
   "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
   "`xn--bcher-kva.example`)";
 
-async function listMessages(messages: Pick<MessageDesk, "list">, shelf: Shelf, call: Call): Promise<Answer> {
-  const query = readListQuery(call.query, shelf, call.now);
+async function listMessages(
+  messages: Pick<MessageDesk, "list">,
+  listed: Listed,
+  call: Call,
+): Promise<Answer> {
+  const query = readListQuery(call.query, listed, call.now);
   const page = await messages.list({ accountId: callerOf(call).account.id, ...query });
   return {
     status: 200,

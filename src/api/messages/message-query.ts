@@ -8,19 +8,21 @@ import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
 import { readCount } from "../read-count.ts";
+import { restorePlus } from "../restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
 export const LIST_LIMIT = { min: 1, max: 200, otherwise: 50 };
 
-export interface Shelf {
+/** What a list holds: the messages of a channel, in one of its statuses. */
+export interface Listed {
   readonly channel: ChannelName;
   readonly statuses: readonly MessageStatus[];
 }
 
-/** What a list is asked for; refuses with every problem at once. */
+/** Reads the filters of a list; refuses with every problem at once. */
 export function readListQuery(
   query: URLSearchParams,
-  { channel, statuses }: Shelf,
+  { channel, statuses }: Listed,
   now: number,
 ): Omit<MessageQuery, "accountId"> {
   const errors = createErrors();
@@ -53,9 +55,7 @@ function readRecipient(
   errors: ErrorCollector,
 ): string | undefined {
   if (text === null) return undefined;
-  // An unescaped `+` of a number arrives as a space.
-  const recipient =
-    channel === "sms" ? parsePhoneNumber(text.replace(/^ (?=\d)/, "+")) : parseEmailAddress(text);
+  const recipient = channel === "sms" ? parsePhoneNumber(restorePlus(text)) : parseEmailAddress(text);
   if (recipient === undefined) {
     errors.add("to", channel === "sms" ? "invalid phone number: expected E.164" : "must be an email address");
   }
@@ -65,7 +65,7 @@ function readRecipient(
 function readTime(query: URLSearchParams, name: string, errors: ErrorCollector): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
-  // The same of an offset.
+  // The `+` of an offset that was not escaped has become a space.
   const at = parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, "+"));
   if (at === undefined) errors.add(name, "must be an ISO 8601 timestamp, for example 2026-01-15T12:00:00Z");
   return at;
