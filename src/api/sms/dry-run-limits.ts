@@ -1,4 +1,4 @@
-/** What an account's limits say of a request as things stand; accepting judges anew, in its own transaction. */
+/** Whether an account's sending limits would refuse a request now. Accepting judges again, in its own transaction. */
 import type { FieldErrors } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import { present } from "../../core/present.ts";
@@ -15,9 +15,10 @@ export interface Limited {
   readonly now: number;
 }
 
-/** By recipient: why it would be refused, `undefined` where it would not. Absent: the account has no limits. */
+/** Why a recipient would be refused; `undefined` if it would not. */
 export type LimitVerdict = (recipient: string) => FieldErrors | undefined;
 
+/** `undefined` if the account has no limits. */
 export async function judgeLimits(
   intake: Pick<Intake, "overLimit">,
   { caller, request, template, now }: Limited,

@@ -1,4 +1,4 @@
-/** What a dry run answers, for the description of the interface. */
+/** The schemas of a dry run's answer. */
 import Type from "typebox";
 import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
 import { HEALTH } from "../health-resource.ts";

@@ -1,4 +1,4 @@
-/** What Send SMS would make of a request, without doing any of it: nothing is stored and nothing is sent. */
+/** The dry run of Send SMS: what would become of a request. Nothing is stored and nothing is sent. */
 import { setImmediate } from "node:timers/promises";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
@@ -22,7 +22,7 @@ export interface DryRun {
   readonly now: number;
 }
 
-/** Each recipient is judged by itself, so that each has its own verdicts, however long the batch. */
+/** Judges each recipient by itself, so that each has its own verdicts. */
 export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
   const shared = createShared(deps, { caller, request, now });
   const judged = new Map<string, Promise<DryRunResource>>();
@@ -47,10 +47,10 @@ export async function dryRunSms(deps: MessageDeps, { caller, request, now }: Dry
 
 type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 
-/** Recipients that are judged in one turn of the event loop: others have to be served too. */
+/** Recipients judged before other requests get their turn. */
 const AT_ONCE = 20;
 
-/** What is the same for every recipient, found out once: the template is one, and recipients count together. */
+/** What is worked out once for all recipients: the limits, against which they count together, and the text. */
 interface Shared {
   readonly limits: (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
   readonly text: (flight: SmsFlight) => ReturnType<typeof textOf>;
@@ -121,7 +121,7 @@ function deferredUntil({ caller, request, template, now }: SmsFlight): string | 
   return opensAt === dueAt ? undefined : toIso(opensAt);
 }
 
-/** Nothing, where the text is not known here: the template is the provider's, or a variable is missing. */
+/** Empty if the text is not known here: the template is the provider's, or a variable is missing. */
 function textOf({ template, request, caller }: SmsFlight) {
   if (!template) return {};
   const { variables = {} } = request;
@@ -142,7 +142,7 @@ async function routeOf(deps: MessageDeps, { queues, routes }: SmsFlight) {
   };
 }
 
-/** The sandbox's queues are routes to connectors of the same name. */
+/** A sandbox queue: a route to the connector of the same name. */
 function builtIn(queue: string): Pick<Route, "id" | "connectorIds" | "failover" | "weights"> {
   return { id: queue, connectorIds: [queue] };
 }

@@ -4,7 +4,7 @@ import type { SendSms } from "../../core/sms/send-sms.ts";
 import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
 
-/** The account's templates that a request names, one way or the other. */
+/** The account's templates that a request names, by id, by DLT id or both. */
 export interface FoundTemplates {
   readonly byId?: SmsTemplate;
   readonly byDltId?: SmsTemplate;
@@ -25,7 +25,7 @@ export function findTemplates(
 type Read = MaybePromise<SmsTemplate | undefined>;
 
 async function whenRead(byId: Read, byDltId: Read): Promise<FoundTemplates> {
-  // Together, so that nobody misses it where both fail.
+  // Awaited together: if both fail, neither is an unhandled rejection.
   const [one, other] = await Promise.all([byId, byDltId]);
   return toFound(one, other);
 }

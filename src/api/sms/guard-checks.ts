@@ -1,4 +1,4 @@
-/** What an account's own guards say of the recipients of a request, before it is accepted. */
+/** The checks of a request's recipients that hold in the sandbox too: allowed destinations and opt-outs. */
 import type { ErrorCollector, Summary } from "../../core/field-errors.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";
@@ -28,19 +28,19 @@ const OPT_OUTS: SmsCheck = {
     const { id: accountId } = caller.account;
     const { to } = request;
     const found = directory.optedOut(sender ? { accountId, to, sender } : { accountId, to });
-    if (found instanceof Promise) return reportOptedOutOf(found, flight, errors);
+    if (found instanceof Promise) return reportWhenFound(found, flight, errors);
     if (found.length > 0) reportOptedOut(found, flight, errors);
   },
 };
 
 type Numbers = readonly string[];
 
-async function reportOptedOutOf(
-  reading: Promise<Numbers>,
+async function reportWhenFound(
+  finding: Promise<Numbers>,
   flight: SmsFlight,
   errors: ErrorCollector,
 ): Promise<void> {
-  const found = await reading;
+  const found = await finding;
   if (found.length > 0) reportOptedOut(found, flight, errors);
 }
 

@@ -1,4 +1,4 @@
-/** A live account's request against what is registered: templates, senders and, for Indian numbers, DLT. */
+/** Checks a live account's request against what is registered: templates, senders and, for Indian numbers, DLT ids. */
 
 import { isIndian, preflightDlt } from "../../core/dlt/dlt.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
@@ -9,22 +9,22 @@ import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
 
-/** The sender and the DLT ids that go out, where they differ from what was asked for, are settled here. */
+/** They also settle `flight.resolved`: the sender and DLT ids that go out, if they differ from the request's. */
 export const REGISTRATION_CHECKS: readonly SmsCheck[] = [
   { name: "sender", appliesTo: (flight) => !isUnderDlt(flight), judge: judgeSender },
   { name: "dlt", appliesTo: isUnderDlt, judge: judgeDlt },
 ];
 
-/** After the route is known: whether a template of the account is needed depends on who renders it. */
+/** Runs after the route is known: a template of the account is needed unless the provider renders the text. */
 export const TEMPLATE_CHECK: SmsCheck = { name: "template", judge: judgeTemplates };
 
-/** Without a template there is nothing to hold against the registry, and that is said of the template. */
+/** Without a template there is nothing to compare with the registry; `TEMPLATE_CHECK` reports that it is missing. */
 function isUnderDlt({ request, template }: SmsFlight): boolean {
   const isNamed = template !== undefined || mayBeProviders(request);
   return isNamed && request.to.some(isIndian);
 }
 
-/** Named by its DLT id alone, which the provider may know as well as we do. */
+/** A template named only by its DLT id may be one that the provider knows and we do not. */
 function mayBeProviders({ templateId, dltTemplateId }: SendSms): boolean {
   return templateId === undefined && dltTemplateId !== undefined;
 }
@@ -36,7 +36,7 @@ function judgeSender(flight: SmsFlight, errors: ErrorCollector): void {
   flight.resolved = differing(request, { from: sender?.senderId });
 }
 
-/** What an Indian operator would refuse. */
+/** Notes what an Indian operator would refuse. */
 async function judgeDlt(flight: SmsFlight, errors: ErrorCollector): Promise<void> {
   const { request, template, directory } = flight;
   const { account, settings } = flight.caller;
@@ -69,8 +69,8 @@ async function judgeTemplates(flight: SmsFlight, errors: ErrorCollector): Promis
 }
 
 /**
- * Whether all connectors that any of the messages may go over render by template id at their provider. Where no number
- * of the body was one, it may be so as soon as any connector does.
+ * Whether all connectors that the messages may use have providers that render texts by template id. If the body had no
+ * valid number, the routes are not known, and one such connector is enough.
  */
 async function isRenderedElsewhere({ directory, routes, queues }: SmsFlight): Promise<boolean> {
   const renderers = await directory.templateRenderers();
@@ -81,7 +81,10 @@ async function isRenderedElsewhere({ directory, routes, queues }: SmsFlight): Pr
   });
 }
 
-/** The one that is asked for; else the template's; else the account's default or, before that, one that is linked. */
+/**
+ * The sender that the request names; else the template's; else one that is linked to the template, preferably the
+ * default; else the account's default.
+ */
 function senderOf({ request, senders, template }: SmsFlight): Sender | undefined {
   const named = request.from ?? template?.from;
   if (named !== undefined) return senders.find(({ senderId }) => senderId === named);
@@ -102,6 +105,7 @@ interface Used {
   readonly dltEntityId?: string | undefined;
 }
 
+/** The ids that go out, without those that are as in the request; `undefined` if all are. */
 function differing(request: SendSms, used: Used): SmsContent["resolved"] {
   const resolved = present({
     from: used.from === request.from ? undefined : used.from,

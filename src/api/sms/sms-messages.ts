@@ -77,7 +77,7 @@ function sendSms(deps: MessageDeps, call: Call): MaybePromise<Answered> {
   if ("errors" in parsed) return refuseSms(deps.directory, call);
   const request = parsed.value;
   if (request.isDryRun) {
-    // Of no use here, and yet a send is refused for one that is none.
+    // Not needed here, but a malformed key is refused as it would be when sending.
     idempotencyKey(call.headers);
     return dryRunSms(deps, { caller, request, now: call.now });
   }
@@ -117,7 +117,7 @@ type Accepting = Parameters<typeof acceptMessages>[1];
 
 interface Made {
   readonly messages: readonly NewMessage[];
-  /** The answer. */
+  /** The JSON of the answer. */
   readonly body: string;
 }
 
@@ -133,7 +133,7 @@ function makeSingle(making: Making): Made {
   return { messages: [message], body: acceptedSmsJson(message, making.deps.createdAtOf(message.id)) };
 }
 
-/** Where the account wants it, a number that is repeated shares the message of its first mention. */
+/** If the account's settings say so, a repeated number shares the message of its first mention. */
 function makeBatch(making: Making): Made {
   const { deps, request, caller } = making;
   const isOnce = sendsRepeatsOnce(caller);
@@ -153,7 +153,7 @@ function makeBatch(making: Making): Made {
   return { messages, body: `{"messages":[${answers.join(",")}]}` };
 }
 
-/** The message of entry `index` of `to`. */
+/** The message for entry `index` of `to`. */
 function toMessage(index: number, making: Making): NewMessage {
   const { deps, request, plan, expiresAt, now } = making;
   const { scheduleAt } = request;
@@ -172,7 +172,7 @@ function toMessage(index: number, making: Making): NewMessage {
   return message;
 }
 
-/** A promotional message waits for the day, or for the end of its window where that comes before. */
+/** A promotional message waits for daytime, but not beyond the end of its window, when it expires. */
 function defer(
   message: Writable<NewMessage>,
   dueAt: number,

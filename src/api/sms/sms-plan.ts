@@ -1,4 +1,4 @@
-/** What an account's records make of a request: the text, the sender and ids used, and the queue of each number. */
+/** What becomes of a request to send SMS: text, sender and DLT ids, and the queue that serves each number. */
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
 import { validationFailed } from "../errors.ts";
@@ -12,7 +12,7 @@ export interface SmsPlan {
   readonly queues: readonly string[];
 }
 
-/** Refuses, with every problem at once, what could not be sent. */
+/** Plans a request; refuses one that could not be sent, with every problem at once. */
 export function planSms(directory: Directory, asked: FlightRequest): MaybePromise<SmsPlan> {
   return whenReady(openFlight(directory, asked), judgeFlight);
 }
@@ -37,7 +37,7 @@ function toPlan(flight: SmsFlight, errors: ErrorCollector): SmsPlan {
   return { content: toContent(flight), queues: flight.queues };
 }
 
-/** Everything of the request but its recipients and its times. Field by field: a rest pattern costs most of a microsecond. */
+/** The request without its recipients and times. Field by field, since a rest pattern costs most of a microsecond. */
 function toContent({ request, template, resolved }: SmsFlight): SmsContent {
   const content: { -readonly [Field in keyof SmsContent]: SmsContent[Field] } = { channel: "sms" };
   if (request.from !== undefined) content.from = request.from;

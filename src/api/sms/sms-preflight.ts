@@ -1,6 +1,6 @@
 /**
- * What a request is held to before it is accepted, check by check: Send SMS reports all that is refused at once, its
- * `dry_run` shows the verdict of each. A check joins by a row in `SANDBOX_CHECKS` or `LIVE_CHECKS`.
+ * The checks that a request has to pass before it is accepted: Send SMS reports all problems at once, its `dry_run` the
+ * verdict of each check. To add a check, add it to `SANDBOX_CHECKS` or `LIVE_CHECKS`.
  */
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
@@ -17,31 +17,31 @@ import { type FoundTemplates, findTemplates } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
 
-/** A request on its way through the checks: what it is judged by, and what they have settled so far. */
+/** A request on its way through the checks: what they judge it by, and what they have settled so far. */
 export interface SmsFlight {
   readonly caller: KeyOwner;
   readonly request: SendSms;
   readonly directory: Directory;
   readonly templates: FoundTemplates;
-  /** The one whose text goes out. */
+  /** The template whose text goes out. */
   readonly template: SmsTemplate | undefined;
-  /** Of a live account; a sandbox needs none. */
+  /** The account's senders; empty in a sandbox, which needs none. */
   readonly senders: readonly Sender[];
   readonly routes: readonly Route[];
   /** Unix milliseconds. */
   readonly now: number;
-  /** Where they differ from what was asked for. */
+  /** Sender and DLT ids that go out, if they differ from the request's. */
   resolved?: SmsContent["resolved"];
   /** Aligned with the request's `to`; "" where none leads there. */
   queues: readonly string[];
 }
 
 export interface SmsCheck {
-  /** As `dry_run` calls it. */
+  /** Shown by `dry_run`. */
   readonly name: string;
-  /** Absent: to every request. */
+  /** Absent: it applies to every request. */
   appliesTo?(flight: SmsFlight): boolean;
-  /** Notes what is refused, by the fields of the request, and settles in the flight what is its to settle. */
+  /** Notes problems under the fields of the request, and may settle `resolved` or `queues` of the flight. */
   judge(flight: SmsFlight, errors: ErrorCollector): MaybePromise<void>;
 }
 
@@ -104,7 +104,7 @@ const noRoutes = (bad: number, total: number) =>
 
 const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
 
-/** In order: a later one may use what an earlier one has settled. */
+/** The order matters: a check may use what earlier ones have settled. */
 const LIVE_CHECKS: readonly SmsCheck[] = [
   VARIABLES,
   ...REGISTRATION_CHECKS,
@@ -170,7 +170,7 @@ export function preflight(flight: SmsFlight, errors: Errors): MaybePromise<void>
   return judgeFrom(0, flight, errors);
 }
 
-/** Of all checks, or of each its own. */
+/** One collector for all checks, or a function that gives each its own. */
 type Errors = ErrorCollector | ((check: SmsCheck) => ErrorCollector);
 
 function judgeFrom(first: number, flight: SmsFlight, errors: Errors): MaybePromise<void> {

@@ -1,4 +1,4 @@
-/** What the interface shows of an SMS, in its words. Optional fields are absent when not used. */
+/** An SMS as responses show it. Optional fields are absent when not used. */
 import Type from "typebox";
 import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
@@ -57,7 +57,7 @@ export const SmsMessage = Type.Object(
   { title: "SmsMessage" },
 );
 
-/** JSON of one accepted message, put together by hand: none of its values needs escaping. */
+/** JSON of one accepted message, concatenated: none of its values needs escaping. */
 export function acceptedSmsJson(
   { id, status, recipient }: Pick<NewMessage, "id" | "status" | "recipient">,
   createdAt: string,
@@ -65,17 +65,21 @@ export function acceptedSmsJson(
   return `{"message_id":"${id}","status":"${status}","to":"${recipient}","created_at":"${createdAt}"}`;
 }
 
-/** JSON of `toSmsResource`. */
+/** What `JSON.stringify` makes of `toSmsResource`, in less time: see `jsonWithVariables`. */
 export function smsResourceJson(message: StoredMessage, content: SmsContent): string {
-  return jsonWithVariables(askedOf(message, content), content.variables, foundOf(message, content));
+  return jsonWithVariables(
+    fieldsBeforeVariables(message, content),
+    content.variables,
+    fieldsAfterVariables(message, content),
+  );
 }
 
 export function toSmsResource(message: StoredMessage, content: SmsContent) {
   const { variables } = content;
-  return { ...askedOf(message, content), variables, ...foundOf(message, content) };
+  return { ...fieldsBeforeVariables(message, content), variables, ...fieldsAfterVariables(message, content) };
 }
 
-function askedOf(message: StoredMessage, content: SmsContent) {
+function fieldsBeforeVariables(message: StoredMessage, content: SmsContent) {
   const { resolved } = content;
   return {
     message_id: message.id,
@@ -88,7 +92,7 @@ function askedOf(message: StoredMessage, content: SmsContent) {
   };
 }
 
-function foundOf(message: StoredMessage, content: SmsContent) {
+function fieldsAfterVariables(message: StoredMessage, content: SmsContent) {
   return {
     callback_url: content.callbackUrl,
     tags: content.tags,

@@ -2,7 +2,7 @@ import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 
-/** When a message has to have been sent, in Unix milliseconds. The window starts when the message is due. */
+/** When a message expires, in Unix milliseconds. Its window begins when it is due. */
 export function windowEnd(
   { scheduleAt, expireAfterMs }: SendSms,
   { settings }: KeyOwner,
