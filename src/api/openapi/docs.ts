@@ -1,4 +1,4 @@
-/** The interface's pages for people: Swagger UI, served from this process, so that it works offline. */
+/** The API reference at `/docs`: Swagger UI, served from this process, so that it works offline. */
 import type { AppDeps } from "../app-deps.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
@@ -53,7 +53,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Requests go to where the page came from, under whatever name that is. */
+/** Requests from the page go to the origin that it was loaded from. */
 const SCRIPT = `fetch("/openapi.json")
   .then((response) => response.json())
   .then((spec) => {

@@ -18,7 +18,7 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The refusals an endpoint shares with others, by status, each with the body it really has. */
+/** The refusals that an endpoint shares with others, by status, each with a real body as its example. */
 export function errorResponses(endpoint: Endpoint): Readonly<Record<string, DescribedRefusal>> {
   const refusals = [
     ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
@@ -30,7 +30,7 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
     ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
     ...(endpoint.idempotent ? [requestInProgress()] : []),
-    // A choice of the account, and the push endpoints scope keys by the body.
+    // If the account's settings say so. Push endpoints never do: their keys are scoped by the body.
     ...(endpoint.idempotent && endpoint.auth === "api-key" ? [idempotencyKeyReused()] : []),
     internalError(),
     serviceUnavailable(),

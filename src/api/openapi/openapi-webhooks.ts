@@ -4,7 +4,7 @@ import { InboundSms } from "../inbound/inbound-resource.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is delivered to `callback_url`: Standard Webhooks 1.0.0. Adds the schema of the body to `schemas`. */
+/** Describes what webhooks deliver (Standard Webhooks 1.0.0). Adds the schemas of their bodies to `schemas`. */
 export function webhooks(schemas: Map<string, TSchema>): Json {
   schemas.set("DeliveryEvent", DeliveryEvent);
   schemas.set("ReceivedEvent", ReceivedEvent);
@@ -12,7 +12,7 @@ export function webhooks(schemas: Map<string, TSchema>): Json {
   return { ...Object.fromEntries(ofMessages), [RECEIVED]: { post: describe(RECEIVED, RECEIVED_WORDS) } };
 }
 
-/** To the account's `inbound_url`. */
+/** Delivered to the account's `inbound_url`. */
 const ReceivedEvent = Type.Object(
   {
     type: Type.Literal(RECEIVED),

@@ -1,4 +1,4 @@
-/** `/openapi.json`: generated from the endpoints that are routed and the schemas that validate. */
+/** `/openapi.json`: generated from the route table and the schemas that validate requests. */
 import Type, { type TSchema } from "typebox";
 import { isObject } from "../../core/field-errors.ts";
 import type { AppDeps } from "../app-deps.ts";
@@ -8,7 +8,7 @@ import { webhooks } from "./openapi-webhooks.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Serves the description of `endpoints`, written once, when it is first asked for. */
+/** Serves the description of `endpoints`, which is generated when it is first asked for. */
 export function openApiEndpoint(
   endpoints: readonly Endpoint[],
   deps: Pick<AppDeps, "version" | "baseUrl">,
@@ -23,16 +23,16 @@ export function openApiEndpoint(
     auth: "none",
     responses: { 200: { description: "The document." } },
     handle() {
-      written ??= JSON.stringify(describe(endpoints, deps), withTypeOfWords);
+      written ??= JSON.stringify(describe(endpoints, deps), withStringType);
       return new Response(written, { headers: { "Content-Type": "application/json" } });
     },
   };
 }
 
-/** A list of words is one of strings, which generators of clients do not see unless it says so. */
-function withTypeOfWords(_name: string, value: unknown): unknown {
+/** A `JSON.stringify` replacer that gives enums of strings their `type`: client generators do not infer it. */
+function withStringType(_name: string, value: unknown): unknown {
   if (!isObject(value) || !Array.isArray(value.enum) || value.type !== undefined) return value;
-  return value.enum.every((word) => typeof word === "string") ? { type: "string", ...value } : value;
+  return value.enum.every((each) => typeof each === "string") ? { type: "string", ...value } : value;
 }
 
 function describe(
@@ -190,18 +190,19 @@ function responseHeaders(status: number, { idempotent = false }: Endpoint): Json
   };
 }
 
-/** Titled schemas are described once, by name. The example of a whole body stands beside it, where pages that try it out look. */
+/** An example of a whole body goes beside its schema, where pages for trying out the API look for it. */
 function contentOf(
   { schema, mediaType = "application/json" }: { schema: TSchema; mediaType?: string | undefined },
   schemas: Map<string, TSchema>,
 ): Json {
   const [example] = (schema as { examples?: readonly unknown[] }).examples ?? [];
-  return { [mediaType]: { schema: referenced(schema, schemas), ...(example !== undefined && { example }) } };
+  return { [mediaType]: { schema: toReference(schema, schemas), ...(example !== undefined && { example }) } };
 }
 
-function referenced(schema: TSchema, schemas: Map<string, TSchema>): unknown {
+/** A reference for schemas with a title, which are described once, in `schemas`; others as they are. */
+function toReference(schema: TSchema, schemas: Map<string, TSchema>): unknown {
   const { title, anyOf } = schema as { title?: string; anyOf?: readonly TSchema[] };
-  if (title === undefined) return anyOf ? { anyOf: anyOf.map((one) => referenced(one, schemas)) } : schema;
+  if (title === undefined) return anyOf ? { anyOf: anyOf.map((one) => toReference(one, schemas)) } : schema;
   schemas.set(title, schema);
   return { $ref: `#/components/schemas/${title}` };
 }
