@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Where webhooks may connect to: everywhere but the machine, its networks and what is reserved, unless allowed. */
+/** Where webhooks may connect to: anywhere but this machine, private networks and reserved ranges, unless allowed. */
 export interface AddressRules {
-  /** The range that forbids the address, in words for the operator; `undefined` if it may be connected to. */
+  /** The range that blocks the address, such as `10.0.0.0/8`, to show to the operator; `undefined` if it may be connected to. */
   blockedBy(address: string): string | undefined;
 }
 
-/** `127.0.0.0/8` as an address and the bits that count. */
+/** `127.0.0.0/8` as an address and the length of its prefix. */
 export type Range = readonly [address: Address, bits: number];
 
-/** Reads an operator's list; `undefined` in place of what is no range. One address is a range of its own. */
+/** Reads a range (`10.0.0.0/8`) or a single address, which is a range of its own; `undefined` if the text is neither. */
 export function parseRange(text: string): Range | undefined {
   const single = parseAddress(text);
   if (single) return [single, single.kind() === "ipv4" ? 32 : 128];
@@ -20,24 +20,24 @@ export function parseRange(text: string): Range | undefined {
   return address && Number(bits) <= most ? [address, Number(bits)] : undefined;
 }
 
-/** Operators' ranges count before the blocked ones. */
+/** @param allowed ranges that may be connected to although they are blocked */
 export function createAddressRules(allowed: readonly Range[]): AddressRules {
   const verdict = (address: Address): string | undefined => {
-    if (find(allowed, address)) return carriedBy(address, verdict);
-    return find(BLOCKED, address)?.join("/") ?? carriedBy(address, verdict);
+    if (find(allowed, address)) return judgeEmbedded(address, verdict);
+    return find(BLOCKED, address)?.join("/") ?? judgeEmbedded(address, verdict);
   };
   return {
-    blockedBy: remembering((text) => {
+    blockedBy: memoize((text) => {
       const address = parseAddress(text);
       return address ? verdict(address) : "not an address";
     }),
   };
 }
 
-/** Addresses whose verdict is remembered: rules never change, and most webhooks go to few hosts. */
+/** Addresses whose verdict is remembered: the rules never change, and most webhooks go to few hosts. */
 const MAX_REMEMBERED = 10_000;
 
-function remembering(judge: (text: string) => string | undefined): (text: string) => string | undefined {
+function memoize(judge: (text: string) => string | undefined): (text: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (text) => {
     if (known.has(text)) return known.get(text);
@@ -51,8 +51,8 @@ function remembering(judge: (text: string) => string | undefined): (text: string
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * What must not be reached from outside: the special-purpose registries of IANA (RFC 6890 and what followed), wider
- * where an address is also a way to another one: IPv4-compatible, NAT64, Teredo, 6to4.
+ * The special-purpose addresses registered with IANA (RFC 6890 and its successors), and the ranges whose addresses lead
+ * to another address: IPv4-compatible, NAT64, Teredo, 6to4.
  */
 const BLOCKED: readonly Range[] = [
   "0.0.0.0/8", // this network; 0.0.0.0 is this host
@@ -89,8 +89,8 @@ const BLOCKED: readonly Range[] = [
   return [ipaddr.parse(address), Number(bits)];
 });
 
-/** Ranges whose addresses lead on to the IPv4 address they hold, and where it begins. */
-const CARRIERS: readonly (readonly [range: Range, firstByte: number])[] = [
+/** Ranges whose IPv6 addresses embed an IPv4 address and lead to it, and the octet at which it begins. */
+const EMBEDDING: readonly (readonly [range: Range, firstOctet: number])[] = [
   [[ipaddr.parse("64:ff9b::"), 96], 12],
   [[ipaddr.parse("2002::"), 16], 2],
   [[ipaddr.parse("::"), 96], 12],
@@ -98,8 +98,8 @@ const CARRIERS: readonly (readonly [range: Range, firstByte: number])[] = [
 ];
 
 /**
- * Only as RFC 4291 and dotted IPv4 write it: no octal, no hex, no short forms, no zones. Mapped IPv4 is IPv4. The
- * URL parser writes IPv6 in hexadecimal first, since the library takes `::8.8.8.8` for a mapped address.
+ * Reads dotted IPv4 and IPv6 as in RFC 4291: no octal, no hex, no short forms, no zones. IPv4-mapped IPv6 becomes IPv4.
+ * The URL parser rewrites IPv6 in hexadecimal first, since the library takes `::8.8.8.8` for a mapped address.
  */
 function parseAddress(text: string): Address | undefined {
   const version = text.includes("%") ? 0 : isIP(text);
@@ -114,14 +114,17 @@ function find(ranges: readonly Range[], address: Address): Range | undefined {
   );
 }
 
-/** Allowing a range of carriers does not allow what hides in it. */
-function carriedBy(address: Address, verdict: (inner: Address) => string | undefined): string | undefined {
-  const firstByte = CARRIERS.find(([range]) => find([range], address))?.[1];
-  if (firstByte === undefined || isOwn(address)) return undefined;
-  return verdict(ipaddr.fromByteArray(address.toByteArray().slice(firstByte, firstByte + 4)));
+/** Judges the embedded IPv4 address, in allowed ranges too: to allow NAT64 does not allow every address behind it. */
+function judgeEmbedded(
+  address: Address,
+  verdict: (inner: Address) => string | undefined,
+): string | undefined {
+  const firstOctet = EMBEDDING.find(([range]) => find([range], address))?.[1];
+  if (firstOctet === undefined || isUnspecifiedOrLoopback(address)) return undefined;
+  return verdict(ipaddr.fromByteArray(address.toByteArray().slice(firstOctet, firstOctet + 4)));
 }
 
-/** `::` and `::1` hold no IPv4 address. */
-function isOwn(address: Address): boolean {
+/** `::` and `::1` embed no IPv4 address. */
+function isUnspecifiedOrLoopback(address: Address): boolean {
   return ["::", "::1"].includes(address.toString());
 }

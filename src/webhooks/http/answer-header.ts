@@ -1,14 +1,15 @@
-/** Status line and header of an answer (RFC 9112 §4, §5), for the little that webhooks need to know of them. */
+/** What webhooks need of an answer's status line and header (RFC 9112 §4, §5). */
 export interface AnswerHeader {
   readonly status: number;
+  /** As it was sent. */
   readonly retryAfter?: string;
-  /** How the body ends (RFC 9112 §6.3). */
+  /** How the body ends (RFC 9112 §6.3); a number is its length in octets. */
   readonly framing: "none" | "chunked" | "close" | number;
-  /** The other side means to go on with the connection. */
+  /** The server takes more requests over this connection. */
   readonly isPersistent: boolean;
 }
 
-/** `undefined`: that is no HTTP/1.x, or contradicts itself. */
+/** `undefined` if the text is not HTTP/1.x, or gives different lengths. */
 export function parseAnswerHeader(text: string): AnswerHeader | undefined {
   const [first = "", ...lines] = text.trimEnd().replace(FOLD, " ").split(/\r?\n/);
   const [, minor, status] = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/.exec(first) ?? [];
@@ -25,10 +26,10 @@ export function parseAnswerHeader(text: string): AnswerHeader | undefined {
   };
 }
 
-/** A line that goes on with the one before it: obsolete, and to be read as a blank (RFC 9112 §5.2). */
+/** A line break within a field: obsolete, and read as a blank (RFC 9112 §5.2). */
 const FOLD = /\r?\n[ \t]+/g;
 
-/** Where the header ends, its empty line included; -1: not yet. Lines may end without CR (RFC 9112 §2.2). */
+/** The index after the header's empty line, looked for at `from`; -1 if it has not come. Lines may end without CR (RFC 9112 §2.2). */
 export function endOfHeader(text: string, from: number): number {
   const emptyLine = /\n\r?\n/g;
   emptyLine.lastIndex = from;
@@ -37,7 +38,7 @@ export function endOfHeader(text: string, from: number): number {
 
 type Fields = ReadonlyMap<string, string>;
 
-/** What is given several times is one list (RFC 9110 §5.3); of times to wait the first one counts. */
+/** By name. Repeated fields become one list (RFC 9110 §5.3), but of several Retry-After the first counts. */
 function parseFields(lines: readonly string[]): Fields | undefined {
   const fields = new Map<string, string>();
   for (const line of lines) {
@@ -64,7 +65,7 @@ function framingOf(status: number, fields: Fields): AnswerHeader["framing"] | un
   return /^\d{1,15}$/.test(first) && others.every((other) => other === first) ? Number(first) : undefined;
 }
 
-/** Two ways to say where the body ends are one too many to trust what comes after it. */
+/** False with two framings at once: then it is not certain where the next answer begins (RFC 9112 §6.3). */
 function isPersistent(fields: Fields): boolean {
   if (fields.has("transfer-encoding") && fields.has("content-length")) return false;
   return !fields.has("upgrade") && !/\bclose\b/i.test(fields.get("connection") ?? "");

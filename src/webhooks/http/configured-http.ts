@@ -5,22 +5,22 @@ import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
 import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
 
-/** A change of the settings is acted on within this time. */
+/** Settings take effect within this time. */
 const SETTINGS_AGE_MS = 1_000;
 
-/** Resolvers remember for up to an hour that a name does not exist; ours forget it sooner, with all else. */
+/** A resolver may remember for an hour that a name does not exist. A new one, opened after this time, remembers nothing. */
 const RESOLVER_AGE_MS = 60_000;
 
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  /** `servers`: addresses separated by commas; absent: the machine's own resolvers. */
+  /** `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
   readonly openResolver: (servers: string | undefined) => Resolver;
-  /** A setting cannot be used. */
+  /** Called when a setting cannot be used. */
   readonly onError: (error: unknown) => void;
 }
 
-/** `OutboundHttp` by the instance's settings as they are at the moment. */
+/** `OutboundHttp` that follows the instance's settings. */
 export function createConfiguredHttp(deps: ConfiguredHttpDeps): OutboundHttp {
   const { clock, records } = deps;
   let current: { readonly http: OutboundHttp; readonly settings: HttpSettings } | undefined;
@@ -74,7 +74,7 @@ function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings):
   try {
     return createOutboundHttp({ ...plain, ca });
   } catch (error) {
-    // Without it some deliveries fail, and say why; with an exception here all would.
+    // Without the certificates some deliveries fail, and say why; an exception here would fail them all.
     deps.onError(error);
     return createOutboundHttp(plain);
   }

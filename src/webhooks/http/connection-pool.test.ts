@@ -31,9 +31,9 @@ async function start({ maxOpen = 10 } = {}) {
     const connection = pool.open(endpoint);
     opened.push(connection);
     await new Promise<void>((onOpen, reject) => {
-      connection.attend({ onOpen, onData: () => {}, onGone: (error) => reject(error ?? new Error("gone")) });
+      connection.listen({ onOpen, onData: () => {}, onGone: (error) => reject(error ?? new Error("gone")) });
     });
-    connection.attend(undefined);
+    connection.listen(undefined);
     while (sockets.length < opened.length) await new Promise(setImmediate);
     return connection;
   };

@@ -3,11 +3,11 @@ import type { Clock } from "../../core/clock.ts";
 import { type Connection, type Endpoint, openConnection } from "./connection.ts";
 
 export interface ConnectionPool {
-  /** A kept connection to the endpoint, the one used last; nobody attends it. */
+  /** The idle connection to the endpoint that was used last. It has no listener. */
   take(endpoint: Endpoint): Connection | undefined;
-  /** A new one. */
+  /** A new connection. */
   open(endpoint: Endpoint): Connection;
-  /** It may serve another exchange; nobody attends it any more. */
+  /** Keeps the connection for another exchange. Its listener must be gone. */
   giveBack(endpoint: Endpoint, connection: Connection): void;
   /** Closes idle connections; those in use when they are given back. */
   close(): void;
@@ -16,11 +16,11 @@ export interface ConnectionPool {
 export interface ConnectionPoolDeps {
   readonly clock: Clock;
   readonly secureContext: SecureContext;
-  /** Connections, idle ones included; beyond it those idle for longest are closed. */
+  /** Connections at once, idle ones included; beyond it those idle for longest are closed. */
   readonly maxOpen?: number;
 }
 
-/** Idle connections are closed sooner than most servers do it, so that few are found dead. */
+/** Most servers keep idle connections for longer, so that few turn out to be closed. */
 const IDLE_MS = 4_000;
 const MAX_OPEN = 3_072;
 
@@ -78,15 +78,15 @@ interface Kept {
   readonly since: number;
 }
 
-/** Closes what has been idle for long enough, by one timer for all. */
+/** Closes connections that have been idle for `IDLE_MS`, with one timer for all. */
 function createSweep(clock: Clock, idle: Pick<Shelf, "all">) {
   let cancel: (() => void) | undefined;
   const sweep = () => {
     const now = clock.monotonicMs();
     for (const kept of idle.all()) {
-      const restMs = kept.since + IDLE_MS - now;
-      if (restMs > 0) {
-        cancel = clock.after(restMs, sweep);
+      const leftMs = kept.since + IDLE_MS - now;
+      if (leftMs > 0) {
+        cancel = clock.after(leftMs, sweep);
         return;
       }
       kept.connection.close();
@@ -103,33 +103,33 @@ function createSweep(clock: Clock, idle: Pick<Shelf, "all">) {
 
 type Shelf = ReturnType<typeof createShelf>;
 
-/** Idle connections in the order in which they became so, altogether and of each endpoint. */
+/** Idle connections, all and by endpoint, the one idle for longest first. */
 function createShelf() {
   const all = new Map<Connection, Kept>();
-  const lines = new Map<string, Kept[]>();
+  const byKey = new Map<string, Kept[]>();
 
   return {
     all: () => all.values(),
     add(kept: Kept) {
       all.set(kept.connection, kept);
-      const line = lines.get(kept.key);
-      if (line) line.push(kept);
-      else lines.set(kept.key, [kept]);
+      const same = byKey.get(kept.key);
+      if (same) same.push(kept);
+      else byKey.set(kept.key, [kept]);
     },
     takeLast(key: string): Kept | undefined {
-      const line = lines.get(key);
-      const kept = line?.pop();
-      if (line?.length === 0) lines.delete(key);
+      const same = byKey.get(key);
+      const kept = same?.pop();
+      if (same?.length === 0) byKey.delete(key);
       if (kept) all.delete(kept.connection);
       return kept;
     },
     remove(connection: Connection) {
       const kept = all.get(connection);
-      const line = kept && lines.get(kept.key);
-      if (!line) return;
+      const same = kept && byKey.get(kept.key);
+      if (!same) return;
       all.delete(connection);
-      line.splice(line.indexOf(kept), 1);
-      if (line.length === 0) lines.delete(kept.key);
+      same.splice(same.indexOf(kept), 1);
+      if (same.length === 0) byKey.delete(kept.key);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { connect, type SecureContext } from "node:tls";
 
-/** One end of connections: they are used again only for the same address, port and name. */
+/** Where a connection leads. It is used again only for the same address, port and name. */
 export interface Endpoint {
-  /** Vetted for this very attempt. */
+  /** Judged by the address rules for this very attempt. */
   readonly address: string;
   readonly port: number;
   /** For SNI and the certificate; absent where the URL names an address. */
@@ -15,22 +15,22 @@ export type Phase = "connect" | "tls" | "open";
 /** One connection over TLS, to an address and never to a name: nothing here can look anything up. */
 export interface Connection {
   phase(): Phase;
-  /** Who hears from now on. With nobody there, whatever the other side does ends the connection. */
-  attend(listener: Listener | undefined): void;
-  /** In one piece; only when it is open. */
+  /** Replaces the listener. Without one, anything the server does ends the connection. */
+  listen(listener: Listener | undefined): void;
+  /** Writes the text in one piece; only while the phase is `open`. */
   send(text: string): void;
   close(): void;
 }
 
 export interface Listener {
-  /** TLS stands, and the certificate is the name's. */
+  /** TLS is established, and the certificate is valid for the name. */
   onOpen(): void;
   onData(chunk: Buffer): void;
-  /** It has ended, or never came to be. */
+  /** The connection has ended, or could not be opened. */
   onGone(error?: Error): void;
 }
 
-/** `onGone`: once, however it ended. */
+/** @param onGone called once, however the connection ends */
 export function openConnection(
   { address, port, servername }: Endpoint,
   { secureContext, onGone }: { readonly secureContext: SecureContext; readonly onGone: () => void },
@@ -66,7 +66,7 @@ export function openConnection(
   socket.on("close", () => end());
   return {
     phase: () => phase,
-    attend(next) {
+    listen(next) {
       listener = next;
     },
     send: (text) => void socket.write(text),

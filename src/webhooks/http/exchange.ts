@@ -2,26 +2,26 @@ import type { Connection, Phase } from "./connection.ts";
 import { type Answer, openAnswerReader } from "./read-answer.ts";
 
 export interface ExchangeRequest {
-  /** Open or opening; nobody else's until the exchange is over. */
+  /** Open or opening; nobody else uses it until the exchange is over. */
   readonly connection: Connection;
-  /** It has served others before. */
+  /** True if it has served an exchange before. */
   readonly isKept: boolean;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
   /** Aborts with `timeout` or `connect`; with anything else when the program ends. */
   readonly signal: AbortSignal;
-  /** TLS stands: what follows is the other side's time. */
+  /** Called when TLS is established. */
   readonly onConnected?: () => void;
-  /** The connection is good for another exchange; otherwise it is closed. */
+  /** Called if the connection can serve another exchange; otherwise it is closed. */
   readonly giveBack: () => void;
 }
 
 export type FailureReason =
-  /** The URL is none that webhooks are sent to. */
+  /** Webhooks are not sent to such a URL: it is not https, for example. */
   | "refused_url"
-  /** An address is in a range that is not to be reached. */
+  /** An address is in a blocked range. */
   | "refused_address"
   | "dns"
   | "connect"
@@ -29,9 +29,9 @@ export type FailureReason =
   | "timeout"
   /** The connection ended before an answer. */
   | "closed"
-  /** The answer is no HTTP. */
+  /** The answer is not HTTP. */
   | "malformed"
-  /** We gave up, because the program ends. */
+  /** Called off because the program ends. */
   | "stopped";
 
 export type Exchanged =
@@ -40,34 +40,34 @@ export type Exchanged =
       readonly kind: "failed";
       readonly reason: FailureReason;
       readonly message: string;
-      /** A kept connection turned out to be dead: nothing is known, another one may work. */
+      /** A kept connection turned out to be closed: a new one may work. */
       readonly wasStale?: true;
     };
 
 /**
- * One POST over one connection. Redirects are answers like others. Once a status has come, the exchange is answered,
- * whatever becomes of the body.
+ * One POST over one connection. Redirects are answers like any other. Once status and header have come, the outcome is
+ * `answered`, even if the body fails.
  */
-export function exchange(asked: ExchangeRequest): Promise<Exchanged> {
-  const { connection, isKept, signal } = asked;
+export function exchange(request: ExchangeRequest): Promise<Exchanged> {
+  const { connection, isKept, signal } = request;
   return new Promise((resolve) => {
     const reader = openAnswerReader();
     const finish = (failure: Exchanged, isReusable = false) => {
       signal.removeEventListener("abort", onAbort);
-      connection.attend(undefined);
-      if (isReusable) asked.giveBack();
+      connection.listen(undefined);
+      if (isReusable) request.giveBack();
       else connection.close();
       const answer = reader.answer();
       resolve(answer ? { kind: "answered", ...answer } : failure);
     };
     const onAbort = () => finish(calledOff(signal));
     const onOpen = () => {
-      asked.onConnected?.();
-      connection.send(toText(asked));
+      request.onConnected?.();
+      connection.send(toText(request));
     };
 
     signal.addEventListener("abort", onAbort);
-    connection.attend({
+    connection.listen({
       onOpen,
       onData(chunk) {
         const reading = reader.take(chunk);
@@ -83,7 +83,7 @@ export function exchange(asked: ExchangeRequest): Promise<Exchanged> {
   });
 }
 
-/** In one piece: one write, and for most one record of TLS. */
+/** In one piece: a single write, and mostly a single TLS record. */
 function toText({ path, headers, body }: ExchangeRequest): string {
   let text = `POST ${path} HTTP/1.1\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
@@ -98,7 +98,7 @@ const CLOSED = {
 
 const MALFORMED: Exchanged = { kind: "failed", reason: "malformed", message: "the answer is not HTTP/1.1" };
 
-/** Why nothing came of it, where it was our side that gave up. */
+/** The failure that an abort signal's reason stands for. */
 export function calledOff({ reason }: AbortSignal): Exchanged {
   if (reason === "timeout") return { kind: "failed", reason, message: "no answer in time" };
   if (reason === "connect") return { kind: "failed", reason, message: "no connection in time" };
@@ -115,7 +115,7 @@ function failureOf(
 
 const MAX_MESSAGE = 300;
 
-/** Certificates can speak in it: it is cut, and of one line. */
+/** On one line, and cut: the text may come from the server's certificate. */
 function describe(error: Error | undefined): string {
   if (!error) return "the connection was closed while it was opened";
   const code = "code" in error ? String(error.code) : "";

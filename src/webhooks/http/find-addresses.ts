@@ -1,7 +1,7 @@
 import type { AddressRules } from "./address-rules.ts";
 import type { Target } from "./target.ts";
 
-/** The part of `node:dns/promises` that is asked. */
+/** The part of `node:dns/promises` that is used here. */
 export interface Resolver {
   resolve4(name: string): Promise<readonly string[]>;
   resolve6(name: string): Promise<readonly string[]>;
@@ -13,8 +13,8 @@ export type Found =
   | { readonly reason: "dns" | "refused_address"; readonly message: string };
 
 /**
- * Asks once, for A and AAAA. One blocked answer refuses them all: a name that leads inside as well is either an attack
- * or a mistake. IPv4 comes first, since many networks announce IPv6 and lack it.
+ * Asks once, for A and AAAA. One blocked address refuses them all: a name that also leads to a private network is an
+ * attack or a mistake. IPv4 comes first, since many networks announce IPv6 and lack it.
  */
 export async function findAddresses(
   target: Target,
@@ -46,7 +46,7 @@ async function answersFor({ hostname, isAddress }: Target, resolver: Resolver): 
   return [v4, v6].find((answer) => "message" in answer) ?? { addresses };
 }
 
-/** A family without an answer is no failure while the other has one: only what was judged is connected to. */
+/** A failure is a value: if A fails, AAAA may still have an answer. */
 async function ask(question: () => Promise<readonly string[]>): Promise<Answers> {
   try {
     return { addresses: await question() };

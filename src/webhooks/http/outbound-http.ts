@@ -1,21 +1,21 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
-import type { Connection, Endpoint } from "./connection.ts";
+import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
-import { calledOff, type Exchanged, exchange } from "./exchange.ts";
+import { calledOff, type Exchanged, type ExchangeRequest, exchange } from "./exchange.ts";
 import { findAddresses, type Resolver } from "./find-addresses.ts";
 import { shareQuestions } from "./share-questions.ts";
 import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit, unlessAborted } from "./time-limit.ts";
 
 /**
- * POSTs to URLs that strangers chose, without being led to where they may not go: https only; the name is resolved
- * once, at every attempt anew; all its addresses are judged, and one of them is connected to, with the name in SNI,
- * certificate check and Host; no redirects; no proxies; limits on time and on what is read.
+ * POSTs to URLs that strangers chose, without reaching private networks (SSRF): https only; the name is resolved once per
+ * attempt; all its addresses are judged, and one of them is connected to, with the name in SNI, certificate check and
+ * Host; no redirects; no proxies; limits on time and on what is read.
  */
 export interface OutboundHttp {
-  /** Whatever the network and the other side do is an outcome; takes 15 s at the most. */
+  /** Whatever the network and the server do is an outcome. Takes 15 s at most. */
   post(request: PostRequest): Promise<PostOutcome>;
   /** Closes idle connections. Posts under way end by their `signal`. */
   close(): void;
@@ -25,11 +25,11 @@ export interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Gives up at once: the program ends. */
+  /** Calls the attempt off at once. */
   readonly signal?: AbortSignal;
 }
 
-/** `ms`: from the question to the name server to the end of the answer. */
+/** `ms`: from the DNS query to the end of the answer. */
 export type PostOutcome = Exchanged & { readonly ms: number };
 
 export interface OutboundHttpDeps {
@@ -41,11 +41,13 @@ export interface OutboundHttpDeps {
   readonly ca?: string;
 }
 
-/** For all of it: name, connection, TLS, answer. */
+/** For all of an attempt: DNS, connection, TLS, answer. */
 const TIME_LIMIT_MS = 15_000;
 
-/** So many of a name's addresses are tried; all but the last have this long to connect. */
+/** Addresses of a name that are tried. */
 const MAX_ADDRESSES = 3;
+
+/** For the connection to an address that is not the last one. */
 const CONNECT_LIMIT_MS = 4_000;
 
 interface Parts {
@@ -85,75 +87,69 @@ async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal):
   return tryInTurn(found.addresses.slice(0, MAX_ADDRESSES), (address, isLast) => {
     const servername = target.isAddress ? undefined : target.hostname;
     const endpoint = { address, port: target.port, ...(servername !== undefined && { servername }) };
-    return talk(parts, { endpoint, target, request, signal, isLast });
+    return post(parts, { endpoint, target, request, signal, isLast });
   });
 }
 
-/** The next address only where nothing was sent to the one before. */
+/** Goes on to the next address only if the one before could not be connected to. */
 async function tryInTurn(
   addresses: readonly string[],
-  talkTo: (address: string, isLast: boolean) => Promise<Exchanged>,
+  postTo: (address: string, isLast: boolean) => Promise<Exchanged>,
 ): Promise<Exchanged> {
   let outcome: Exchanged | undefined;
   for (const [index, address] of addresses.entries()) {
-    outcome = await talkTo(address, index === addresses.length - 1);
+    outcome = await postTo(address, index === addresses.length - 1);
     if (outcome.kind !== "failed" || outcome.reason !== "connect") break;
   }
   return outcome ?? { kind: "failed", reason: "dns", message: "the name has no address" };
 }
 
-interface Conversation {
+/** One POST to one address. */
+interface AddressedPost {
   readonly endpoint: Endpoint;
   readonly target: Target;
   readonly request: PostRequest;
   readonly signal: AbortSignal;
-  /** There is no other address to go on to. */
+  /** True for the last address to try. */
   readonly isLast: boolean;
 }
 
 /** Over a kept connection if there is one. */
-async function talk(parts: Parts, conversation: Conversation): Promise<Exchanged> {
-  const { signal } = conversation;
-  const kept = parts.pool.take(conversation.endpoint);
+async function post(parts: Parts, addressed: AddressedPost): Promise<Exchanged> {
+  const { endpoint, signal } = addressed;
+  const kept = parts.pool.take(endpoint);
   if (kept) {
-    const outcome = await speak(parts.pool, conversation, { connection: kept, isKept: true, signal });
-    // Closed by the server while it was idle: that says nothing about the receiver, and a repeat has the same id.
+    const outcome = await postOver(parts.pool, addressed, { connection: kept, isKept: true, signal });
+    // The server had closed it while it was idle: no failure of the receiver. If it took the event after all, a repeat has the same id.
     if (outcome.kind === "answered" || !outcome.wasStale) return outcome;
   }
-  return talkAnew(parts, conversation);
+  return postAnew(parts, addressed);
 }
 
-async function talkAnew({ pool, clock }: Parts, conversation: Conversation): Promise<Exchanged> {
-  const { endpoint, isLast, signal } = conversation;
+async function postAnew({ pool, clock }: Parts, addressed: AddressedPost): Promise<Exchanged> {
+  const { endpoint, isLast, signal } = addressed;
   const ms = isLast ? TIME_LIMIT_MS : CONNECT_LIMIT_MS;
   const limit = openTimeLimit(clock, { ms, reason: "connect" }, signal);
-  const line = {
+  const over = {
     connection: pool.open(endpoint),
     isKept: false,
     signal: limit.signal,
     onConnected: limit.lift,
   };
-  return speak(pool, conversation, line).finally(limit.release);
+  return postOver(pool, addressed, over).finally(limit.release);
 }
 
-interface Line {
-  readonly connection: Connection;
-  readonly isKept: boolean;
-  readonly signal: AbortSignal;
-  readonly onConnected?: () => void;
-}
-
-function speak(
+function postOver(
   pool: ConnectionPool,
-  { endpoint, target, request }: Conversation,
-  line: Line,
+  { endpoint, target, request }: AddressedPost,
+  over: Pick<ExchangeRequest, "connection" | "isKept" | "signal" | "onConnected">,
 ): Promise<Exchanged> {
   const { headers, body } = request;
   return exchange({
-    ...line,
+    ...over,
     path: target.path,
     headers: { host: target.host, ...headers, "content-length": Buffer.byteLength(body) },
     body,
-    giveBack: () => pool.giveBack(endpoint, line.connection),
+    giveBack: () => pool.giveBack(endpoint, over.connection),
   });
 }

@@ -14,9 +14,9 @@ export interface Answer {
 export interface AnswerReader {
   /** Not to be called again after anything but `more`. */
   take(chunk: Buffer): Reading | "malformed";
-  /** Anything has come. */
+  /** True once something has come. */
   hasBegun(): boolean;
-  /** There once its status and header have come, whatever becomes of the body. */
+  /** Defined once status and header have come, even if the body fails. */
   answer(): Answer | undefined;
 }
 
@@ -33,6 +33,7 @@ export function openAnswerReader(): AnswerReader {
   const takeHeader = (chunk: Buffer): Reading | "malformed" => {
     const before = text.length;
     text += chunk.toString("latin1");
+    // An empty line may have begun with the chunk before.
     const end = endOfHeader(text, Math.max(0, before - 3));
     length += (end === -1 ? text.length : end) - before;
     if (length > MAX_HEADER || !isHttp(text)) return "malformed";
@@ -59,14 +60,14 @@ export function openAnswerReader(): AnswerReader {
   };
 }
 
-/** Said at once: who speaks first and something else may never come to an empty line. */
+/** Checked with every chunk: a server of another protocol may never send an empty line. */
 function isHttp(text: string): boolean {
   return text.startsWith(START.slice(0, text.length));
 }
 
 const START = "HTTP/1.";
 
-/** What comes before the answer (RFC 9110 §15.2); 101 is one, since HTTP ends with it. */
+/** True for a 1xx, which another answer follows (RFC 9110 §15.2). After 101 none does: HTTP ends with it. */
 function isInterim({ status }: AnswerHeader): boolean {
   return status < 200 && status !== 101;
 }

@@ -1,15 +1,15 @@
 import type { AnswerHeader } from "./answer-header.ts";
 
-/** `ended`: all has come, and the connection can be used again; `enough`: it is of no further use. */
+/** `ended`: all has come, and the connection can be used again; `enough`: nothing more is read, and it is to be closed. */
 export type Reading = "more" | "ended" | "enough";
 
-/** Finds the end of an answer's body, and hands on what is in it. */
+/** Finds the end of an answer's body, and passes its content on. */
 export interface BodyReader {
   /** Not to be called again after anything but `more`. */
   take(chunk: Uint8Array): Reading;
 }
 
-/** Gets every piece, without its framing; false: it has been enough. */
+/** Takes a piece of the content, without framing; returns false to stop reading. */
 type OnContent = (piece: Uint8Array) => boolean;
 
 export function openBodyReader({ framing, isPersistent }: AnswerHeader, onContent: OnContent): BodyReader {
@@ -28,12 +28,12 @@ export function openBodyReader({ framing, isPersistent }: AnswerHeader, onConten
   };
 }
 
-/** Octets read at the most, with the framing: as much again as is read of any body. */
+/** Octets read of a chunked body, framing included: twice as many as of its content. */
 const MAX_CHUNKED = 128 * 1024;
 
 /**
  * RFC 9112 §7.1: a line with the size, the chunk, an empty line; after the chunk of size 0 a trailer up to an empty
- * line. What is no chunk ends it.
+ * line. Anything else ends the reading.
  */
 function openChunkedReader(onContent: OnContent, end: (rest: Uint8Array) => Reading): BodyReader {
   const takeLine = openLineReader();
@@ -47,7 +47,7 @@ function openChunkedReader(onContent: OnContent, end: (rest: Uint8Array) => Read
     if (left === 0) expects = "gap";
     return onContent(piece) ? rest.subarray(piece.length) : undefined;
   };
-  /** Of the line that has come: whether the body may go on. */
+  /** Takes a line; false if the body ends with it, or is malformed. */
   const goesOn = (line: string): boolean => {
     if (expects === "trailer") return line !== "";
     if (expects === "gap") {
@@ -79,12 +79,12 @@ function openChunkedReader(onContent: OnContent, end: (rest: Uint8Array) => Read
   };
 }
 
-/** Extensions may follow. */
+/** The size of a chunk in hexadecimal; extensions may follow. */
 const SIZE = /^([\da-f]{1,8})[ \t]*(?:;|$)/i;
 
 const LF = 10;
 
-/** Puts lines together; `line` when one has ended, without its end. */
+/** Joins chunks to lines: `line`, without its line end, when one is complete, and the `rest` of the chunk. */
 function openLineReader(): (chunk: Uint8Array) => { readonly line?: string; readonly rest: Uint8Array } {
   let begun = "";
   return (chunk) => {

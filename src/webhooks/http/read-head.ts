@@ -1,14 +1,14 @@
-/** Bytes of an answer that are read at the most: enough to keep the connection, too few to do harm. */
+/** Octets of an answer that are read: enough to keep the connection for most answers, too few to do harm. */
 const MAX_READ = 64 * 1024;
 
-/** Bytes kept to show. */
+/** Octets kept to be shown. */
 const MAX_KEPT = 1024;
 
-/** Reads a body for what an operator wants to see of it. */
+/** Keeps the beginning of a body, to be shown to the operator. */
 export interface HeadReader {
-  /** False when it has been enough. */
+  /** False to stop reading. */
   take(chunk: Uint8Array): boolean;
-  /** UTF-8; what is none, and control characters, replaced; a character cut in half at the end left out. */
+  /** As UTF-8. Invalid octets and control characters are replaced; a character cut at the end is left out. */
   text(): string;
 }
 
@@ -28,5 +28,5 @@ export function openHeadReader(): HeadReader {
   };
 }
 
-/** Control characters, line separators, and those that turn the direction of text around. */
+/** Control characters, line separators, and those that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,8 +1,8 @@
 import type { Resolver } from "./find-addresses.ts";
 
 /**
- * Asks a name server once where several ask it the same at the same time: a thousand webhooks to one host begin together.
- * Nothing is remembered. An answer never is older than the attempt that uses it, and each attempt judges it for itself.
+ * Lets attempts that ask for the same name at the same time share one DNS query: a thousand webhooks to one host begin
+ * together. Nothing is remembered, and each attempt judges the answer for itself.
  */
 export function shareQuestions(resolver: Resolver): Resolver {
   return {
@@ -13,7 +13,7 @@ export function shareQuestions(resolver: Resolver): Resolver {
 
 type Question = (name: string) => Promise<readonly string[]>;
 
-/** As many are under way as there are attempts, at the most. */
+/** Queries under way: at most one per attempt. */
 function share(ask: Question): Question {
   const underWay = new Map<string, Promise<readonly string[]>>();
   return (name) => {

@@ -2,13 +2,13 @@ import { isIP } from "node:net";
 
 /** Where a URL leads. */
 export interface Target {
-  /** What the resolver is asked for; an address where the URL names one. */
+  /** The name to resolve, or the address that the URL names. */
   readonly hostname: string;
   readonly isAddress: boolean;
   readonly port: number;
-  /** As the `Host` header has it. */
+  /** For the `Host` header. */
   readonly host: string;
-  /** With the query. */
+  /** Path and query. */
   readonly path: string;
 }
 
@@ -21,7 +21,7 @@ export function parseTarget(text: string): Target | string {
   if (!url) return "not a URL";
   if (url.protocol !== "https:") return "not https";
   if (url.username !== "" || url.password !== "") return "holds a user name or password";
-  // The root's dot belongs neither into SNI (RFC 6066 §3) nor into a certificate.
+  // The final dot belongs neither into SNI (RFC 6066 §3) nor into a certificate.
   const hostname = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (hostname === "") return "without a host";
   return {

@@ -1,35 +1,35 @@
 import type { Clock } from "../../core/clock.ts";
 
 export interface TimeLimit {
-  /** Aborts with the limit's reason, or with the reason of the signal above. */
+  /** Aborts with the limit's reason, or with that of the parent signal. */
   readonly signal: AbortSignal;
-  /** Time no longer ends it; the signal above still does. */
+  /** Ends the limit; the parent still aborts the signal. */
   readonly lift: () => void;
-  /** Leaves the clock and the signal above, which may outlive many limits. */
+  /** Ends the limit, and lets go of the parent, which may outlive many limits. */
   readonly release: () => void;
 }
 
 export function openTimeLimit(
   clock: Clock,
   { ms, reason }: { readonly ms: number; readonly reason: string },
-  above?: AbortSignal,
+  parent?: AbortSignal,
 ): TimeLimit {
   const controller = new AbortController();
   const lift = clock.after(ms, () => controller.abort(reason));
-  const onAbort = () => controller.abort(above?.reason);
-  above?.addEventListener("abort", onAbort);
-  if (above?.aborted) onAbort();
+  const onAbort = () => controller.abort(parent?.reason);
+  parent?.addEventListener("abort", onAbort);
+  if (parent?.aborted) onAbort();
   return {
     signal: controller.signal,
     lift,
     release() {
       lift();
-      above?.removeEventListener("abort", onAbort);
+      parent?.removeEventListener("abort", onAbort);
     },
   };
 }
 
-/** What the promise resolves with; `undefined` if the signal was first, after which it may do as it likes. */
+/** What the promise resolves with; `undefined` if the signal aborts first. Then its result or error is ignored. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) return undefined;
   let onAbort = () => {};
