@@ -1,4 +1,4 @@
-/** Tells the operator's own webhook of alarms: signed like an account's, tried a few times, and not kept. */
+/** Calls the operator's own webhook when alarms change: signed like an account's webhooks, tried a few times, not stored. */
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { readSetting } from "../core/records/settings.ts";
@@ -8,11 +8,11 @@ import { createDeliverWebhook, type DeliverWebhook } from "./deliver.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
 import type { Resolver } from "./http/find-addresses.ts";
 
-/** Calls under way, waits between tries included; beyond it the log has to do. */
+/** Calls under way, waits between attempts included; beyond it alarms are only logged. */
 const MAX_UNDER_WAY = 100;
 
-/** Tries of one call: later than the third wait nobody is helped. */
-const MAX_TRIES = 4;
+/** Attempts per call: after the third wait it is too late to help anybody. */
+const MAX_ATTEMPTS = 4;
 
 export interface AlarmCallsDeps {
   readonly records: Pick<Records, "settings">;
@@ -24,9 +24,9 @@ export interface AlarmCallsDeps {
 }
 
 export interface AlarmCalls {
-  /** Never waits or throws: what becomes of the call is told to the log. */
+  /** Returns at once and never throws; failures are logged. */
   tell(change: AlarmChange): void;
-  /** Gives up what is under way. */
+  /** Gives up the calls under way. */
   stop(): Promise<void>;
 }
 
@@ -39,7 +39,8 @@ export function createAlarmCalls(deps: AlarmCallsDeps): AlarmCalls {
   const underWay = new Set<Promise<void>>();
   return {
     tell(change) {
-      if (underWay.size >= MAX_UNDER_WAY) return log.warn(fieldsOf(change), "an alarm was not called out");
+      if (underWay.size >= MAX_UNDER_WAY)
+        return log.warn(fieldsOf(change), "the alarm webhook is not called: too many calls are under way");
       const call = callOut(deps, { change, deliver, signal: stopping.signal }).catch(onError);
       underWay.add(call);
       void call.finally(() => underWay.delete(call));
@@ -60,8 +61,8 @@ interface Call {
 
 async function callOut(deps: AlarmCallsDeps, { change, deliver, signal }: Call): Promise<void> {
   const { clock, records, log } = deps;
-  for (let failures = 0; failures < MAX_TRIES && !signal.aborted; failures++) {
-    // Read anew at every try: whoever mends the URL need not wait for the next alarm.
+  for (let failures = 0; failures < MAX_ATTEMPTS && !signal.aborted; failures++) {
+    // Read at every attempt, so that a corrected URL takes effect for this alarm too.
     const settings = await records.settings(undefined);
     const url = readSetting(settings, "alarm_webhook_url");
     const secret = readSetting(settings, "alarm_webhook_secret");

@@ -8,7 +8,7 @@ import type { SecretsOf } from "./secrets.ts";
 import type { WebhookLog } from "./webhook-engine.ts";
 import type { Carry, Lease } from "./worker.ts";
 
-/** A delivery is not begun with less of its lease left: its longest, and the commit of what came of it. */
+/** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
 const LEAST_LEASE_MS = 25_000;
 
 export interface CarryDeps {
@@ -19,34 +19,34 @@ export interface CarryDeps {
   readonly random: Random;
   readonly log: WebhookLog;
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
-  /** Gives up deliveries under way: the program ends. */
+  /** Calls deliveries under way off when the program ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Carries one event from its claim to its settlement. What cannot be settled is delivered again when its lease has
- * run out, under the same id.
+ * Carries one event from its claim to its settlement. If it cannot be settled, it is delivered again, with the same id,
+ * when its lease has run out.
  */
 export function createCarry(deps: CarryDeps): Carry {
   const { outbox, log, observe } = deps;
   return async (webhook, pass, lease) => {
-    const result = await tryOut(deps, webhook, lease).catch((error) => {
-      log.error({ err: error, ...placeOf(webhook) }, "a webhook could not be tried");
+    const result = await deliverLeased(deps, webhook, lease).catch((error) => {
+      log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
       return undefined;
     });
-    pass.leave(result?.host ?? { kind: "nothing" }, result?.attempt.ms ?? 0);
+    pass.leave(result?.host ?? { kind: "unknown" }, result?.attempt.ms ?? 0);
     if (!result) return;
     const { verdict, attempt } = result;
     observe(verdict.kind, attempt.ms);
-    note(log, webhook, result);
+    logResult(log, webhook, result);
     const { id, messageId, claim } = webhook;
     await outbox.settle([{ id, messageId, claim, verdict, attempt }]).catch((error) => {
-      log.warn({ err: error, ...placeOf(webhook) }, "a webhook's delivery could not be recorded");
+      log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
     });
   };
 }
 
-async function tryOut(
+async function deliverLeased(
   deps: CarryDeps,
   webhook: ClaimedWebhook,
   { endsMs, isOurs }: Lease,
@@ -61,29 +61,29 @@ async function tryOut(
 }
 
 function released(at: number): DeliveryResult {
-  return { verdict: { kind: "released" }, attempt: { at, ms: 0 }, host: { kind: "nothing" } };
+  return { verdict: { kind: "released" }, attempt: { at, ms: 0 }, host: { kind: "unknown" } };
 }
 
-/** Nothing is sent that nobody could check: it waits, as after any failure, for somebody to make a secret. */
+/** Without a secret nothing is sent, since the receiver could not check it. That counts as a failed attempt. */
 function unsigned({ clock, random }: CarryDeps, { failures }: ClaimedWebhook): DeliveryResult {
   const now = clock.now();
   const at = nextDeliveryAt({ failures: failures + 1, now, jitter: random() });
   return {
     verdict: at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at },
     attempt: { at: now, ms: 0, error: { code: "no_secret", message: "the account has no webhook secret" } },
-    host: { kind: "nothing" },
+    host: { kind: "unknown" },
   };
 }
 
 /** Hosts and ids only: paths and queries of URLs may hold secrets. */
-function placeOf({ lane, messageId, sequence }: ClaimedWebhook) {
+function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
   return { account: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
 }
 
-function note(log: WebhookLog, webhook: ClaimedWebhook, { verdict, attempt }: DeliveryResult): void {
+function logResult(log: WebhookLog, webhook: ClaimedWebhook, { verdict, attempt }: DeliveryResult): void {
   if (verdict.kind !== "ended" && !log.isDebug()) return;
   const { ms, status, error } = attempt;
-  const fields = { ...placeOf(webhook), ms, status, error: error?.code, failures: webhook.failures };
+  const fields = { ...logFields(webhook), ms, status, error: error?.code, failures: webhook.failures };
   if (verdict.kind === "ended") log.warn({ ...fields, reason: verdict.reason }, "a webhook has failed");
   else log.debug({ ...fields, verdict: verdict.kind }, "a webhook was tried");
 }

@@ -1,31 +1,31 @@
 import type { Clock, Random } from "../core/clock.ts";
 import type { WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { OutboundHttp, PostOutcome } from "./http/outbound-http.ts";
-import { type HostSign, judge, signOf } from "./judge.ts";
+import { type HostHealth, healthOf, judge } from "./judge.ts";
 import { sign } from "./sign.ts";
 
 /** One event on its way to one URL. */
 export interface OutgoingWebhook {
-  /** The `webhook-id`: the same on every try. */
+  /** The `webhook-id`: the same on every attempt. */
   readonly id: string;
   readonly url: string;
   /** JSON; signed and sent as it is. */
   readonly body: string;
   /** The account's valid secrets, newest first; at least one. */
   readonly secrets: readonly string[];
-  /** Failed tries so far. */
+  /** Failed attempts so far. */
   readonly failures: number;
 }
 
 export interface DeliveryResult {
   readonly verdict: WebhookVerdict;
   readonly attempt: WebhookAttempt;
-  readonly host: HostSign;
+  readonly host: HostHealth;
 }
 
 export type DeliverWebhook = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<DeliveryResult>;
 
-/** Signs, POSTs, judges. Stores nothing. */
+/** One attempt: signs, POSTs and judges. Stores nothing. */
 export function createDeliverWebhook(deps: {
   readonly http: Pick<OutboundHttp, "post">;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export function createDeliverWebhook(deps: {
     return {
       verdict: judge(outcome, { failures, now, jitter: random() }),
       attempt: toAttempt(outcome, at),
-      host: signOf(outcome, now),
+      host: healthOf(outcome, now),
     };
   };
 }

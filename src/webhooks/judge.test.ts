@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { PostOutcome } from "./http/outbound-http.ts";
-import { judge, signOf } from "./judge.ts";
+import { healthOf, judge } from "./judge.ts";
 
 const NOW = 1_700_000_000_000;
 const occasion = { failures: 0, now: NOW, jitter: 0.5 };
@@ -66,16 +66,16 @@ describe("the event", () => {
 
 describe("the host", () => {
   test("is well after a success, failing after a failure, and not judged by what is one URL's or ours", () => {
-    expect(signOf(answered(204), NOW)).toEqual({ kind: "well" });
-    expect(signOf(answered(500), NOW)).toEqual({ kind: "failing", reason: "status 500" });
-    expect(signOf(answered(429, "7"), NOW)).toEqual({
+    expect(healthOf(answered(204), NOW)).toEqual({ kind: "well" });
+    expect(healthOf(answered(500), NOW)).toEqual({ kind: "failing", reason: "status 500" });
+    expect(healthOf(answered(429, "7"), NOW)).toEqual({
       kind: "failing",
       reason: "status 429",
       retryAfterMs: 7_000,
     });
-    expect(signOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
+    expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
     for (const outcome of [answered(410), failed("refused_url"), failed("stopped")]) {
-      expect(signOf(outcome, NOW)).toEqual({ kind: "nothing" });
+      expect(healthOf(outcome, NOW)).toEqual({ kind: "unknown" });
     }
   });
 });

@@ -3,12 +3,15 @@ import { nextDeliveryAt, parseRetryAfter } from "../core/webhooks/webhook-schedu
 import type { PostOutcome } from "./http/outbound-http.ts";
 
 export interface Occasion {
-  /** Failed tries before this one. */
+  /** Failed attempts before this one. */
   readonly failures: number;
+  /** Unix milliseconds. */
   readonly now: number;
+  /** In [0, 1). */
   readonly jitter: number;
 }
 
+/** What becomes of an event after an attempt. */
 export function judge(outcome: PostOutcome, { failures, now, jitter }: Occasion): WebhookVerdict {
   if (isSuccess(outcome)) return { kind: "delivered" };
   if (isGone(outcome)) return { kind: "ended", reason: "gone" };
@@ -26,17 +29,17 @@ export function judge(outcome: PostOutcome, { failures, now, jitter }: Occasion)
   return at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at };
 }
 
-/** What the try says about the host, for its circuit. */
-export type HostSign =
+/** What an attempt says about the host, for its circuit. */
+export type HostHealth =
   | { readonly kind: "well" }
   | { readonly kind: "failing"; readonly reason: string; readonly retryAfterMs?: number }
-  /** 410 is about one URL, and what was never sent is about none. */
-  | { readonly kind: "nothing" };
+  /** 410 is about one URL, and an attempt that sent nothing about none. */
+  | { readonly kind: "unknown" };
 
-export function signOf(outcome: PostOutcome, now: number): HostSign {
+export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   if (isSuccess(outcome)) return { kind: "well" };
-  if (isGone(outcome)) return { kind: "nothing" };
-  if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "nothing" };
+  if (isGone(outcome)) return { kind: "unknown" };
+  if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);
   const reason = outcome.kind === "answered" ? `status ${outcome.status}` : outcome.reason;
   return { kind: "failing", reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };

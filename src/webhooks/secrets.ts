@@ -4,7 +4,7 @@ import type { Records } from "../store/store.ts";
 /** The secrets that sign an account's webhooks, the newest first; at most a second old. */
 export type SecretsOf = (accountId: string) => Promise<readonly string[]>;
 
-/** A rotation is acted on within this time. */
+/** A rotation takes effect within this time. */
 const MAX_AGE_MS = 1_000;
 const MAX_ACCOUNTS = 10_000;
 
@@ -18,7 +18,7 @@ export function createSecrets(records: Pick<Records, "webhookSecrets">, clock: C
     const found = known.get(accountId);
     if (found && readAt - found.readAt < MAX_AGE_MS) return found.secrets;
     const secrets = read(accountId);
-    // What failed is not kept.
+    // A failure is not remembered.
     secrets.catch(() => known.delete(accountId));
     if (known.size >= MAX_ACCOUNTS) known.clear();
     known.set(accountId, { secrets, readAt });

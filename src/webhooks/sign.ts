@@ -10,8 +10,8 @@ export interface Unsigned {
 }
 
 /**
- * The value of `webhook-signature` (Standard Webhooks 1.0.0): one `v1,` signature per secret, the newest first, so that
- * a receiver may know either while secrets are exchanged. Secrets are `whsec_` and base64.
+ * The value of `webhook-signature` (Standard Webhooks 1.0.0): one `v1,` signature per secret, so that a receiver may know
+ * the old or the new one during a rotation. Secrets are base64, with or without `whsec_` in front.
  */
 export function sign({ id, timestamp, body }: Unsigned, secrets: readonly string[]): string {
   if (secrets.length === 0) throw new Error("a webhook without a secret to sign it");

@@ -7,7 +7,7 @@ const CHUNK = 500;
 
 const STAGE_MS = 100;
 
-/** Signals come from this process only, and one may be lost with a lane that is forgotten. */
+/** `onReady` tells of this process's events only, and the agenda may be too full to note one. */
 const POLL_MS = 1_000;
 const LANES_AT_ONCE = 1_000;
 
@@ -18,10 +18,10 @@ export interface UpkeepDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** The outbox's standing work: puts in line what is due, and looks which lanes have something in line. */
+/** The outbox's background loops: one makes due events ready, one finds the lanes that have ready events. */
 export interface OutboxUpkeep {
   start(): void;
-  /** Names of the loops that have not turned within `ms` of their time. */
+  /** Names of the loops that are more than `ms` late. */
   stalled(ms: number): readonly string[];
   stop(): Promise<void>;
 }
@@ -61,14 +61,14 @@ export function createOutboxUpkeep(deps: UpkeepDeps): OutboxUpkeep {
   };
 }
 
-/** Asks first: a sweep that finds nothing shall cost no transaction. */
+/** Asks first, so that a sweep that finds nothing costs no transaction. */
 async function stage({ outbox, clock }: UpkeepDeps): Promise<boolean> {
   const now = clock.now();
   const nextDueAt = await outbox.nextDueAt();
   return nextDueAt !== undefined && nextDueAt <= now && (await outbox.stage(now, CHUNK)) === CHUNK;
 }
 
-/** Goes on from where the last look ended, and round. */
+/** Each call goes on where the last one ended, and begins again at the end. */
 function createPoll({ outbox, onLanes }: UpkeepDeps): () => Promise<boolean> {
   let after: Lane | undefined;
   return async () => {

@@ -14,7 +14,7 @@ import { createSecrets } from "./secrets.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
 import { createWorker } from "./worker.ts";
 
-/** How long `stop` waits for answers before it gives up on them: their events are delivered after the next start. */
+/** How long `stop` waits for answers. Events whose answers have not come by then are delivered after the next start. */
 const PATIENCE_MS = 8_000;
 
 type Line = (fields: Record<string, unknown>, message: string) => void;
@@ -33,17 +33,18 @@ export interface WebhookEngineDeps {
   readonly log: WebhookLog;
   /** Asked before each claim. */
   readonly claimant: () => Claimant;
-  /** Every delivery: what became of it, and how long it took. */
+  /** Called after every delivery, with its verdict and how long it took. */
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
 }
 
-/** Everything between the outbox and the receivers. */
+/** Delivers the events of the outbox to their receivers. */
 export interface WebhookEngine {
   start(): void;
-  /** Names of the loops that have not turned within `ms`. */
+  /** Names of the loops that are more than `ms` late. */
   stalled(ms: number): readonly string[];
   /** Hosts that this process does not try at the moment, and why. */
   paused(): readonly PausedHost[];
+  /** Deliveries under way. */
   underWay(): number;
   /** Delivers an event of type `webhook.test` at once, within 15 s, whatever waits or is paused; stores nothing. */
   test(target: {

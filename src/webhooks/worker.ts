@@ -1,25 +1,25 @@
-import type { Clock } from "../core/clock.ts";
-import { sleep } from "../core/clock.ts";
+import { type Clock, sleep } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { Agenda, Item } from "./lanes/agenda.ts";
+import { laneKey } from "./lanes/lane-key.ts";
 import type { Lanes, Pass } from "./lanes/lanes.ts";
 
-/** Events taken in one claim at the most: enough to fill a commit, few enough to keep lanes mixed. */
+/** Events per claim: enough to fill a commit, few enough to keep lanes mixed. */
 const MAX_CLAIM = 256;
 
 /** Longer than the slowest delivery (15 s) and the commits around it. */
 const LEASE_MS = 60_000;
 
-/** After a claim that failed. */
+/** The wait after a claim that failed. */
 const PAUSE_MS = 1_000;
 
-/** What carries an event out; it never rejects, and leaves the pass. */
+/** Delivers one event and settles it. Never rejects, and always leaves the pass. */
 export type Carry = (webhook: ClaimedWebhook, pass: Pass, lease: Lease) => Promise<void>;
 
 export interface Lease extends Pick<Claimant, "isOurs"> {
-  /** On the monotonic clock. */
+  /** When it ends, on the monotonic clock. */
   readonly endsMs: number;
 }
 
@@ -34,27 +34,28 @@ export interface WorkerDeps {
 }
 
 /**
- * Claims for the lanes that may have something, as much as there is room for, and hands it over. Room is taken before
- * the claim, so that whatever comes can leave at once.
+ * Claims events for the lanes that may have some, as many as there is room for, and carries them out. Room is taken before
+ * the claim, so that every claimed event can be delivered at once.
  *
  * States: idle → turning (one claim under way) → idle. A wake during a turn makes another turn follow.
  */
 export interface Worker {
   wake(): void;
+  /** Events claimed and not yet settled. */
   underWay(): number;
-  /** Claims no more, and resolves when all that is under way has been settled. */
+  /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
   const stopping = new AbortController();
-  const inHand = new Set<Promise<void>>();
+  const underWay = new Set<Promise<void>>();
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
   const hold = (work: Promise<void>) => {
-    const held = work.finally(() => inHand.delete(held));
-    inHand.add(held);
+    const held = work.finally(() => underWay.delete(held));
+    underWay.add(held);
   };
   const turns = async () => {
     while (isWoken && !stopping.signal.aborted) {
@@ -75,11 +76,11 @@ export function createWorker(deps: WorkerDeps): Worker {
       isWoken = true;
       turning ??= turns();
     },
-    underWay: () => inHand.size,
+    underWay: () => underWay.size,
     async stop() {
       stopping.abort();
       await turning;
-      await Promise.all(inHand);
+      await Promise.all(underWay);
     },
   };
 }
@@ -98,20 +99,20 @@ async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Prom
       hold(deps.carry(webhook, pass, { endsMs, isOurs }));
     }
   } finally {
-    for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "nothing" }, 0);
+    for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "unknown" }, 0);
   }
   return true;
 }
 
-/** Gives each event a pass of its lane; a lane that brought fewer than were asked for is drained. */
+/** Gives each event a pass of its lane. A lane with fewer events than it has passes is drained. */
 function match(
   picks: readonly Picked[],
   claimed: readonly ClaimedWebhook[],
   agenda: Agenda,
 ): readonly { readonly webhook: ClaimedWebhook; readonly pass: Pass }[] {
-  const byLane = groupByLane(claimed);
+  const byLane = Map.groupBy(claimed, ({ lane }) => laneKey(lane));
   return picks.flatMap(({ item, heard, passes }) => {
-    const webhooks = byLane.get(item.lane.accountId)?.get(item.lane.host) ?? [];
+    const webhooks = byLane.get(laneKey(item.lane)) ?? [];
     if (webhooks.length < passes.length) agenda.drained(item, heard);
     return webhooks.flatMap((webhook) => {
       const pass = passes.pop();
@@ -126,14 +127,14 @@ interface Picked {
   readonly passes: Pass[];
 }
 
-/** Goes once round the open lanes and takes the room there is. */
+/** Goes once through the open lanes and takes the room there is. */
 function pick({ agenda, lanes }: WorkerDeps): readonly Picked[] {
   const picks: Picked[] = [];
   let left = MAX_CLAIM;
-  // Those that go to the back would come round again.
-  let looks = agenda.open().size;
+  // Without a count, the lanes moved to the back would come again.
+  let lanesLeft = agenda.open().size;
   for (const item of agenda.open()) {
-    if (left === 0 || looks-- === 0) break;
+    if (left === 0 || lanesLeft-- === 0) break;
     const passes = enter(lanes, item.lane, left);
     left -= passes.length;
     if (passes.length === 0) {
@@ -154,19 +155,4 @@ function enter(lanes: Lanes, lane: Lane, most: number): Pass[] {
     passes.push(pass);
   }
   return passes;
-}
-
-function groupByLane(
-  webhooks: readonly ClaimedWebhook[],
-): ReadonlyMap<string, ReadonlyMap<string, readonly ClaimedWebhook[]>> {
-  const accounts = new Map<string, Map<string, ClaimedWebhook[]>>();
-  for (const webhook of webhooks) {
-    const { accountId, host } = webhook.lane;
-    const hosts = accounts.get(accountId) ?? new Map<string, ClaimedWebhook[]>();
-    accounts.set(accountId, hosts);
-    const line = hosts.get(host) ?? [];
-    hosts.set(host, line);
-    line.push(webhook);
-  }
-  return accounts;
 }

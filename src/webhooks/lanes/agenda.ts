@@ -1,35 +1,36 @@
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
+import { laneKey } from "./lane-key.ts";
 
 /**
- * The lanes that may have events in line, as far as this process has heard. A lane that has no room is out of the way
- * until somebody says that it has, so that a thousand paused hosts cost a turn nothing.
+ * The lanes that may have ready events, as far as this process has heard. A lane without room is set aside until
+ * `makeRoom`, so that a thousand paused hosts do not slow claims down.
  */
 export interface Agenda {
-  /** Something may have come into the lane's line. */
+  /** The lane may have a new ready event. */
   add(lane: Lane): void;
-  /** There is room for the lane, and one more for all. */
+  /** There may be room for the lane, and one more place for all. */
   makeRoom(lane: Lane): void;
-  /** Those to be looked at, the one that waited for longest first. */
+  /** The lanes to claim for, the one that waited for longest first. */
   open(): ReadonlySet<Item>;
-  /** It has been looked at and is the last from now on. */
+  /** Moves it to the end of `open`. */
   toBack(item: Item): void;
-  /** It has no room; `isCrowdedOut`: because of others. */
+  /** Sets it aside: it has no room. `isCrowdedOut`: because of other lanes. */
   park(item: Item, isCrowdedOut: boolean): void;
-  /** Nothing was left in line at a look that began when `heard` was this; what came since then counts. */
+  /** A claim left the lane empty. Ignored if `add` was called since the claim began, when `heard` was this. */
   drained(item: Item, heard: number): void;
   size(): number;
 }
 
 export interface Item {
   readonly lane: Lane;
-  /** How often something was said to have come. */
+  /** How often `add` was called for it. */
   readonly heard: number;
 }
 
-/** Beyond it lanes are found by polling, as there is room. */
+/** Further lanes are left to polling, until there is room. */
 const MAX_LANES = 50_000;
 
-/** Crowded lanes that are looked at again for each place that comes free. */
+/** Crowded-out lanes that are opened again for each place that becomes free. */
 const CALLED_AT_ONCE = 8;
 
 export function createAgenda(maxLanes = MAX_LANES): Agenda {
@@ -50,7 +51,7 @@ export function createAgenda(maxLanes = MAX_LANES): Agenda {
   };
   return {
     add(lane) {
-      const key = keyOf(lane);
+      const key = laneKey(lane);
       const entry = known.get(key) ?? { key, lane, heard: 0 };
       if (entry.heard === 0 && known.size >= maxLanes) return;
       known.set(key, entry);
@@ -58,7 +59,7 @@ export function createAgenda(maxLanes = MAX_LANES): Agenda {
       reopen(entry);
     },
     makeRoom(lane) {
-      const entry = known.get(keyOf(lane));
+      const entry = known.get(laneKey(lane));
       if (entry) reopen(entry);
       callCrowded();
     },
@@ -84,8 +85,4 @@ export function createAgenda(maxLanes = MAX_LANES): Agenda {
 interface Entry extends Item {
   readonly key: string;
   heard: number;
-}
-
-function keyOf({ accountId, host }: Lane): string {
-  return `${accountId} ${host}`;
 }

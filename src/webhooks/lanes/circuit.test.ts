@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import type { HostSign } from "../judge.ts";
-import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
+import type { HostHealth } from "../judge.ts";
+import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
 
-const FAILING: HostSign = { kind: "failing", reason: "timeout" };
-const WELL: HostSign = { kind: "well" };
+const FAILING: HostHealth = { kind: "failing", reason: "timeout" };
+const WELL: HostHealth = { kind: "well" };
 
 /** The circuit after so many failures, one every `everyMs`. */
 function failing(count: number, everyMs: number, from: Circuit = CLOSED, startMs = 0): Circuit {
   let circuit = from;
   for (let i = 0; i < count; i++) {
-    circuit = afterTry(circuit, FAILING, { now: startMs + i * everyMs, jitter: 0.5 });
+    circuit = afterAttempt(circuit, FAILING, { now: startMs + i * everyMs, jitter: 0.5 });
   }
   return circuit;
 }
@@ -27,19 +27,19 @@ test("a burst of failures within half a minute pauses nobody", () => {
 });
 
 test("a success in between begins the count anew", () => {
-  const once = afterTry(failing(9, 10_000), WELL, { now: 90_000, jitter: 0.5 });
+  const once = afterAttempt(failing(9, 10_000), WELL, { now: 90_000, jitter: 0.5 });
   expect(once).toEqual(CLOSED);
   expect(admits(failing(9, 10_000, once, 91_000), 200_000)).toBe("any");
 });
 
 test("after the pause one try decides: a success closes, a failure pauses for twice as long, ten minutes at most", () => {
   const open = failing(10, 5_000);
-  expect(afterTry(open, WELL, { now: 60_000, jitter: 0.5 })).toEqual(CLOSED);
+  expect(afterAttempt(open, WELL, { now: 60_000, jitter: 0.5 })).toEqual(CLOSED);
   const pauses: number[] = [];
   let circuit = open;
   for (let i = 0; i < 9; i++) {
     const now = circuit.openUntil ?? 0;
-    circuit = afterTry(circuit, FAILING, { now, jitter: 0.5 });
+    circuit = afterAttempt(circuit, FAILING, { now, jitter: 0.5 });
     pauses.push(((circuit.openUntil ?? 0) - now) / 1_000);
   }
   expect(pauses).toEqual([20, 40, 80, 160, 320, 600, 600, 600, 600]);
@@ -47,20 +47,20 @@ test("after the pause one try decides: a success closes, a failure pauses for tw
 
 test("pauses are spread by a tenth either way", () => {
   const before = failing(9, 5_000);
-  const at = (jitter: number) => afterTry(before, FAILING, { now: 45_000, jitter }).openUntil;
+  const at = (jitter: number) => afterAttempt(before, FAILING, { now: 45_000, jitter }).openUntil;
   expect([at(0), at(0.5)]).toEqual([54_000, 55_000]);
 });
 
 test("failures of tries that were under way when it was paused do not make the pause longer, and a success ends it", () => {
   const open = failing(10, 5_000);
-  const later = afterTry(open, FAILING, { now: 46_000, jitter: 0.5 });
+  const later = afterAttempt(open, FAILING, { now: 46_000, jitter: 0.5 });
   expect([later.openUntil, later.pauses]).toEqual([open.openUntil, open.pauses]);
-  expect(afterTry(later, WELL, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
+  expect(afterAttempt(later, WELL, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
 });
 
 test("a host that asks for time is left alone for it, a minute at most", () => {
   const asked = (retryAfterMs: number) =>
-    afterTry(CLOSED, { ...FAILING, retryAfterMs }, { now: 1_000, jitter: 0.5 });
+    afterAttempt(CLOSED, { ...FAILING, retryAfterMs }, { now: 1_000, jitter: 0.5 });
   expect(admits(asked(20_000), 20_999)).toBe("none");
   expect(admits(asked(20_000), 21_000)).toBe("one");
   expect(admits(asked(86_400_000), 61_000)).toBe("one");
@@ -69,5 +69,5 @@ test("a host that asks for time is left alone for it, a minute at most", () => {
 
 test("what says nothing about the host changes nothing", () => {
   const circuit = failing(5, 5_000);
-  expect(afterTry(circuit, { kind: "nothing" }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
+  expect(afterAttempt(circuit, { kind: "unknown" }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
 });

@@ -1,18 +1,18 @@
 /**
- * Whether one host, for one account, is worth trying: pure, in the times of any clock that never goes back.
+ * A circuit breaker: whether one host, for one account, is worth trying. Pure; times are milliseconds of a monotonic clock.
  *
- * closed → open (it has failed often, for a while; or it asked for time) → after a pause one try at a time goes
+ * closed → open (it has failed often, for a while; or it sent Retry-After) → after a pause one attempt at a time goes
  * through → closed, or open again for twice as long.
  */
-import type { HostSign } from "../judge.ts";
+import type { HostHealth } from "../judge.ts";
 
 export interface Circuit {
   /** Failures since the last success. */
   readonly failures: number;
   readonly failingSince: number;
-  /** Present while open: no try before it, and one at a time after it. */
+  /** Present while open: no attempt before it, and one at a time after it. */
   readonly openUntil?: number;
-  /** Times it was opened, or found still failing, since the last success. */
+  /** How often it was opened for failures since the last success. */
   readonly pauses: number;
   /** Of the last failure. */
   readonly reason: string;
@@ -27,38 +27,38 @@ const OPENS_AFTER_MS = 30_000;
 const FIRST_PAUSE_MS = 10_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 
-/** A host's word about its own time counts for the event it was said of; for its other events no longer than this. */
-const LONGEST_WISH_MS = 60_000;
+/** The event that was answered waits for all of a Retry-After; other events for the host no longer than this. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** How many tries may go out beside those under way. */
+/** How many attempts may be under way at once. */
 export function admits(circuit: Circuit, now: number): "any" | "one" | "none" {
   if (circuit.openUntil === undefined) return "any";
   return now >= circuit.openUntil ? "one" : "none";
 }
 
 /** `jitter` in [0, 1) spreads pauses by ±10 %. */
-export function afterTry(
+export function afterAttempt(
   before: Circuit,
-  sign: HostSign,
+  health: HostHealth,
   { now, jitter }: { readonly now: number; readonly jitter: number },
 ): Circuit {
-  if (sign.kind === "well") return CLOSED;
-  if (sign.kind === "nothing") return before;
+  if (health.kind === "well") return CLOSED;
+  if (health.kind === "unknown") return before;
   const failed: Circuit = {
     ...before,
     failures: before.failures + 1,
     failingSince: before.failures === 0 ? now : before.failingSince,
-    reason: sign.reason,
+    reason: health.reason,
   };
-  // Of tries that were under way when it opened: they say nothing new.
+  // Of attempts that were under way when it opened: they say nothing new.
   if (before.openUntil !== undefined && now < before.openUntil) return failed;
-  const wishMs = Math.min(sign.retryAfterMs ?? 0, LONGEST_WISH_MS);
+  const retryAfterMs = Math.min(health.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   if (isOpening(failed, now)) {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failed.pauses, 20), LONGEST_PAUSE_MS);
-    const openUntil = now + Math.max(pauseMs * (0.9 + 0.2 * jitter), wishMs);
+    const openUntil = now + Math.max(pauseMs * (0.9 + 0.2 * jitter), retryAfterMs);
     return { ...failed, pauses: failed.pauses + 1, openUntil };
   }
-  return wishMs > 0 ? { ...failed, openUntil: now + wishMs } : failed;
+  return retryAfterMs > 0 ? { ...failed, openUntil: now + retryAfterMs } : failed;
 }
 
 function isOpening({ failures, failingSince }: Circuit, now: number): boolean {

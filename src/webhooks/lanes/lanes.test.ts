@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../../test/fakes/held-clock.ts";
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
-import type { HostSign } from "../judge.ts";
+import type { HostHealth } from "../judge.ts";
 import { createLanes, type Lanes, type LanesDeps, type Pass } from "./lanes.ts";
 
-const WELL: HostSign = { kind: "well" };
-const TIMEOUT: HostSign = { kind: "failing", reason: "timeout" };
+const WELL: HostHealth = { kind: "well" };
+const TIMEOUT: HostHealth = { kind: "failing", reason: "timeout" };
 const lane = (accountId: string, host: string): Lane => ({ accountId, host });
 
 function open(deps: Partial<LanesDeps> = {}): { lanes: Lanes; clock: HeldClock; wakes: () => number } {
@@ -151,7 +151,7 @@ test("every slot comes back", () => {
   const passes = Array.from({ length: 3_000 }, (_, i) => fill(lanes, lane(`a${i % 50}`, `h${i}`))).flat();
   expect(lanes.underWay()).toBe(passes.length);
   passes.forEach((pass, i) => {
-    pass.leave([WELL, TIMEOUT, { kind: "nothing" } as const][i % 3] ?? WELL, i % 2 === 0 ? 5 : 5_000);
+    pass.leave([WELL, TIMEOUT, { kind: "unknown" } as const][i % 3] ?? WELL, i % 2 === 0 ? 5 : 5_000);
   });
   expect(lanes.underWay()).toBe(0);
 });

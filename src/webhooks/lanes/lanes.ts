@@ -1,7 +1,8 @@
 import type { Clock, Random } from "../../core/clock.ts";
 import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
-import type { HostSign } from "../judge.ts";
-import { admits, afterTry, type Circuit, CLOSED } from "./circuit.ts";
+import type { HostHealth } from "../judge.ts";
+import { admits, afterAttempt, type Circuit, CLOSED } from "./circuit.ts";
+import { laneKey } from "./lane-key.ts";
 import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
 
 /** Decides what may be delivered now. A dead or slow host holds up nobody else, and no account another one. */
@@ -10,7 +11,7 @@ export interface Lanes {
   room(lane: Lane): number;
   /** Begins a delivery; `undefined` if there is no room. */
   enter(lane: Lane): Pass | undefined;
-  /** Only others stand in its way: there is room when any of them leaves. */
+  /** True if it has no room only because of other lanes: there is room when any of their deliveries ends. */
   isCrowdedOut(lane: Lane): boolean;
   /** Lanes that are not tried at the moment, and why: for operators. */
   paused(): readonly PausedHost[];
@@ -18,14 +19,14 @@ export interface Lanes {
 }
 
 export interface Pass {
-  /** The delivery is over, after `ms`. Once. */
-  leave(sign: HostSign, ms: number): void;
+  /** Ends the delivery, which took `ms`. To be called once. */
+  leave(health: HostHealth, ms: number): void;
 }
 
 export interface LanesDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** There may be room for the lane, and one more for all others. */
+  /** There may be room for the lane, and one more place for all others. */
   readonly onRoom: (lane: Lane) => void;
   /** The lane is not tried for a while, from now on. */
   readonly onPaused?: (paused: PausedHost) => void;
@@ -34,7 +35,7 @@ export interface LanesDeps {
   readonly maxLanes?: number;
 }
 
-/** A thousand hosts that time out fit into the slow ones; proven hosts have a quarter of all to themselves. */
+/** A thousand hosts that time out fit into `slow`; a quarter of the total is left to quick hosts. */
 const BUDGETS: Budgets = { total: 2_048, unproven: 1_536, slow: 1_024 };
 const MAX_LANES = 20_000;
 
@@ -43,13 +44,13 @@ export function createLanes(deps: LanesDeps): Lanes {
   const slots = createSlots(deps.budgets ?? BUDGETS);
   const memory = createMemory(deps.maxLanes ?? MAX_LANES);
 
-  const leave = (state: LaneState, pace: Pace, { sign, ms }: { sign: HostSign; ms: number }) => {
+  const leave = (state: LaneState, pace: Pace, { health, ms }: { health: HostHealth; ms: number }) => {
     slots.giveBack(state.lane.accountId, pace);
     state.underWay--;
-    learn(state, { sign, ms });
+    learn(state, { health, ms });
     const now = clock.monotonicMs();
     const wasOpen = state.circuit.openUntil !== undefined;
-    state.circuit = afterTry(state.circuit, sign, { now, jitter: deps.random() });
+    state.circuit = afterAttempt(state.circuit, health, { now, jitter: deps.random() });
     const paused = wasOpen ? undefined : toPaused(state, { now, wallNow: clock.now() });
     if (paused) deps.onPaused?.(paused);
     state.cancelWake();
@@ -66,7 +67,7 @@ export function createLanes(deps: LanesDeps): Lanes {
       const { pace } = state;
       state.underWay++;
       slots.take(lane.accountId, pace);
-      return { leave: (sign, ms) => leave(state, pace, { sign, ms }) };
+      return { leave: (health, ms) => leave(state, pace, { health, ms }) };
     },
     isCrowdedOut: (lane) => ownRoomOf(memory.peek(lane), clock.monotonicMs()) > 0,
     paused() {
@@ -81,9 +82,9 @@ interface LaneState {
   readonly lane: Lane;
   circuit: Circuit;
   pace: Pace;
-  /** What a delivery takes, the last ones counting most. */
+  /** How long a delivery takes: a moving average, the last ones counting most. */
   typicalMs: number;
-  /** The most at once. */
+  /** The most deliveries at once. */
   width: number;
   underWay: number;
   cancelWake: () => void;
@@ -91,21 +92,23 @@ interface LaneState {
 
 const SLOW_MS = 1_000;
 
-/** Assumed of a lane that is not known; one bad second alone makes no host slow, a delivery that times out does. */
+/** `typicalMs` of a new lane: a single delivery of a second does not make it slow, one that times out does. */
 const ASSUMED_MS = 500;
 const WEIGHT_OF_LAST = 0.25;
 
 /** A new lane begins narrow, grows with every success, and halves with every failure. */
 const WIDTH = { first: 1, quick: 64, slow: 8 };
 
-function learn(state: LaneState, { sign, ms }: { sign: HostSign; ms: number }): void {
-  if (sign.kind === "nothing") return;
+function learn(state: LaneState, { health, ms }: { health: HostHealth; ms: number }): void {
+  if (health.kind === "unknown") return;
   state.typicalMs += (ms - state.typicalMs) * WEIGHT_OF_LAST;
   if (state.typicalMs < SLOW_MS) state.pace = "quick";
-  else state.pace = sign.kind === "well" ? "unproven" : "slow";
+  else state.pace = health.kind === "well" ? "unproven" : "slow";
   const most = state.pace === "quick" ? WIDTH.quick : WIDTH.slow;
-  if (sign.kind === "well" && state.width <= most) state.width = Math.min(most, state.width + 1);
-  else state.width = Math.max(sign.kind === "well" ? most : 1, state.width >> 1);
+  const half = Math.floor(state.width / 2);
+  if (health.kind === "failing") state.width = Math.max(1, half);
+  else if (state.width > most) state.width = Math.max(most, half);
+  else state.width = Math.min(most, state.width + 1);
 }
 
 function roomOf(state: LaneState, slots: Slots, now: number): number {
@@ -113,7 +116,7 @@ function roomOf(state: LaneState, slots: Slots, now: number): number {
   return own === 0 ? 0 : Math.min(own, slots.free(state.lane.accountId, state.pace));
 }
 
-/** Where no others are looked at. */
+/** The lane's room if it were the only one. */
 function ownRoomOf({ circuit, width, underWay }: LaneState, now: number): number {
   const admitted = admits(circuit, now);
   if (admitted === "none") return 0;
@@ -132,9 +135,8 @@ function toPaused(
 /** Lanes in the order of their use. */
 function createMemory(maxLanes: number) {
   const states = new Map<string, LaneState>();
-  const keyOf = ({ accountId, host }: Lane) => `${accountId} ${host}`;
 
-  const peek = (lane: Lane): LaneState => states.get(keyOf(lane)) ?? newLane(lane);
+  const peek = (lane: Lane): LaneState => states.get(laneKey(lane)) ?? newLane(lane);
   const forgetOne = () => {
     for (const [key, state] of states) {
       if (state.underWay > 0) continue;
@@ -147,9 +149,9 @@ function createMemory(maxLanes: number) {
     peek,
     touch(lane: Lane): LaneState {
       const state = peek(lane);
-      states.delete(keyOf(lane));
+      states.delete(laneKey(lane));
       if (states.size >= maxLanes) forgetOne();
-      states.set(keyOf(lane), state);
+      states.set(laneKey(lane), state);
       return state;
     },
     all: () => [...states.values()],

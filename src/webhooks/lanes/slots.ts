@@ -1,9 +1,9 @@
 /**
- * How many deliveries may be under way at once, so that hosts that take long leave room for those that do not, and
- * no account takes all of it. Pure bookkeeping; knows nothing of hosts' names.
+ * Counts the deliveries under way and limits them, so that slow hosts leave room for quick ones, and no account takes all
+ * of it. Knows accounts and paces, not hosts.
  */
 
-/** How a lane has been lately: answering within a second; not known, or well but slow; failing, and slow at that. */
+/** How a lane has been lately. `quick`: answers within a second; `unproven`: new, or well but slow; `slow`: slow and failing. */
 export type Pace = "quick" | "unproven" | "slow";
 
 export interface Budgets {
@@ -15,7 +15,7 @@ export interface Budgets {
 }
 
 export interface Slots {
-  /** How many more the account may have under way at that pace. */
+  /** How many more deliveries of that pace the account may begin. */
   free(accountId: string, pace: Pace): number;
   take(accountId: string, pace: Pace): void;
   giveBack(accountId: string, pace: Pace): void;
@@ -23,8 +23,8 @@ export interface Slots {
 }
 
 /**
- * One account may hold at most this many times what is still free: alone it gets four fifths, and whoever comes next
- * finds room. (Choudhury and Hahne's dynamic threshold for shared buffers.)
+ * One account may hold at most this many times what is still free: alone it gets four fifths, and the next account finds
+ * room. (Choudhury and Hahne's dynamic thresholds for shared buffers.)
  */
 const SHARE = 4;
 
@@ -49,7 +49,7 @@ export function createSlots(budgets: Budgets): Slots {
   return {
     free(accountId, pace) {
       const left = free(pace);
-      // Each that is taken makes the free ones one fewer: held + n <= SHARE * (left - n).
+      // The most n with held + n <= SHARE * (left - n): each place that is taken is one fewer left.
       const fair = Math.floor((SHARE * left - (held.get(accountId) ?? 0)) / (SHARE + 1));
       return Math.max(0, Math.min(left, fair));
     },
