@@ -16,6 +16,7 @@ import {
 import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
+/** Contacts: the users of an account's applications, to whom devices are registered. */
 export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {

@@ -28,6 +28,7 @@ import { adminPath, MISSING, type RecordPlan, recordOf, shownRecord, shownSchema
 import { givenFields, shownFields } from "./shown-fields.ts";
 import { withTimeLimit } from "./timed-dns.ts";
 
+/** Sender domains: their DNS records and DKIM keys, and whether they are verified. */
 export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);
   return [

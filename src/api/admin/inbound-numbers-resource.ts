@@ -17,6 +17,7 @@ import {
 import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
+/** Inbound numbers: the numbers and short codes whose messages an account receives. */
 export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const judge = (draft: Given) => judgeGiven(deps, draft);
   return [

@@ -14,6 +14,7 @@ import {
 import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
+/** Push apps: the applications whose devices may register. */
 export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {

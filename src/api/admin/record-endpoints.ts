@@ -60,7 +60,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
     method: "POST",
     path: adminPath(plan.path),
     operation: `create${plan.operation}`,
-    summary: `Create ${article(plan.noun)}`,
+    summary: `Create ${withArticle(plan.noun)}`,
     request: { schema: creation.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       201: { description: "Created", schema: shownSchema(plan) },
@@ -137,7 +137,7 @@ export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
     method: "GET",
     path: adminPath(`${plan.path}/{id}`),
     operation: `get${plan.operation}`,
-    summary: `Show ${article(plan.noun)}`,
+    summary: `Show ${withArticle(plan.noun)}`,
     responses: { 200: { description: `The ${plan.noun}`, schema: shownSchema(plan) }, 404: MISSING },
     handle: async (call) => Response.json(await shownRecord(plan, await recordOf(deps, plan.kind, call))),
   };
@@ -163,7 +163,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     method: "PATCH",
     path: adminPath(`${plan.path}/{id}`),
     operation: `update${plan.operation}`,
-    summary: `Change ${article(plan.noun)}: only what is given changes, null clears`,
+    summary: `Change ${withArticle(plan.noun)}: only what is given changes, null clears`,
     request: { schema: change.schema, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       200: { description: "As it is now", schema: shownSchema(plan) },
@@ -205,7 +205,7 @@ export function deleteEndpoint<K extends RecordKind>(
     method: "DELETE",
     path: adminPath(`${plan.path}/{id}`),
     operation: `delete${plan.operation}`,
-    summary: `Delete ${article(plan.noun)}`,
+    summary: `Delete ${withArticle(plan.noun)}`,
     responses: {
       204: { description: "Deleted" },
       404: MISSING,
@@ -222,7 +222,7 @@ export function deleteEndpoint<K extends RecordKind>(
   };
 }
 
-function article(noun: string): string {
+function withArticle(noun: string): string {
   return `${/^([aeiou]|SMS)/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 

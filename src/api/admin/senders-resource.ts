@@ -17,6 +17,7 @@ import {
 import type { RecordPlan } from "./record-plan.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
+/** Senders: the sender ids (for Indian numbers, DLT headers) that an account may use. */
 export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
   return [

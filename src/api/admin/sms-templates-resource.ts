@@ -28,6 +28,7 @@ import type { RecordPlan } from "./record-plan.ts";
 import { senderIdProblem } from "./senders-resource.ts";
 import { givenFields, shownFields } from "./shown-fields.ts";
 
+/** SMS templates: the texts that an account may send, with the DLT ids they are registered under. */
 export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps.store.records);
   return [
@@ -222,10 +223,13 @@ export function bodyProblem(text: string): string | undefined {
     return `asks for ${names.size} variables, and a message has at most ${MAX_VARIABLES}`;
   }
   const filled = renderTemplate(text, Object.fromEntries([...names].map((name) => [name, ""])));
-  // Braces that are left over would reach the handset as they are.
-  const [unclear] = ("text" in filled && /\{\{[^{}]{0,30}\}\}|\{#[^{}#]{0,30}#?\}?/.exec(filled.text)) || [];
-  return unclear === undefined ? undefined : `has an unknown placeholder ${unclear}: write {#var#} or {{1}}`;
+  if (!("text" in filled)) return undefined;
+  const [unknown] = UNKNOWN_PLACEHOLDER.exec(filled.text) ?? [];
+  return unknown === undefined ? undefined : `has an unknown placeholder ${unknown}: write {#var#} or {{1}}`;
 }
+
+/** Braces that are left in a filled text: they would reach the handset as they are. */
+const UNKNOWN_PLACEHOLDER = /\{\{[^{}]{0,30}\}\}|\{#[^{}#]{0,30}#?\}?/;
 
 /** Requests may name a template by its DLT id, so each may belong to one template only. */
 async function refuseTwin(

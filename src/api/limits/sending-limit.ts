@@ -77,15 +77,14 @@ const DESCRIPTIONS: Readonly<
 > = {
   daily_message_limit: (refusal) => ofDay("messages", refusal),
   daily_segment_limit: (refusal) => ofDay("segments", refusal),
-  recipient_hourly_limit: (refusal, toOne) => ofNumber("an hour", refusal, toOne),
-  recipient_daily_limit: (refusal, toOne) => ofNumber("a day", refusal, toOne),
+  recipient_hourly_limit: (refusal, toOne) => ofNumber("hour", refusal, toOne),
+  recipient_daily_limit: (refusal, toOne) => ofNumber("day", refusal, toOne),
 };
 
-function ofNumber(period: "an hour" | "a day", { allowed }: LimitRefusal, toOne: number): string {
-  const limit = `${allowed} messages to one number ${period}`;
+function ofNumber(period: "hour" | "day", { allowed }: LimitRefusal, toOne: number): string {
+  const limit = `${allowed} messages to one number ${period === "hour" ? "an" : "a"} ${period}`;
   if (toOne <= allowed) return limit;
-  const whole = period.replace(/^an? /, "a whole ");
-  return `${limit}; this request has ${toOne} to one, more than ${whole} has, and has to be split`;
+  return `${limit}; this request has ${toOne} to one, more than a whole ${period} has, and has to be split`;
 }
 
 function ofDay(what: string, { allowed, used, asked }: LimitRefusal): string {

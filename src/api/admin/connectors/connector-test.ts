@@ -5,6 +5,7 @@ import type { AdminDeps } from "../admin-deps.ts";
 import { isDomain } from "../domains-resource.ts";
 import { adminPath, MISSING, recordOf } from "../record-plan.ts";
 
+/** Tries a connector without sending anything. */
 export function testEndpoint(deps: AdminDeps): Endpoint {
   return {
     auth: "admin",

@@ -26,6 +26,7 @@ import {
 } from "./connector-config.ts";
 import { testEndpoint } from "./connector-test.ts";
 
+/** Connectors: the configured connections to providers, with their state in this process. */
 export function connectorEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan = planOf(deps);
   return [

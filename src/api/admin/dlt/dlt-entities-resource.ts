@@ -16,6 +16,7 @@ import {
 import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 
+/** DLT entities: the businesses that an account sends for, as registered on an Indian DLT portal. */
 export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
   return [

@@ -12,6 +12,7 @@ import { importDlt } from "./dlt-import.ts";
 /** More than other admin requests may have: lists of templates are long. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
+/** Imports a CSV export of a DLT portal, in several requests if it is long. */
 export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     {

@@ -19,7 +19,7 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   };
   return [
     {
-      ...ofMessages,
+      ...shared,
       path: adminPath("messages/{id}/timeline"),
       operation: "findMessageTimeline",
       summary: "Show everything that happened to a message, whichever account and channel it is of",
@@ -38,7 +38,7 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       },
     },
     {
-      ...ofMessages,
+      ...shared,
       path: adminPath("messages/{channel}/{id}/timeline"),
       operation: "getMessageTimeline",
       summary: "Show everything that happened to a message of an account",
@@ -54,6 +54,7 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   ];
 }
 
+/** Only a message of this account and channel; `undefined`: of any. */
 interface Whose {
   readonly accountId: string | undefined;
   readonly channel: ChannelName | undefined;
@@ -61,7 +62,7 @@ interface Whose {
 
 const CHANNELS = ["sms", "email"] as const satisfies readonly ChannelName[];
 
-const ofMessages = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
+const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
 
 function channelOf(query: URLSearchParams): ChannelName | undefined {
   const given = query.get("channel");

@@ -16,6 +16,7 @@ import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 import { makeWebhookSecret } from "../webhooks/webhook-secrets-resource.ts";
 
+/** Accounts: the customers, each with its own keys, records and messages. A new one gets a webhook secret. */
 export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {
@@ -30,7 +31,7 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
       toChanges: ({ name, mode }) => present({ name, mode }),
     }),
-    deleteEndpoint(deps, plan, { usedBy: usersOf(deps.store.records) }),
+    deleteEndpoint(deps, plan, { usedBy: (account) => usersOf(deps.store.records, account) }),
   ];
 }
 
@@ -50,7 +51,7 @@ const plan: RecordPlan<"accounts"> = {
   show: ({ id, name, mode, createdAt }) => ({ id, name, mode, created_at: toIso(createdAt) }),
 };
 
-/** The records that keep an account from being deleted, in words. */
+/** Records that belong to an account, as sentences call them. */
 const BELONGINGS = {
   apiKeys: "API keys",
   smsTemplates: "SMS templates",
@@ -67,15 +68,14 @@ const BELONGINGS = {
 
 type Belonging = keyof typeof BELONGINGS;
 
-function usersOf(records: Records) {
-  return async ({ id }: Account): Promise<readonly string[]> => {
-    const users: string[] = [];
-    for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
-      const found = await records.list<Belonging>(kind, { accountId: id }, { limit: MAX_EXAMINED });
-      if (found.some(keepsAccount)) users.push(`its ${BELONGINGS[kind]}`);
-    }
-    return users.length > 0 ? users : ["its messages"];
-  };
+/** What keeps the account from being deleted, in words. */
+async function usersOf(records: Records, { id }: Account): Promise<readonly string[]> {
+  const users: string[] = [];
+  for (const kind of Object.keys(BELONGINGS) as Belonging[]) {
+    const found = await records.list<Belonging>(kind, { accountId: id }, { limit: MAX_EXAMINED });
+    if (found.some(keepsAccount)) users.push(`its ${BELONGINGS[kind]}`);
+  }
+  return users.length > 0 ? users : ["its messages"];
 }
 
 /** Revoked keys do not: they are deleted with their account. */

@@ -33,7 +33,7 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       toChanges: ({ name }) => present({ name }),
     }),
     {
-      ...common,
+      ...shared,
       method: "POST",
       path: adminPath("keys/{id}/revoke"),
       operation: "revokeKey",
@@ -45,7 +45,7 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
       },
     },
     {
-      ...common,
+      ...shared,
       method: "DELETE",
       path: adminPath("keys/{id}"),
       operation: "deleteKey",
@@ -59,7 +59,7 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const common = { auth: "admin", tag: "Admin: API keys" } as const;
+const shared = { auth: "admin", tag: "Admin: API keys" } as const;
 
 const shown = Type.Object({
   id: shownFields.id,
@@ -99,7 +99,7 @@ const keyBody = Type.Object({
 
 function createKey(deps: AdminDeps): Endpoint {
   return {
-    ...common,
+    ...shared,
     method: "POST",
     path: adminPath("keys"),
     operation: "createKey",

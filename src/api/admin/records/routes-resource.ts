@@ -19,6 +19,7 @@ import { givenFields, shownFields } from "../shown-fields.ts";
 import { eachRoute } from "./each-route.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
+/** Routes: which messages go over which connectors, and in what order. */
 export function routeEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const plan: RecordPlan<"routes"> = { ...shownPlan, onChanged: deps.onConfigChanged };
   return [

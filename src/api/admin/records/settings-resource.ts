@@ -22,7 +22,7 @@ export function settingEndpoints(deps: AdminDeps): readonly Endpoint[] {
 function allSettings(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...ofSettings,
+      ...shared,
       method: "GET",
       path: adminPath("settings"),
       operation: "listSettings",
@@ -31,7 +31,7 @@ function allSettings(deps: AdminDeps): readonly Endpoint[] {
       handle: async (call) => answerAll(deps, await accountOf(deps, call)),
     },
     {
-      ...ofSettings,
+      ...shared,
       method: "PUT",
       path: adminPath("settings"),
       operation: "setSettings",
@@ -50,7 +50,7 @@ function allSettings(deps: AdminDeps): readonly Endpoint[] {
 function oneSetting(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...ofSettings,
+      ...shared,
       method: "GET",
       path: adminPath("settings/{name}"),
       operation: "getSetting",
@@ -59,7 +59,7 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
       handle: async (call) => answerOne(deps, await accountOf(deps, call), nameOf(call)),
     },
     {
-      ...ofSettings,
+      ...shared,
       method: "PUT",
       path: adminPath("settings/{name}"),
       operation: "setSetting",
@@ -80,7 +80,7 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const ofSettings = {
+const shared = {
   auth: "admin",
   tag: "Admin: settings",
   query: { account_id: Type.Optional(Type.String({ description: "Absent: the instance" })) },

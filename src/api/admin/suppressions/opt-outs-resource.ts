@@ -18,6 +18,7 @@ import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
+/** Opt-outs: the numbers to which an account's SMS are not sent, from one sender or from any. */
 export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {

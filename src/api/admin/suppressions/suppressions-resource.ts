@@ -19,6 +19,7 @@ import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 import { recipientSchema, showRecipient } from "./erased-fields.ts";
 
+/** Suppressions: the addresses to which an account's emails are not sent. */
 export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     createEndpoint(deps, plan, {

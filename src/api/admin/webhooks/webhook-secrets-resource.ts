@@ -12,7 +12,7 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
   const { records } = deps.store;
   return [
     {
-      ...common,
+      ...shared,
       method: "GET",
       path: adminPath("webhooks/secret"),
       operation: "getWebhookSecrets",
@@ -20,7 +20,7 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
       handle: async ({ query }) => answer(deps, (await accountOfQuery(records, query)).id),
     },
     {
-      ...common,
+      ...shared,
       method: "POST",
       path: adminPath("webhooks/secret/rotate"),
       operation: "rotateWebhookSecret",
@@ -39,7 +39,7 @@ export function makeWebhookSecret(randomBytes: RandomBytes): string {
   return `whsec_${Buffer.from(randomBytes(32)).toString("base64")}`;
 }
 
-const common = {
+const shared = {
   auth: "admin",
   tag: "Admin: webhooks",
   query: { account_id: Type.String() },
