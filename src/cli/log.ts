@@ -10,7 +10,24 @@ const MAX_HELD = 4 * 1024 * 1024;
 /** Structured lines on standard output. Who reads them may go away or stand still: lines are lost then, and nothing else. */
 export function createLog(level: LogLevel): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
-  const output = pino.destination({ dest: process.stdout.fd, maxLength: MAX_HELD });
+  let held = 0;
+  let lost = 0;
+  const onHandedOn = (length: number) => {
+    held -= length;
+    if (held > 0 || lost === 0) return;
+    const lines = lost;
+    lost = 0;
+    log.warn({ lines }, "lines of this log were lost: nobody read it in time");
+  };
+  const output = {
+    write(line: string) {
+      const { length } = line;
+      if (held + length > MAX_HELD) return void lost++;
+      held += length;
+      // The stream holds what is not read yet, and hands on what it can when the process ends.
+      process.stdout.write(line, () => onHandedOn(length));
+    },
+  };
   const log = pino(
     {
       level,
@@ -21,12 +38,5 @@ export function createLog(level: LogLevel): Logger {
     },
     output,
   );
-  let lost = 0;
-  output.on("drop", () => void lost++);
-  output.on("drain", () => {
-    const lines = lost;
-    lost = 0;
-    if (lines > 0) log.warn({ lines }, "lines of this log were lost: nobody read it in time");
-  });
   return log;
 }
