@@ -30,6 +30,7 @@ import { createRouter, type Match, pathOf } from "./router.ts";
 import { createRunner, type RequestContext } from "./run-endpoint.ts";
 import type { MaybePromise } from "./when-ready.ts";
 
+/** Answers the requests of one listener. */
 export interface App {
   readonly fetch: AnswerRequest;
 }

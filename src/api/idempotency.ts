@@ -1,3 +1,4 @@
+/** `Idempotency-Key`: how it is read, what it is unique within, and how a saved answer is replayed. */
 import { hash } from "node:crypto";
 import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
 import { readSetting } from "../core/records/settings.ts";

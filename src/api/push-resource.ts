@@ -1,3 +1,4 @@
+/** What the push endpoints answer. */
 import Type from "typebox";
 
 const contactId = (description: string) => Type.String({ description });

@@ -1,3 +1,4 @@
+/** Reads request bodies, within limits of size, time and memory. */
 import type { Clock } from "../core/clock.ts";
 import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";

@@ -41,6 +41,7 @@ export function pathOf(url: string): string {
   return fragment === -1 ? path : path.slice(0, fragment);
 }
 
+/** The query of `Request.url`. */
 export function queryOf(url: string): URLSearchParams {
   const start = url.indexOf("?");
   return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));

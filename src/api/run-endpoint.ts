@@ -1,3 +1,4 @@
+/** What happens to a request between the router and its endpoint. */
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";

@@ -19,7 +19,7 @@ export interface AdminDeps extends DomainDns {
     connector: Connector,
     domain?: string,
   ): Promise<{ readonly ok: boolean; readonly detail: string }>;
-  /** How the connector is doing in this process; `undefined` where this process does not run it. */
+  /** How the connector is doing in this process; `undefined` if it does not run here. */
   connectorStatus(id: string): ConnectorStatus | undefined;
   /** Delivers a test event at once, within 15 s. */
   testWebhook(target: {

@@ -5,6 +5,7 @@ import type { AdminDeps } from "./admin-deps.ts";
 import { NO_CONNECTOR } from "./draft.ts";
 import type { RecordPlan } from "./record-plan.ts";
 
+/** A change that can be worked out again if another one comes first. */
 export interface Merge<K extends RecordKind> {
   /** The record as it was read last. */
   readonly current: RecordTypes[K];

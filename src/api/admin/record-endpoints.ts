@@ -24,12 +24,14 @@ import {
   shownSchema,
 } from "./record-plan.ts";
 
+/** What every new record is given. */
 export interface Stamp {
   readonly id: string;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
+/** How a record of a kind is created from a body. */
 export interface Creation<K extends RecordKind, S extends TObject> {
   readonly schema: S;
   /** Notes what the schema cannot check. `account`: the one that the body names, if it exists. */
@@ -39,10 +41,12 @@ export interface Creation<K extends RecordKind, S extends TObject> {
   after?(record: RecordTypes[K]): Promise<void>;
 }
 
+/** How a record of a kind is changed by a body. */
 export interface Change<K extends RecordKind, S extends TObject> {
   readonly schema: S;
   /** The fields that `null` clears, and their names in the record. */
   readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** Notes what the schema cannot check. */
   judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
   toChanges(
     body: Static<S>,

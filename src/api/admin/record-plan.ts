@@ -27,6 +27,7 @@ export interface RecordPlan<K extends RecordKind> {
   onChanged?(): Promise<void>;
 }
 
+/** Octets of the body of an admin request. */
 export const ADMIN_MAX_BYTES = 1024 * 1024;
 
 export function adminPath(path: string): string {
@@ -56,6 +57,7 @@ export async function recordOf<K extends RecordKind>(
   return record;
 }
 
+/** A record as responses show it. */
 export async function shownRecord<K extends RecordKind>(
   plan: RecordPlan<K>,
   record: RecordTypes[K],
@@ -63,6 +65,7 @@ export async function shownRecord<K extends RecordKind>(
   return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...(await plan.show(record)) };
 }
 
+/** The schema of `shownRecord`. */
 export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
   return Type.Object({ ...(idName && { [idName]: shownFields.id }), ...shown.properties });
 }

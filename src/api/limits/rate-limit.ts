@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 
+/** The parameters of a token bucket. */
 export interface RateLimit {
   /** Requests per second that are let through in the long run. */
   readonly rate: number;

@@ -30,9 +30,9 @@ function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["setting
   return rendered && "text" in rendered ? segmentSms(rendered.text).parts.length : 1;
 }
 
-/** How many messages of a request go to each number. */
 type Tally = ReadonlyMap<string, number>;
 
+/** How many messages of a request go to each number. */
 export function tallyOf(recipients: readonly string[]): Tally {
   const counts = new Map<string, number>();
   for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);

@@ -9,6 +9,6 @@ export interface MessageDeps {
   readonly ids: () => string;
   /** A message's `created_at`, by its id. */
   readonly createdAtOf: (id: string) => string;
-  /** How a connector is doing in this process; `undefined` where it does not run it. */
+  /** How a connector is doing in this process; `undefined` if it does not run here. */
   readonly connectorStatus: (id: string) => ConnectorStatus | undefined;
 }

@@ -47,6 +47,7 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
     const readings = loading;
     try {
       const value = await load(key);
+      // After `forget` the value still goes to those who waited for it, but may be outdated.
       if (readings === loading) keep(key, { value, readAt });
       return value;
     } finally {

@@ -8,7 +8,8 @@ import type { SendSms } from "../../core/sms/send-sms.ts";
 import type { Intake } from "../../store/store.ts";
 import { limitedRequest, limitSentence, tallyOf } from "../limits/sending-limit.ts";
 
-export interface Limited {
+/** What is held against the limits. */
+export interface LimitQuery {
   readonly caller: KeyOwner;
   readonly request: SendSms;
   readonly template: SmsTemplate | undefined;
@@ -21,7 +22,7 @@ export type LimitVerdict = (recipient: string) => FieldErrors | undefined;
 /** `undefined` if the account has no limits. */
 export async function judgeLimits(
   intake: Pick<Intake, "overLimit">,
-  { caller, request, template, now }: Limited,
+  { caller, request, template, now }: LimitQuery,
 ): Promise<LimitVerdict | undefined> {
   const content = {
     channel: "sms" as const,

@@ -10,6 +10,7 @@ export interface FoundTemplates {
   readonly byDltId?: SmsTemplate;
 }
 
+/** Synchronous if what is needed is cached. */
 export function findTemplates(
   directory: Directory,
   accountId: string,

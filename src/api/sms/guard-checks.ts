@@ -53,6 +53,7 @@ function reportOptedOut(optedOut: Numbers, flight: SmsFlight, errors: ErrorColle
   });
 }
 
+/** For sandbox and live accounts. */
 export const GUARD_CHECKS: readonly SmsCheck[] = [DESTINATIONS, OPT_OUTS];
 
 function allowedPrefixes(settings: Readonly<Record<string, string>>): readonly string[] {

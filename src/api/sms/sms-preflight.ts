@@ -32,7 +32,7 @@ export interface SmsFlight {
   readonly now: number;
   /** Sender and DLT ids that go out, if they differ from the request's. */
   resolved?: SmsContent["resolved"];
-  /** Aligned with the request's `to`; "" where none leads there. */
+  /** Aligned with the request's `to`; "" if no route leads there. */
   queues: readonly string[];
 }
 
@@ -113,6 +113,7 @@ const LIVE_CHECKS: readonly SmsCheck[] = [
   TEMPLATE_CHECK,
 ];
 
+/** The checks that an account's requests have to pass, in order. */
 export function checksOf({ account }: KeyOwner): readonly SmsCheck[] {
   return account.mode === "sandbox" ? SANDBOX_CHECKS : LIVE_CHECKS;
 }
@@ -125,6 +126,7 @@ export interface FlightRequest {
   readonly now: number;
 }
 
+/** Gathers what the checks judge a request by; synchronous if all of it is cached. */
 export function openFlight(directory: Directory, asked: FlightRequest): MaybePromise<SmsFlight> {
   const templates = findTemplates(directory, asked.caller.account.id, asked.request);
   return templates instanceof Promise
@@ -165,7 +167,7 @@ async function withRegistered(directory: Directory, flight: SmsFlight): Promise<
   return { ...flight, senders, routes: await directory.routes() };
 }
 
-/** Runs the checks that apply, in their order. Synchronous where all of them are. */
+/** Runs the checks that apply, in order; synchronous if all of them are. */
 export function preflight(flight: SmsFlight, errors: Errors): MaybePromise<void> {
   return judgeFrom(0, flight, errors);
 }

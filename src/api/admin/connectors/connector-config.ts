@@ -80,10 +80,10 @@ function givenSchema(schema: TObject): TObject {
 function noteRest(kind: ConnectorKind, config: Record<string, unknown>, errors: ErrorCollector): void {
   const full = withDefaults(kind, config);
   if (Value.Check(kind.config, full)) return;
-  const said = Object.keys(errors.list());
+  const reported = Object.keys(errors.list());
   for (const { instancePath, message } of Value.Errors(kind.config, full)) {
     const field = instancePath.slice(1).replaceAll("/", ".");
-    if (said.some((other) => isWithin(other, field) || isWithin(field, other))) continue;
+    if (reported.some((other) => isWithin(other, field) || isWithin(field, other))) continue;
     const top = (kind.config as TObject).properties[field];
     const choices = top && literalsOf(top);
     errors.add(field || "config", choices ? `must be one of ${choices.join(", ")}` : message);
@@ -95,6 +95,7 @@ function isWithin(field: string, whole: string): boolean {
   return whole === "" || field === whole || field.startsWith(`${whole}.`);
 }
 
+/** The strings that a union of literals allows; `undefined` for any other schema. */
 function literalsOf(schema: TSchema): readonly string[] | undefined {
   const { anyOf } = schema as { anyOf?: unknown };
   if (!Array.isArray(anyOf)) return undefined;

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { type FieldErrors, isObject } from "../../../core/field-errors.ts";
 import { nearest } from "./nearest.ts";
 
-/** The fields of a configuration that its schema does not know, however deep: a misspelt one would silently do nothing. */
+/** The fields of a configuration, at any depth, that its schema does not know: a misspelt option would do nothing. */
 export function unknownFields(schema: TObject, config: object, secrets: readonly string[]): FieldErrors {
   const whole = { ...schema, properties: { ...schema.properties, ...secretFields(secrets) } };
   return Object.fromEntries(unknownIn(whole, config, ""));
@@ -12,7 +12,7 @@ function secretFields(secrets: readonly string[]): Readonly<Record<string, TSche
   return Object.fromEntries(secrets.map((name) => [name, {}]));
 }
 
-/** The keywords in use. */
+/** The JSON Schema keywords that configurations use and that matter here. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: unknown;
@@ -23,7 +23,7 @@ function unknownIn(schema: Schema, value: unknown, at: string): readonly (readon
   const { properties, additionalProperties, items } = schema;
   if (Array.isArray(value))
     return value.flatMap((entry, index) => (items ? unknownIn(items, entry, `${at}${index}.`) : []));
-  // Without properties, or with any others, the names are the operator's own.
+  // A schema without `properties`, or with others besides, is a map: its names are the operator's choice.
   if (!isObject(value) || !properties || additionalProperties) return [];
   const known = Object.keys(properties);
   return Object.entries(value).flatMap(([name, member]) => {

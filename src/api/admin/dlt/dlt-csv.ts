@@ -1,3 +1,4 @@
+/** Reads the CSV files that DLT portals export. */
 import { CsvError, parse } from "csv-parse/sync";
 import { type DltList, type Layout, readHead } from "../../../core/dlt/dlt-columns.ts";
 
