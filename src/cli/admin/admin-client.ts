@@ -1,8 +1,12 @@
-/** Speaks the admin API. What goes wrong is said in words that tell the operator what to do. */
+/** A client of the admin API. Its failures tell the operator what to do. */
 import { missingField } from "./answer-fields.ts";
 
 export interface AdminClient {
-  /** The answer's body; `undefined` where there is none. Rejects with `AdminFailure`. */
+  /**
+   * The answer's body; `undefined` if it has none. Rejects with `AdminFailure`.
+   *
+   * @param path after `/admin/v1/`, with ids encoded: `accounts/ID`
+   */
   request(method: Method, path: string, more?: Parameters): Promise<unknown>;
 }
 
@@ -13,7 +17,7 @@ export interface Parameters {
   readonly body?: unknown;
 }
 
-/** The command cannot be done; `fields` says what is wrong where. */
+/** The command failed. `fields`: what is wrong with which field. */
 export class AdminFailure extends Error {
   override readonly name = "AdminFailure";
 
@@ -28,7 +32,7 @@ export class AdminFailure extends Error {
 export interface AdminServer {
   readonly baseUrl: string;
   readonly token: string;
-  /** Longer than any admin request takes: trying a connector may need 15 s, DNS 20 s. */
+  /** `TIME_LIMIT_MS` by default. */
   readonly timeLimitMs?: number;
 }
 
@@ -46,15 +50,17 @@ export function createAdminClient(server: AdminServer): AdminClient {
       });
       if (response.status === 204 && method === "DELETE") return undefined;
       const answer = await readJson(response, server);
-      if (response.status === 404 && !isAboutMessage(answer)) throw notThere(server.baseUrl, path);
+      if (response.status === 404 && !isAboutMessage(answer)) throw notFound(server.baseUrl, path);
       if (!response.ok) throw refused(response.status, answer);
       const missing = missingField(method, path, answer);
-      if (missing !== undefined) throw foreign(server, `${response.status} with JSON that has no ${missing}`);
+      if (missing !== undefined)
+        throw notPostrider(server, `${response.status} with JSON that has no ${missing}`);
       return answer;
     },
   };
 }
 
+/** Longer than any admin request takes: trying a connector may need 15 s, DNS 20 s. */
 const TIME_LIMIT_MS = 30_000;
 
 function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): URL {
@@ -65,7 +71,7 @@ function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): 
   return url;
 }
 
-/** The address of `path` on a server; throws `AdminFailure` where its own is none. */
+/** The URL of `path` on a server. Throws `AdminFailure` if `baseUrl` is not a URL. */
 export function urlOn(baseUrl: string, path: string): URL {
   const text = baseUrl.replace(/\/+$/, "") + path;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -88,7 +94,7 @@ async function send(server: AdminServer, url: URL, request: RequestInit): Promis
   }
 }
 
-const OWN_AUTHORITY = "an authority of your own is trusted with NODE_EXTRA_CA_CERTS=ca.pem";
+const OWN_CA = "an authority of your own is trusted with NODE_EXTRA_CA_CERTS=ca.pem";
 
 function notReached(baseUrl: string, error: unknown, timeLimitMs: number): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
@@ -99,19 +105,19 @@ function notReached(baseUrl: string, error: unknown, timeLimitMs: number): strin
       "or name a running one with --url or POSTRIDER_URL"
     );
   }
-  const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_AUTHORITY}` : "";
+  const hint = /self.signed|issuer|verify the first/i.test(message ?? "") ? `; ${OWN_CA}` : "";
   return `${baseUrl} cannot be reached: ${message ?? code ?? String(error)}${hint}`;
 }
 
 async function readJson(response: Response, server: AdminServer): Promise<object> {
   const answer: unknown = await response.json().catch(() => undefined);
-  // Every answer of Postrider's is an object.
+  // Every answer of Postrider is an object.
   if (typeof answer === "object" && answer !== null && !Array.isArray(answer)) return answer;
   const what = answer === undefined ? "something that is not JSON" : "JSON that is no object";
-  throw foreign(server, `${response.status} with ${what}`);
+  throw notPostrider(server, `${response.status} with ${what}`);
 }
 
-function foreign({ baseUrl }: AdminServer, answer: string): AdminFailure {
+function notPostrider({ baseUrl }: AdminServer, answer: string): AdminFailure {
   return new AdminFailure(
     `${baseUrl} answered ${answer}: is Postrider behind this address, and of this version?`,
   );
@@ -121,13 +127,13 @@ function isAboutMessage(answer: unknown): boolean {
   return (answer as { message?: unknown } | undefined)?.message === "message not found";
 }
 
-/** What stands behind a noun and is no id. */
-const PARTS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
+/** Second parts of paths that are not ids. */
+const NOT_IDS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
 
-/** `path` begins with the noun and, where one is named, an id. */
-function notThere(baseUrl: string, path: string): AdminFailure {
+/** @param path a noun, then an id or another part, if any */
+function notFound(baseUrl: string, path: string): AdminFailure {
   const [noun = "", id] = path.split("/");
-  if (id === undefined || PARTS.includes(id)) {
+  if (id === undefined || NOT_IDS.includes(id)) {
     return new AdminFailure(
       `${baseUrl} has no ${path}: is this where Postrider is, and is it of this version?`,
     );

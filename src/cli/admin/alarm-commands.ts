@@ -9,9 +9,9 @@ const COLUMNS: readonly Column[] = [
   { head: "REASON", of: (row) => row.reason },
 ];
 
-/** `alarms list`: what somebody has to see to. */
+/** `alarms list`. */
 export function addAlarmCommands(program: Command, commandLine: CommandLine): void {
-  const noun = addNoun(program, commandLine, "alarms").description("look at what somebody has to see to");
+  const noun = addNoun(program, commandLine, "alarms").description("look at what needs attention");
   addVerb(
     noun,
     { usage: "list", summary: "the alarms that are raised, the oldest first" },

@@ -1,7 +1,7 @@
-/** By what another service's answer is told apart: each of the administration's holds certain fields. */
+/** The fields that each answer of the admin API has. An answer without them came from another service, or another version. */
 import type { Method } from "./admin-client.ts";
 
-/** A field that an answer to the request must hold and does not hold as it must; `undefined` where all are there. */
+/** The first field that is missing from an answer, or is not the list it must be; `undefined` if there is none. */
 export function missingField(method: Method, path: string, answer: object): string | undefined {
   const held = new Map(Object.entries(answer));
   return fieldsOf(method, path).find((name) => {
@@ -18,7 +18,7 @@ function fieldsOf(method: Method, path: string): readonly string[] {
   return path.startsWith("domains") ? ["id", "records"] : ["id"];
 }
 
-/** Other paths are a list of records (`GET accounts`) or one of them. */
+/** Fields by path. Other paths are a list of records (`GET accounts`) or one of them. */
 const ANSWERS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^settings$/, ["data"]],
   [/^settings\//, ["name"]],

@@ -1,4 +1,4 @@
-/** What all commands share: the options, the way to the server, and how success and failure are told. */
+/** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
 import { type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
@@ -12,19 +12,19 @@ export interface CommandLine {
 export interface Terminal {
   stdout(text: string): void;
   stderr(text: string): void;
-  /** Ends the process: 1 the command failed, 2 it was not understood. */
+  /** Ends the process. 1: the command failed; 2: it was not understood. */
   exit(code: number): never;
 }
 
 /** One command at work. */
 export interface Run {
   readonly client: AdminClient;
-  /** What was typed after the command, options apart. */
+  /** What was typed after the command, without options. */
   readonly args: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
-  /** Prints the answer: as JSON where that is asked for, else as `toText` has it. */
+  /** Prints the answer: as JSON with `--json`, otherwise as `toText` makes it. */
   print(answer: unknown, toText: (answer: never) => string): void;
-  /** The command did its work, and the news is bad: ends with code 1. */
+  /** Makes the command end with code 1: it did its work, but the result is bad. */
   fail(): void;
 }
 
@@ -39,14 +39,17 @@ export function addNoun(program: Command, { terminal }: CommandLine, noun: strin
   return command;
 }
 
-/** Help goes to the terminal; what was not understood ends with code 2, of this command and of those added to it. */
+/** Prints help and usage errors to the terminal, and ends with code 2 on an error. Commands added to this one do the same. */
 export function tellUsage(command: Command, terminal: Terminal): void {
   command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
   command.showHelpAfterError("--help says what there is");
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 
-/** @param usage the verb and its arguments, for example `show <id>` */
+/**
+ * @param usage the verb and its arguments, for example `show <id>`
+ * @param summary for `--help`
+ */
 export function addVerb(
   noun: Command,
   { usage, summary }: { usage: string; summary: string },
@@ -86,7 +89,7 @@ async function runVerb(
   if (exitCode !== 0) terminal.exit(exitCode);
 }
 
-/** Failures of ours go on to whoever runs the program, with their stack. */
+/** Prints the error and returns the exit code. Bugs are thrown on, so that their stack is shown. */
 function report(error: unknown, terminal: Terminal): number {
   if (error instanceof UsageFailure) {
     terminal.stderr(`error: ${toCell(error.message)}\n`);

@@ -1,4 +1,4 @@
-/** `dlt import`: what a DLT portal exports, brought into an account. */
+/** `dlt import`: imports a DLT portal's export into an account. */
 import type { Command } from "commander";
 import { addNoun, addVerb, type CommandLine, type Row, type Run, UsageFailure } from "./command-line.ts";
 import { readInputFile } from "./input-file.ts";
@@ -36,7 +36,7 @@ interface Report {
   readonly ignored_columns: readonly string[];
 }
 
-/** One answer of several, with where the next one goes on. */
+/** One answer of several; `next`: the `after` of the next request. */
 interface Part extends Report {
   readonly done: number;
   readonly total: number;

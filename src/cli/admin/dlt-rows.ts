@@ -1,4 +1,4 @@
-/** What the DLT portals register, as options of the commands. */
+/** Options for what DLT portals register: templates, headers and entities. */
 import type { OptionRow } from "./nouns.ts";
 
 const STATUS: OptionRow = {

@@ -1,6 +1,6 @@
 import type { Row } from "./command-line.ts";
 
-/** As lines of a zone file. */
+/** The records as lines of a zone file. */
 export function dnsRecordsText(records: readonly Row[]): string {
   const lines = records.map(({ zone, role }) => `${zone}${ROLE_COMMENTS[String(role)] ?? ""}`);
   return `\n${lines.join("\n")}\n`;

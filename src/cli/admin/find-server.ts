@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
 
-/** What the environment says about where the server is. */
+/** Where the server is, according to the environment. */
 export interface AdminTarget {
   readonly url?: string;
   readonly token?: string;
@@ -16,7 +16,7 @@ export interface ServerOptions {
   readonly token?: string;
 }
 
-/** The options, else the environment, else `sandbox.json` of the data folder. */
+/** Where the server is: by the options, else the environment, else `sandbox.json`. Throws `AdminFailure` if none tells. */
 export function findServer(target: AdminTarget, options: ServerOptions): AdminServer {
   const baseUrl = options.url ?? target.url;
   const token = options.token ?? target.token;
@@ -36,7 +36,7 @@ function noServer(path: string): string {
   );
 }
 
-/** What a first start wrote there, as far as the commands need it. */
+/** The fields of `sandbox.json`, which the first start writes. */
 interface Sandbox {
   readonly base_url?: string;
   readonly account_id?: string;
@@ -44,7 +44,7 @@ interface Sandbox {
   readonly admin_token?: string;
 }
 
-/** Nothing where there is no such file. */
+/** Empty if there is no such file. Throws `AdminFailure` if it cannot be read. */
 export function readSandbox(path: string): Sandbox {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** Options that are not known beforehand: a connector's kind says which fields there are and of which type. */
+/** Options that are not known beforehand: the connector's kind says which fields there are, and of which types. */
 import type { Row } from "./command-line.ts";
 import { UsageFailure } from "./command-line.ts";
 
@@ -16,8 +16,8 @@ export interface FieldSchema {
 }
 
 /**
- * `--some-field value`, `--some-field=value`, `--flag` and `--no-flag`, as fields of the API. Names that the kind
- * does not have are passed on as text: the server refuses them and knows what was likely meant.
+ * Reads `--some-field value`, `--some-field=value`, `--flag` and `--no-flag` as fields of the API. Throws `UsageFailure`.
+ * Fields that the kind does not have are passed on as text: the server refuses them, and suggests what was meant.
  */
 export function readFreeOptions(words: readonly string[], kind: KindFields): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
@@ -43,7 +43,7 @@ function readName(word: string): { name: string; attached?: string } {
   return { name: name.replaceAll("-", "_"), ...(attached !== undefined && { attached }) };
 }
 
-/** `--no-tls` is `tls: false`, if there is such a flag and no field called `no_tls`. */
+/** `tls` for `no_tls`, if there is such a flag and no field called `no_tls`. */
 function readNegated(name: string, kind: KindFields): string | undefined {
   if (!name.startsWith("no_") || schemaOf(name, kind)) return undefined;
   const flag = name.slice("no_".length);
@@ -56,12 +56,12 @@ function schemaOf(name: string, kind: KindFields): FieldSchema | undefined {
 }
 
 /** A certificate begins with dashes too: `-----BEGIN …`. */
-const LIKE_AN_OPTION = /^--[A-Za-z0-9]/;
+const OPTION = /^--[A-Za-z0-9]/;
 
 function takeValue(rest: string[], { word, isFlag }: { word: string; isFlag: boolean }): string {
   const [next] = rest;
   if (isFlag) return next === "true" || next === "false" ? (rest.shift() ?? "") : "true";
-  if (next === undefined || LIKE_AN_OPTION.test(next)) throw new UsageFailure(`${word} needs a value`);
+  if (next === undefined || OPTION.test(next)) throw new UsageFailure(`${word} needs a value`);
   return rest.shift() ?? "";
 }
 
@@ -70,13 +70,14 @@ function toValue(
   { type, before, word }: { type: string | undefined; before: unknown; word: string },
 ): unknown {
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
-  // What is no number is sent as it is: the server says what it should have been.
+  // Text that is not a number is sent as it is: the server says what it should be.
   if (type === "integer" || type === "number")
     return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
   if (type === "array") return [...(Array.isArray(before) ? before : []), text];
   return type === "object" && text !== "" ? readJsonObject(text, word) : text;
 }
 
+/** @param word the option, for the error */
 export function readJsonObject(text: string, word: string): Row {
   let value: unknown;
   try {

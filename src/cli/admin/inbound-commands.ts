@@ -13,12 +13,16 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const FILTERS: readonly OptionRow[] = [
-  { flags: "--account <id>", field: "account_id", meaning: "the account; none: what is nobody's" },
+  {
+    flags: "--account <id>",
+    field: "account_id",
+    meaning: "the account; none: messages that belong to no account",
+  },
   { flags: "--from <number>", field: "from", meaning: "only what this number wrote" },
   { flags: "--to <number>", field: "to", meaning: "only what was written to this number" },
 ];
 
-/** `inbound list`: what handsets wrote. */
+/** `inbound list`: messages from handsets. */
 export function addInboundCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "inbound").description("look into what handsets wrote");
   const verb = addVerb(
@@ -28,7 +32,7 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
       commandLine,
       async work({ client, options, print }) {
         const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
-        // As the interface for accounts calls it; the option is that of every list.
+        // The API calls it cursor; the command line says --after in every list.
         const query = { account_id, from, to, cursor: after, limit };
         print(await client.request("GET", "inbound-messages", { query }), (page) => rowsText(COLUMNS, page));
       },

@@ -1,4 +1,4 @@
-/** The options of inbound numbers and opt-outs. */
+/** Options of inbound numbers and opt-outs. */
 import type { OptionRow } from "./nouns.ts";
 
 export const INBOUND_NUMBER: OptionRow = {
@@ -16,7 +16,7 @@ export const CONNECTOR: OptionRow = {
 export const RECIPIENT: OptionRow = {
   flags: "--recipient <number>",
   field: "recipient",
-  meaning: "whom no SMS goes to, E.164",
+  meaning: "the number that gets no SMS, in E.164",
 };
 
 export const SENDER: OptionRow = {

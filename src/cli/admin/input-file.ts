@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { UsageFailure } from "./command-line.ts";
 
-/** The octets of a file that an option names. */
+/** Reads a file that an option names. Throws `UsageFailure`. */
 export async function readInputFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
@@ -14,5 +14,5 @@ export async function readInputFile(path: string): Promise<Buffer> {
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a folder",
-  EACCES: "this user may not",
+  EACCES: "permission denied",
 };

@@ -12,13 +12,13 @@ import {
 } from "./command-line.ts";
 import type { Noun, OptionRow } from "./nouns.ts";
 
-/** `create`, `list`, `show`, `update` and the end of a noun (`delete`; keys: `revoke`). */
+/** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of a noun. */
 export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
-  const command = addNoun(program, commandLine, noun.name).description(`administer ${manyOf(noun)}`);
+  const command = addNoun(program, commandLine, noun.name).description(`administer ${pluralOf(noun)}`);
   addCreate(command, commandLine, noun);
   addReading(command, commandLine, noun);
   addUpdate(command, commandLine, noun);
-  addEnd(command, commandLine, noun);
+  addRemoval(command, commandLine, noun);
   return command;
 }
 
@@ -30,7 +30,7 @@ function addCreate(command: Command, commandLine: CommandLine, noun: Noun): void
       commandLine,
       async work(run) {
         const record = (await run.client.request("POST", noun.name, {
-          body: bodyOf(noun.create, run.options),
+          body: fieldsOf(noun.create, run.options),
         })) as Row;
         printCreated(run, noun, record);
       },
@@ -57,7 +57,7 @@ export function addReading(
 ): void {
   const list = addVerb(
     command,
-    { usage: "list", summary: `list ${manyOf(noun)}` },
+    { usage: "list", summary: `list ${pluralOf(noun)}` },
     {
       commandLine,
       work: async (run) =>
@@ -81,12 +81,12 @@ export function addReading(
 
 export function readPage(run: Run, path: string, filters: readonly OptionRow[]): Promise<unknown> {
   const { after, limit } = run.options as { after?: string; limit?: string };
-  const query = bodyOf(filters, run.options) as Record<string, string>;
+  const query = fieldsOf(filters, run.options) as Record<string, string>;
   return run.client.request("GET", path, { query: { ...query, after, limit } });
 }
 
 export function addPaging(verb: Command): void {
-  verb.option("--limit <count>", "at most so many, up to 1000");
+  verb.option("--limit <count>", "how many to list, up to 1000");
   verb.option("--after <cursor>", "go on where the page before ended");
 }
 
@@ -97,8 +97,8 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
     {
       commandLine,
       async work(run) {
-        const body = withClears(bodyOf(noun.update, run.options), noun.update);
-        if (isNothing(body)) throw nothingToChange(listOf(noun.update.map(({ flags }) => nameOf(flags))));
+        const body = withClears(fieldsOf(noun.update, run.options), noun.update);
+        if (isNothing(body)) throw nothingToChange(joinWithOr(noun.update.map(({ flags }) => nameOf(flags))));
         run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
           recordText(noun, record),
         );
@@ -108,7 +108,7 @@ function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void
   addOptions(verb, noun.update);
 }
 
-/** The API takes a change of nothing, as HTTP has it; who types one has forgotten something. */
+/** The API accepts a change of nothing; on the command line something was forgotten. */
 export function nothingToChange(options: string): UsageFailure {
   return new UsageFailure(`nothing was given to change: give ${options}`);
 }
@@ -117,7 +117,7 @@ export function isNothing(fields: Row): boolean {
   return Object.values(fields).every((value) => value === undefined);
 }
 
-/** An empty value on the command line is `null` to the API, which clears the field, but where the option may be empty. */
+/** Makes empty values `null`, with which the API clears a field, except where an option may be empty. */
 export function withClears(fields: Row, rows: readonly OptionRow[] = []): Row {
   const kept = rows.filter(({ mayBeEmpty }) => mayBeEmpty).map(({ field }) => field);
   const isEmpty = (value: unknown) => value === "" || (Array.isArray(value) && value.length === 0);
@@ -129,7 +129,7 @@ export function withClears(fields: Row, rows: readonly OptionRow[] = []): Row {
   );
 }
 
-function addEnd(command: Command, commandLine: CommandLine, noun: Noun): void {
+function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): void {
   if (noun.name !== "keys") {
     addDelete(command, commandLine, noun);
     return;
@@ -170,7 +170,7 @@ export function pathOf(noun: string, { args }: Run): string {
 }
 
 export function recordText({ aside }: Pick<Noun, "aside">, record: Row): string {
-  // The id stands under a second name too, for scripts.
+  // The answer repeats the id under a second name, for scripts.
   const lines = Object.entries(record).filter(
     ([field, value]) => field !== aside?.field && (field === "id" || value !== record.id),
   );
@@ -192,7 +192,7 @@ function splitList(value: string): readonly string[] {
 }
 
 /** The options that were given, under the names of the API. */
-function bodyOf(rows: readonly OptionRow[], options: Run["options"]): Record<string, unknown> {
+function fieldsOf(rows: readonly OptionRow[], options: Run["options"]): Record<string, unknown> {
   const given = rows.map((row) => [row.field, givenTo(row, options)] as const);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
@@ -208,11 +208,11 @@ function nameOf(flags: string): string {
 }
 
 /** `--one`, `--one or --two`, `--one, --two or --three`. */
-function listOf(names: readonly string[]): string {
+function joinWithOr(names: readonly string[]): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} or ${last}`;
 }
 
-function manyOf({ one }: Pick<Noun, "one">): string {
+function pluralOf({ one }: Pick<Noun, "one">): string {
   return /[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : `${one}s`;
 }

@@ -1,4 +1,4 @@
-/** The nouns of the command line, as a table: commands are made from it. */
+/** The nouns of the command line, as a table from which their commands are made. */
 import type { Column, Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { dnsRecordsText } from "./dns-records-text.ts";
@@ -7,7 +7,7 @@ import { ROUTE_ROWS } from "./route-rows.ts";
 
 export interface Noun {
   readonly name: string;
-  /** As sentences call one: `SMS template`. */
+  /** What one is called in sentences: `SMS template`. */
   readonly one: string;
   /** `create --json` prints exactly these fields; absent: the whole answer. Scripts rely on it. */
   readonly createdFields?: readonly string[];
@@ -15,23 +15,24 @@ export interface Noun {
   readonly create: readonly OptionRow[];
   readonly update: readonly OptionRow[];
   readonly filters: readonly OptionRow[];
-  /** Said below a record that was just made. */
+  /** Printed below a record that was just created. */
   readonly onCreated?: (record: Row) => string;
-  /** Fields shown otherwise than in a line, and how. */
+  /** A field that is printed below the others, and how. */
   readonly aside?: { readonly field: string; readonly text: (value: never) => string };
 }
 
 export interface OptionRow {
-  /** As commander reads it: `--name <name>`. */
+  /** In commander's notation: `--name <name>`. */
   readonly flags: string;
+  /** Its name in the API. */
   readonly field: string;
   readonly meaning: string;
   readonly isRequired?: boolean;
   /** May be given several times, or with commas. */
   readonly isList?: boolean;
-  /** An empty value is one: it asks for nothing in particular, and is not cleared. */
+  /** An empty value is sent as it is, and does not clear the field. */
   readonly mayBeEmpty?: boolean;
-  /** What an entry of the list is to the API; absent: the text itself. */
+  /** Makes an entry of a list what the API takes; absent: the text itself. */
   readonly parse?: (entry: string) => unknown;
 }
 
@@ -93,7 +94,7 @@ const suppressionMore: readonly OptionRow[] = [
     field: "reason",
     meaning: "hard_bounce, soft_bounce, complaint, unsubscribe or manual",
   },
-  { flags: "--source <text>", field: "source", meaning: "what it goes back to" },
+  { flags: "--source <text>", field: "source", meaning: "where it comes from" },
   { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
 ];
 
@@ -249,7 +250,12 @@ export const NOUNS: readonly Noun[] = [
     ],
     create: [
       account,
-      { flags: "--email <address>", field: "email", meaning: "whom no email goes to", isRequired: true },
+      {
+        flags: "--email <address>",
+        field: "email",
+        meaning: "the address that gets no email",
+        isRequired: true,
+      },
       ...suppressionMore,
     ],
     update: suppressionMore,

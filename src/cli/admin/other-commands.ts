@@ -1,4 +1,4 @@
-/** What is not a record: the sandbox's messages, a message's history, a domain's verification. */
+/** Commands about other things than records: the sandbox's messages, a message's timeline, a domain's DNS and keys. */
 import { type Command, Option } from "commander";
 import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
 import { addReceive } from "./inbound-commands.ts";
@@ -68,7 +68,7 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
     .addOption(new Option("--channel <channel>", "only if it is one").choices(["sms", "email"]));
 }
 
-/** `domains verify`, to be put beside the verbs every noun has. */
+/** `domains verify`. */
 export function addVerify(noun: Command, commandLine: CommandLine): void {
   addVerb(
     noun,

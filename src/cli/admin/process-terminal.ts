@@ -1,12 +1,12 @@
 import { writeSync } from "node:fs";
 import type { Terminal } from "./command-line.ts";
 
-/** As a shell tells of a program that SIGPIPE ended: whoever read the output went away. */
+/** The exit code that shells give a program ended by SIGPIPE: the reader of the output is gone. */
 const READER_GONE = 141;
 
 /**
- * The terminal, pipe or file that the program was started with. What is printed is out when `stdout` returns: a
- * command that ends with a code of its own would cut off what a pipe has not taken yet.
+ * The terminal, pipe or file that the program was started with. Writes block until all is written: otherwise `exit` would
+ * lose what a pipe has not taken yet.
  */
 export const PROCESS_TERMINAL: Terminal = {
   stdout: (text) => print(1, text),
@@ -23,7 +23,7 @@ function print(descriptor: 1 | 2, text: string): void {
   }
 }
 
-/** How many octets were taken. A pipe that somebody else has made non-blocking may be full. */
+/** Returns how many octets were written. A pipe that another process made non-blocking may be full: then waits a little. */
 function writeSome(descriptor: number, octets: Uint8Array): number {
   try {
     return writeSync(descriptor, octets);

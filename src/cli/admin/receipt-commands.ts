@@ -18,7 +18,7 @@ const CONNECTOR: OptionRow = {
   meaning: "only what came over this connector",
 };
 
-/** `receipts list --parked`: what matched no message. Those that matched are on the timeline of their message. */
+/** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "receipts").description("look into delivery receipts");
   const verb = addVerb(

@@ -1,4 +1,4 @@
-/** What a route asks of a message and whom it names, as options of the commands. */
+/** Options of routes: which messages a route is for, and the connectors it names. */
 import { UsageFailure } from "./command-line.ts";
 import type { OptionRow } from "./nouns.ts";
 
@@ -17,14 +17,14 @@ export const ROUTE_ROWS: readonly OptionRow[] = [
   {
     flags: "--connector <id[=weight]>",
     field: "connectors",
-    meaning: "the connectors in the order they are tried; neighbours with a weight share",
+    meaning: "the connectors in the order they are tried; neighbours with weights share the messages",
     isList: true,
     parse: readConnector,
   },
   {
     flags: "--failover <policy>",
     field: "failover",
-    meaning: "always: also what a connector may have taken goes over another; else safe",
+    meaning: "safe (the default), or always: retry over another connector even what this one may have sent",
   },
 ];
 

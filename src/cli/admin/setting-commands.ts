@@ -25,7 +25,7 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
     { commandLine, work: set },
   )
     .option("--account <id>", "for this account only")
-    // A certificate begins with dashes: `set` tells which words are none of a setting.
+    // A value may begin with dashes, as a certificate does: `set` itself refuses other words.
     .allowUnknownOption()
     .allowExcessArguments();
 }
@@ -46,7 +46,7 @@ async function get(run: Run): Promise<void> {
     return;
   }
   const setting = await run.client.request("GET", `settings/${encodeURIComponent(name)}`, { query });
-  // Not as a cell: a certificate keeps its lines.
+  // Not as a table cell: a certificate keeps its line breaks.
   run.print(setting, (row: Row) => `${row.value ?? ""}\n`);
 }
 
@@ -69,7 +69,7 @@ function refuseOtherWords(words: readonly string[]): void {
   if (words.length > 2) throw new UsageFailure("one name and one value; quote a value that has blanks");
 }
 
-/** As it would be given to `set`: not the yes and no of tables. */
+/** As `set` takes it: `true` and `false`, not the yes and no of tables. */
 function plain(value: unknown): string {
   return typeof value === "boolean" ? String(value) : toCell(value);
 }

@@ -1,4 +1,4 @@
-/** `suppressions import`, `export` and `release`, beside the verbs every noun has. */
+/** `suppressions import`, `export` and `release`. */
 import { type Command, Option } from "commander";
 import { CsvError, parse } from "csv-parse/sync";
 import { AdminFailure } from "./admin-client.ts";
@@ -8,7 +8,7 @@ import { toCell, toJson } from "./table.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
 
-/** Entries of one request. */
+/** Entries per request. */
 const CHUNK = 1_000;
 
 export function addSuppressionCommands(noun: Command, commandLine: CommandLine): void {
@@ -24,10 +24,10 @@ export function addSuppressionCommands(noun: Command, commandLine: CommandLine):
     );
   verb("import", importAll).requiredOption(
     "--file <path>",
-    "a column or field `email`, and whichever others of reason, source and expires_at",
+    "CSV or JSON lines with `email` and, if you like, reason, source and expires_at",
   );
   verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).addOption(
-    new Option("--format <format>", "as what it is printed").choices(["csv", "jsonl"]).default("csv"),
+    new Option("--format <format>", "how to print it").choices(["csv", "jsonl"]).default("csv"),
   );
   verb("release", release).requiredOption("--email <address>", "who may be written to again");
 }
@@ -42,7 +42,7 @@ async function importAll({ client, options, print, fail }: Run): Promise<void> {
   const entries = await readEntries(String(options.file));
   let sum: Report = { added: 0, kept: 0, refused: [] };
   if (entries.length === 0) {
-    // Nothing is sent, and the account is to be there all the same.
+    // Fails if there is no such account.
     await client.request("GET", "suppressions", {
       query: { account_id: String(options.account), limit: "1" },
     });
@@ -86,7 +86,7 @@ async function readEntries(path: string): Promise<readonly FileEntry[]> {
   try {
     return (isJson ? fromJsonLines(text) : fromCsv(text)).map(({ line, fields }) => ({
       line,
-      fields: known(fields),
+      fields: toEntry(fields),
     }));
   } catch (error) {
     if (error instanceof CsvError || error instanceof SyntaxError) {
@@ -113,7 +113,7 @@ function readLine(text: string, line: number): Row {
   }
 }
 
-/** With a row of names; a file without one is a list of addresses. */
+/** A file whose first row does not name a column `email` is a list of addresses. */
 function fromCsv(text: string): readonly FileEntry[] {
   const rows = parse(text, {
     bom: true,
@@ -135,8 +135,8 @@ function fromCsv(text: string): readonly FileEntry[] {
   }));
 }
 
-/** What an import takes; what is empty is absent. `created_at` of an export is left behind. */
-function known(fields: Row): Row {
+/** The fields that an import takes, without empty ones, and without the `created_at` of an export. */
+function toEntry(fields: Row): Row {
   const taken = FIELDS.filter((name) => name !== "created_at" && (fields[name] ?? "") !== "");
   return { email: "", ...Object.fromEntries(taken.map((name) => [name, String(fields[name])])) };
 }
@@ -158,7 +158,7 @@ async function exportAll({ client, options }: Run, write: (text: string) => void
   } while (after !== undefined);
 }
 
-/** What names nobody any more can be brought back all the same. */
+/** An erased entry has no address any more: its digest is exported, which an import takes too. */
 function importable(row: Row): Row {
   return row.erased === true ? { ...row, email: row.digest } : row;
 }
@@ -167,11 +167,12 @@ function csvLine(row: Row): string {
   return FIELDS.map((name) => csvCell(String(row[name] ?? ""))).join(",");
 }
 
+/** Undoes the `'` of `csvCell`. */
 function plain(cell: string): string {
   return cell.replace(/^'(?=[=+\-@\t])/, "");
 }
 
-/** Quoted where it has to be (RFC 4180), and never a formula to a spreadsheet. */
+/** Quoted where it must be (RFC 4180), and with a `'` in front where a spreadsheet would see a formula. */
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
@@ -189,7 +190,7 @@ async function release({ client, options, print }: Run): Promise<void> {
     readonly data: readonly Row[];
   };
   if (data.length === 0) throw new AdminFailure(`"${query.email}" is not on the list`);
-  // Of old there may be an entry for each spelling of the domain.
+  // Earlier versions could store an entry for each spelling of the domain.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);
 }

@@ -1,4 +1,4 @@
-/** Plain text for terminals: aligned, and free of anything that could drive one. */
+/** Plain text for terminals: aligned, and without control characters that would act on the terminal. */
 
 /** Columns as wide as their widest cell; the last is not padded. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly unknown[])[]): string {
@@ -13,13 +13,14 @@ export function formatTable(heads: readonly string[], rows: readonly (readonly u
   return `${lines.join("\n")}\n`;
 }
 
-/** One field a line; objects within are dotted. Absent fields are left out. */
+/** One field per line; the fields of objects are dotted: `config.host`. Absent fields are left out. */
 export function formatFields(record: Readonly<Record<string, unknown>>): string {
   const fields = flatten(record, "");
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${toCell(value)}\n`).join("");
 }
 
+/** A value on one line; `-` if there is none. */
 export function toCell(value: unknown): string {
   if (value === undefined || value === null) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -28,19 +29,19 @@ export function toCell(value: unknown): string {
   return text.replaceAll(CONTROLS, (control) => (control === "\n" ? "⏎" : "�"));
 }
 
-/** Lines that others have a part in: the line ends stay. */
+/** Like `toCell`, for text of several lines: line breaks stay. */
 export function toLines(text: string): string {
   return text.split("\n").map(toCell).join("\n");
 }
 
-/** The same value, for programs; a terminal that it is shown on is not driven by it. */
+/** The value as JSON, with control characters escaped, so that they do not act on a terminal. */
 export function toJson(value: unknown): string {
   return `${JSON.stringify(value)}`.replaceAll(CONTROLS, (control) => {
     return `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 function flatten(record: Readonly<Record<string, unknown>>, prefix: string): [string, unknown][] {
@@ -53,7 +54,7 @@ function flatten(record: Readonly<Record<string, unknown>>, prefix: string): [st
   });
 }
 
-/** Characters, not UTF-16 units. */
+/** In characters, not UTF-16 units. */
 function widthOf(text: string): number {
   return [...text].length;
 }

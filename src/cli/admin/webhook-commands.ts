@@ -1,4 +1,4 @@
-/** Webhooks: the secrets that sign them, what became of them, and delivering them again. */
+/** `webhooks`: events and their deliveries, replays, tests, paused hosts, and the secrets that sign. */
 import type { Command } from "commander";
 import {
   addNoun,
@@ -126,7 +126,7 @@ async function replayOne(run: Run): Promise<number> {
   return ((await run.client.request("POST", `${pathOf(run)}/replay`)) as Replayed).replayed;
 }
 
-/** One request puts so many in line; the next goes on from there. */
+/** A request replays a limited number; `next` says where the following one goes on. */
 async function replayMany({ client, options }: Run): Promise<number> {
   const { account, host, failed, since, until } = options as Record<string, string | undefined>;
   if (account === undefined) throw new UsageFailure("name a webhook-id, or an account with --account");
