@@ -15,9 +15,10 @@ import type { Account, PushApp } from "../core/records/accounts.ts";
 import type { Store } from "../store/store.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
-import { contactNotFound, tooManyRequests, validationFailed } from "./errors.ts";
+import { contactNotFound, validationFailed } from "./errors.ts";
 import { digestOf, idempotencyKey, replayed, replayOfRefused, validKey, windowed } from "./idempotency.ts";
 import { pushLimit } from "./limits/account-limits.ts";
+import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { IdentificationResult, identifiedJson, Registration, registeredJson } from "./push-resource.ts";
 import type { Directory } from "./records/directory.ts";
@@ -103,8 +104,7 @@ async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Acco
   const account = isPlausible ? await directory.account(accountId) : undefined;
   const limit = pushLimit(await directory.settings(account?.id));
   const key = `push ${addressBlock(call.clientAddress)} ${account?.id ?? ""}`;
-  const waitSeconds = limit && limiter.take({ key, limit });
-  if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+  if (limit) countRequest(limiter, { key, limit });
   return account;
 }
 

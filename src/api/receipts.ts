@@ -1,14 +1,15 @@
 /** The callback URLs to which providers send receipts and inbound messages. The connector's kind reads their requests. */
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
-import { type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
+import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
-import { callbackNotAuthenticated, notFound, tooManyRequests, validationFailed } from "./errors.ts";
+import { callbackNotAuthenticated, notFound, validationFailed } from "./errors.ts";
+import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import type { Directory } from "./records/directory.ts";
 import { createFreshCache } from "./records/fresh-cache.ts";
@@ -31,8 +32,7 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
   const findConnector = createFinder(deps);
   const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {
-    const waitSeconds = limiter.take({ key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
-    if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
+    countRequest(limiter, { key: `receipts ${addressBlock(call.clientAddress)}`, limit: RATE });
     const found = await findConnector(call.params);
     // The router takes HEAD for GET, but a HEAD request reports nothing.
     if (!found || !call.raw || call.raw.method === "HEAD") throw notFound();
@@ -47,15 +47,23 @@ export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): 
     if (reading.kind === "refused") {
       throw reading.status === 401 ? callbackNotAuthenticated() : validationFailed({ body: reading.reason });
     }
-    // Answered only after they are stored: the provider forgets them then.
-    if (reading.receipts.length > 0) await deps.store.queue.recordReceipts(reading.receipts);
-    const inbound = reading.inbound?.map((one) => ({ ...one, id: deps.ids() })) ?? [];
-    if (inbound.length > 0) await deps.store.inbound.receive(inbound);
-    const { status, body, contentType } = reading.answer;
-    if (body === "") return new Response(null, { status });
-    return new Response(body, { status, headers: { "Content-Type": contentType } });
+    // Answered only after everything is stored: the provider forgets it then.
+    await storeReading(deps, reading);
+    return toResponse(reading.answer);
   };
   return (["POST", "GET"] as const).map((method) => ({ ...shared, ...named[method], method, handle }));
+}
+
+type Received = Extract<CallbackReading, { kind: "receipts" }>;
+
+async function storeReading({ store, ids }: AppDeps, { receipts, inbound = [] }: Received): Promise<void> {
+  if (receipts.length > 0) await store.queue.recordReceipts(receipts);
+  if (inbound.length > 0) await store.inbound.receive(inbound.map((message) => ({ ...message, id: ids() })));
+}
+
+function toResponse({ status, body, contentType }: Received["answer"]): Response {
+  if (body === "") return new Response(null, { status });
+  return new Response(body, { status, headers: { "Content-Type": contentType } });
 }
 
 const NO_WEB: Web = { get: async () => undefined };

@@ -3,7 +3,8 @@ import Type from "typebox";
 import type { AppDeps } from "../app-deps.ts";
 import { addressBlock } from "../client-address.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { notFound, tooManyRequests } from "../errors.ts";
+import { notFound } from "../errors.ts";
+import { countRequest } from "../limits/count-request.ts";
 import type { RateLimiter } from "../limits/rate-limit.ts";
 
 /** `token`: letters, digits, `-` and `_`; for the route table, the parameter's name in braces. */
@@ -22,10 +23,8 @@ export function unsubscribeEndpoints(
   limiter: RateLimiter,
 ): readonly Endpoint[] {
   if (!unsubscribes) return [];
-  const takeTurn = ({ clientAddress }: Call) => {
-    const waitSeconds = limiter.take({ key: `unsubscribe ${addressBlock(clientAddress)}`, limit: RATE });
-    if (waitSeconds !== undefined) throw tooManyRequests(waitSeconds);
-  };
+  const count = ({ clientAddress }: Call) =>
+    countRequest(limiter, { key: `unsubscribe ${addressBlock(clientAddress)}`, limit: RATE });
   return [
     {
       ...shared,
@@ -33,7 +32,7 @@ export function unsubscribeEndpoints(
       operation: "showUnsubscribe",
       summary: "Show the page behind an unsubscribe link; changes nothing",
       handle(call) {
-        takeTurn(call);
+        count(call);
         if (!unsubscribes.isKnown(call.params.token ?? "")) throw notFound();
         return page(ASK);
       },
@@ -45,7 +44,7 @@ export function unsubscribeEndpoints(
       summary: "Unsubscribe the recipient of a link, at once (RFC 8058)",
       rawBody: { maxBytes: MAX_BYTES },
       async handle(call) {
-        takeTurn(call);
+        count(call);
         if (!(await unsubscribes.unsubscribe(call.params.token ?? ""))) throw notFound();
         return page(DONE);
       },

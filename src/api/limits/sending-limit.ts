@@ -39,7 +39,7 @@ export function tallyOf(recipients: readonly string[]): Tally {
   return counts;
 }
 
-/** A 429 until the limit's period ends. `details` names the limit, under `to`, or in a batch `to.N`. */
+/** A 429 until the limit's period ends; its `details` name the limit. */
 export function overSendingLimit(
   refusal: LimitRefusal,
   tally: Tally,
@@ -49,16 +49,17 @@ export function overSendingLimit(
   return overLimit(waitSeconds, detailsOf(refusal, tally, body?.json.to));
 }
 
+/** Under `to`, and for each number of a batch that is at its limit under `to.N`. */
 function detailsOf(refusal: LimitRefusal, tally: Tally, to: unknown): FieldErrors {
   const { recipients, allowed } = refusal;
   if (!recipients || !Array.isArray(to)) return { to: limitSentence(refusal) };
-  const over = new Set(recipients);
+  const atLimit = new Set(recipients);
   const errors = createErrors();
   const most = Math.max(...recipients.map((recipient) => tally.get(recipient) ?? 0));
   const tooMany: Summary = (bad, total) => `${bad} of ${total} numbers: ${limitSentence(refusal, most)}`;
   for (const [index, entry] of to.entries()) {
     const number = typeof entry === "string" ? parsePhoneNumber(entry) : undefined;
-    if (number === undefined || !over.has(number)) continue;
+    if (number === undefined || !atLimit.has(number)) continue;
     const asked = tally.get(number) ?? 0;
     errors.addEntry("to", {
       index,
