@@ -1,15 +1,14 @@
-/** Asks the service, and writes into the model what it answered. */
+/** Sends requests to the service, and notes in the model what it answered. */
 import type { PostriderProcess } from "../postrider-process.ts";
 import type { AcceptedSms, Account, Asked, FeedEvent, Model, Shown } from "./model.ts";
 import { FINAL } from "./model.ts";
 
-/** After which nobody waits for an answer any more. */
-const PATIENCE_MS = 8_000;
+/** How long a client waits for an answer. */
+const TIME_LIMIT_MS = 8_000;
 
-/** What a client repeats later. */
-const NOT_NOW: ReadonlySet<number> = new Set([409, 429, 503]);
+/** Statuses after which a client repeats the request later. */
+const RETRIED: ReadonlySet<number> = new Set([409, 429, 503]);
 
-/** `undefined`: it was not answered. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -18,6 +17,7 @@ export interface Answer {
 
 type Service = Pick<PostriderProcess, "url">;
 
+/** Resolves with `undefined` if there was no answer. */
 async function ask(
   { url }: Service,
   account: Account,
@@ -32,7 +32,7 @@ async function ask(
         ...(key !== undefined && { "Idempotency-Key": key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
     });
     return { status: response.status, text: await response.text(), headers: response.headers };
   } catch {
@@ -46,31 +46,32 @@ export async function sendSms(model: Model, service: Service, asked: Asked): Pro
   asked.tries++;
   const before = asked.answer;
   const answer = await ask(service, account, { path: "/v1/sms/messages", body, key });
-  if (!answer || NOT_NOW.has(answer.status)) {
+  if (!answer || RETRIED.has(answer.status)) {
     asked.unanswered++;
-    // What a key has been answered for is answered again.
-    if (answer?.status === 409 && before) wrong(model, asked, `409 after it was accepted: ${answer.text}`);
+    // Once a request with a key was accepted, repeats get the same answer.
+    if (answer?.status === 409 && before)
+      addProblem(model, asked, `409 after it was accepted: ${answer.text}`);
     return;
   }
-  // What was to go out at a certain time is refused when that has passed; not where it was accepted before.
+  // A `schedule_at` that has passed meanwhile may be refused, but not if the request was accepted before.
   asked.isRefused ||= answer.status === 400 && !asked.answer && answer.text.includes("must be in the future");
   if (asked.isRefused && answer.status === 400) return;
-  if (answer.status !== 202) return wrong(model, asked, `answered ${answer.status} ${answer.text}`);
+  if (answer.status !== 202) return addProblem(model, asked, `answered ${answer.status} ${answer.text}`);
   const json = JSON.parse(answer.text);
   const accepted = (asked.isBatch ? json.messages : [json]) as readonly AcceptedSms[];
   const isReplay = answer.headers.get("idempotent-replayed") === "true";
-  if (before && !isReplay) wrong(model, asked, "a repeat was not answered as one");
+  if (before && !isReplay) addProblem(model, asked, "a repeat was not answered as one");
   const known = asked.answer;
   asked.answer ??= accepted;
   if (known && idsOf(known) !== idsOf(accepted))
-    wrong(model, asked, `two answers: ${idsOf(known)}, then ${idsOf(accepted)}`);
+    addProblem(model, asked, `two answers: ${idsOf(known)}, then ${idsOf(accepted)}`);
 }
 
 function idsOf(accepted: readonly AcceptedSms[]): string {
   return accepted.map(({ message_id }) => message_id).join();
 }
 
-function wrong(model: Model, asked: Asked, words: string): void {
+function addProblem(model: Model, asked: Asked, words: string): void {
   model.problems.push(`request ${asked.index} (key ${asked.key ?? "none"}): ${words}`);
 }
 
@@ -104,7 +105,7 @@ export async function lookUp(
   if (FINAL.has(status)) model.toldFinal.set(message_id, status);
 }
 
-/** Reads on from where it was until nothing is left, or it fails. Resolves with the new cursor. */
+/** Reads the event feed from a cursor to its end, or until a request fails. Resolves with the new cursor. */
 export async function readFeed(
   service: Service,
   account: Account,

@@ -1,11 +1,11 @@
-/** Chance that a seed decides: the same text gives the same throws. */
+/** Random numbers by a seed: the same seed gives the same sequence. */
 export interface Dice {
   /** In [0, 1). */
   next(): number;
   /** From `least` to `most`, both included. */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
-  /** One of the names, as often as its weight has it. */
+  /** One of the names, with a probability in proportion to its weight. */
   pick<K extends string>(weights: Readonly<Record<K, number>>): K;
   oneOf<T>(things: readonly T[]): T;
 }

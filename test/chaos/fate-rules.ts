@@ -1,4 +1,4 @@
-/** What must hold of every message, however it went. */
+/** Rules that hold for every message, whatever happened to it. A rule returns what is wrong, or a falsy value. */
 import type { Entry, Fate } from "./model.ts";
 import type { OwedReceipt } from "./owed-receipts.ts";
 import type { Submitted } from "./smsc.ts";
@@ -34,7 +34,7 @@ function submitsOf({ parts }: Fate): readonly Submitted[] {
   return [...parts.values()].flat();
 }
 
-/** The SMSC said no, or not now: nothing left. */
+/** True if the SMSC answered with an error: it does not have the part. */
 function isRefused({ fate, answeredAtMs }: Submitted): boolean {
   return STATUS_OF[fate] !== undefined && answeredAtMs !== undefined;
 }
@@ -45,7 +45,7 @@ function codeOf({ timeline }: Fate): string | undefined {
 
 const isInterruption = ({ kind }: Entry) => kind === "interrupted" || kind === "lost_settle";
 
-/** An attempt that says that some of it was put off, or was not answered. */
+/** An attempt of which some parts were deferred or not answered. */
 const isOpenAttempt = ({ kind, error }: Entry) => kind === "attempt" && error !== undefined;
 
 function leftAgainForAReason({ parts, timeline }: Fate) {
@@ -72,7 +72,7 @@ function isUnconfirmed({ kind, error }: Entry): boolean {
   return kind === "attempt" && error !== undefined && UNCONFIRMED.has(error.code);
 }
 
-/** Where the account wants nothing sent again on suspicion. */
+/** For accounts with `on_unconfirmed` set to `hold`. */
 function heldIsNotSentAgain({ asked, parts }: Fate) {
   if (!asked.account.holds) return undefined;
   for (const [part, submits] of parts) {
@@ -103,8 +103,9 @@ function canceledNeverLeft(fate: Fate, { model }: World) {
   );
 }
 
-/** What a process may take from its last look at the clock to the wire, and a held-up one. */
+/** How long a process may take from its last look at the clock until it submits. */
 const SLACK_MS = 1_500;
+/** How long a SIGSTOP or a leap of the clock may delay a submit. */
 const HELD_UP_MS = 2_000;
 
 function nothingLeavesAfterTheWindow(fate: Fate, { fleet }: World) {
@@ -143,7 +144,7 @@ function sentWasTaken({ shown, parts }: Fate) {
   return (!isTaken || parts.size === 0) && "it is sent, and no SMSC has it";
 }
 
-/** A receipt for what was answered, and recorded, is never without effect. */
+/** A final receipt for a part whose answer was recorded is never without effect. */
 function receiptsCount({ shown, parts, timeline }: Fate) {
   if (shown.status !== "sent" || timeline.some(isInterruption)) return undefined;
   const isOver = [...parts.values()].every((submits) =>
@@ -162,7 +163,7 @@ function expiredWasNeverTaken(fate: Fate) {
   if (storedReceipts(submitsOf(fate)).some(({ state }) => state === "EXPIRED")) return undefined;
   const submits = submitsOf(fate);
   const isLeft = [...fate.parts.values()].some((part) => part.every(isRefused)) || submits.length === 0;
-  // One of its parts was never sent at all.
+  // Or one of its parts was never sent at all.
   const segments = Math.max(0, ...fate.timeline.map(({ detail }) => Number(detail?.segments ?? 0)));
   if (isLeft || fate.parts.size < segments) return undefined;
   return "it is expired, and may have been sent";

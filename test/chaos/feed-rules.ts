@@ -1,11 +1,11 @@
-/** The event feed has everything that happened once, in order, and agrees with all else. */
+/** Rules for the event feed: it has every event once, in order, and agrees with the timelines and the statuses. */
 import type { Entry, Fate, FeedEvent } from "./model.ts";
 
 export interface FeedFacts {
   readonly fates: readonly Fate[];
-  /** As a reader got them, who read on from its cursor all the time. */
+  /** What a reader got that followed its cursor during the run. */
   readonly read: readonly FeedEvent[];
-  /** Read at the end, from the beginning. */
+  /** The whole feed, read after the run. */
   readonly events: readonly FeedEvent[];
 }
 

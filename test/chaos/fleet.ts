@@ -12,20 +12,20 @@ export type Store = "sqlite" | "postgres";
 
 export interface Fleet {
   readonly nodes: readonly Node[];
-  /** By the clock of all processes. */
+  /** The time of the processes' clocks, in Unix milliseconds. */
   now(): number;
-  /** Sets their clocks forward; resolves when all that run have heard of it. */
+  /** Sets their clocks forward; resolves when all that run have done so. */
   leap(ms: number): Promise<void>;
-  /** One that is there, to talk to; `undefined` where none is. */
+  /** A running process; `undefined` if there is none. `pick` returns which of `count` it is. */
   some(pick: (count: number) => number): PostriderProcess | undefined;
   /** What was done to them, for reports. */
   readonly faults: readonly Fault[];
   note(fault: string): void;
-  /** All run again, and nothing stands between them and their database. */
+  /** Starts all processes that do not run. */
   heal(): Promise<void>;
-  /** Ends them as an operator does; their exit codes. */
+  /** Ends them with SIGTERM; resolves with their exit codes. */
   stop(): Promise<readonly (number | null)[]>;
-  /** Jobs that are in the store still; to be asked when all have stopped. */
+  /** Jobs that are left in the store; to be called when all have stopped. */
   jobs(): Promise<number>;
   close(): Promise<void>;
 }
@@ -37,8 +37,9 @@ export interface Fault {
 
 export interface Node {
   readonly name: string;
-  /** Resolves when it runs again, or at once where it does not run now. */
+  /** Resolves when it runs again; at once if it did not run. */
   kill(signal: "SIGKILL" | "SIGTERM", awayMs: number): Promise<void>;
+  /** Stops the process with SIGSTOP, and continues it after `ms`. */
   holdUp(ms: number): Promise<void>;
   /** PostgreSQL only. */
   cutDatabase(how: "all" | "COMMIT" | "answer to COMMIT", ms: number): Promise<void>;
@@ -56,13 +57,13 @@ const JOBS = "SELECT id FROM jobs";
 
 const MAIN = fileURLToPath(new URL("./leaping.ts", import.meta.url));
 
-/** The ways of SQLite to write take turns. */
-const WAYS: Readonly<Record<Store, readonly (readonly string[])[]>> = {
+/** Arguments of the program: each start takes the next ones. */
+const ARGUMENTS: Readonly<Record<Store, readonly (readonly string[])[]>> = {
   sqlite: [[], ["--store-thread"]],
   postgres: [[]],
 };
 
-interface World {
+interface FleetState {
   readonly store: Store;
   readonly clockFile: string;
   readonly faults: Fault[];
@@ -74,7 +75,7 @@ interface World {
 
 export async function startFleet(store: Store): Promise<Fleet> {
   const first = makeDataFolder();
-  const world: World = {
+  const world: FleetState = {
     store,
     clockFile: join(first.path, "clock"),
     faults: [],
@@ -96,7 +97,7 @@ export async function startFleet(store: Store): Promise<Fleet> {
     nodes,
     now: () => Date.now() + world.aheadMs,
     leap(ms) {
-      // One after the other: of two signals at once a process hears one.
+      // One after the other: a process sees two signals at once as one.
       leaping = leaping.then(() => leap(world, nodes, ms));
       return leaping;
     },
@@ -133,7 +134,7 @@ async function stop({ process }: Running): Promise<number | null> {
   return (await process?.exited) ?? null;
 }
 
-function createNode(world: World, name: string, folder: Running["folder"]): Running {
+function createNode(world: FleetState, name: string, folder: Running["folder"]): Running {
   const note = (what: string) => void world.faults.push({ atMs: Date.now(), what: `${what} ${name}` });
   const node: Running = {
     name,
@@ -178,11 +179,11 @@ function createNode(world: World, name: string, folder: Running["folder"]): Runn
   return node;
 }
 
-/** Again, where what it needs was taken from it while it started. */
-async function start(world: World, node: Running): Promise<void> {
+/** Tries again if it fails: the database may have been cut off during the start. */
+async function start(world: FleetState, node: Running): Promise<void> {
   if (world.database) node.proxy ??= await openPostgresProxy(world.database.url);
   const { clockFile, store, sandbox } = world;
-  const args = WAYS[store][world.starts++ % WAYS[store].length] ?? [];
+  const args = ARGUMENTS[store][world.starts++ % ARGUMENTS[store].length] ?? [];
   for (let tries = 1; !node.process; tries++) {
     try {
       node.process = await startPostrider({
@@ -193,7 +194,7 @@ async function start(world: World, node: Running): Promise<void> {
         ...(node.proxy && { databaseUrl: node.proxy.url }),
         ...(sandbox && { sandbox }),
       });
-      // The clock may have been set since it looked.
+      // The clock may have been set since the process read it.
       node.process.kill("SIGUSR2");
     } catch (error) {
       if (tries === 5) throw error;
@@ -201,11 +202,11 @@ async function start(world: World, node: Running): Promise<void> {
   }
 }
 
-async function heal(world: World, node: Running): Promise<void> {
+async function heal(world: FleetState, node: Running): Promise<void> {
   if (!node.process) await start(world, node);
 }
 
-async function leap(world: World, nodes: readonly Running[], ms: number): Promise<void> {
+async function leap(world: FleetState, nodes: readonly Running[], ms: number): Promise<void> {
   world.aheadMs += ms;
   writeFileSync(world.clockFile, String(world.aheadMs));
   world.faults.push({ atMs: Date.now(), what: `leap of ${ms} ms` });

@@ -1,4 +1,4 @@
-/** What was asked, what the SMSCs got, and what the service says of it, held against one another. */
+/** Compares what was asked, what the SMSCs received and what the service says, and finds what does not fit. */
 import { partReference } from "../../src/core/receipts/short-reference.ts";
 import { admin } from "../admin.ts";
 import { listAll, readFeed } from "./client.ts";
@@ -14,7 +14,7 @@ const MOST_PARTS = 4;
 
 export async function findProblems(world: World): Promise<readonly string[]> {
   const problems: string[] = [];
-  // What comes from now on is in no list that is read below.
+  // Only submits until now: the lists read below may not have later ones.
   const submits = world.smscs.flatMap((smsc) => smsc.submits);
   const ours = new Set<Submitted>();
   for (const account of world.accounts) {
@@ -31,11 +31,11 @@ export async function findProblems(world: World): Promise<readonly string[]> {
       ...problemsOfWebhooks({ fates, events, deliveries: world.receivers.get(account)!.deliveries }),
     );
   }
-  for (const submit of submits) if (!ours.has(submit)) problems.push(ofNoMessage(submit));
+  for (const submit of submits) if (!ours.has(submit)) problems.push(describeStray(submit));
   return problems;
 }
 
-function ofNoMessage({ to, fate, reference, smsc, atMs, messageId }: Submitted): string {
+function describeStray({ to, fate, reference, smsc, atMs, messageId }: Submitted): string {
   const when = new Date(atMs).toISOString();
   return `a submit to ${to} (${fate} ${messageId}, reference ${reference}) at the ${smsc}, ${when}, is of no message`;
 }
@@ -71,7 +71,7 @@ async function readFates(world: World, account: Account, all: readonly Submitted
   return { fates, problems };
 }
 
-/** Each accepted message exists; the others all or none, and with a key once at the most. */
+/** Accepted messages exist. Of a request that was not answered, all messages exist or none; with a key, once at most. */
 function problemsOfRequest(asked: Asked, shown: readonly Shown[]): readonly string[] {
   const ids = shown.map(({ message_id }) => message_id);
   const size = asked.account.sendsOnce ? new Set(asked.numbers).size : asked.numbers.length;
@@ -117,7 +117,7 @@ async function timelineOf(
   return (await admin<{ data: readonly Entry[] }>(service, path)).data;
 }
 
-/** Both sides of a message, for whoever has to find out why. */
+/** What both sides know of a message, to find the cause of a problem. */
 function describe({ asked, shown, timeline, parts }: Fate, { fleet }: World): string {
   const submits = [...parts].flatMap(([part, theirs]) =>
     theirs.map(({ atMs, at, smsc, fate, messageId, answeredAtMs, receipts }) => ({

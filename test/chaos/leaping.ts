@@ -1,7 +1,7 @@
 /**
- * The program with a clock that a file sets: `CLOCK_FILE` holds how many milliseconds it is ahead. It is read at the start
- * and with every SIGUSR2, after which a line of the output says "leapt". Waits that are long by the machine's own timers,
- * for the next bind or the end of a pause, are shortened.
+ * Runs the program with a clock that a file sets: `CLOCK_FILE` says how many milliseconds it is ahead. The file is read at
+ * the start and at every SIGUSR2, after which the program logs "leapt". Long timers, for the next bind or the end of a
+ * pause, are shortened.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What was asked, and what was answered. */
+/** What a chaos run knows: what was asked, and what was answered. */
 import type { Submitted } from "./smsc.ts";
 
 /** A request to send, however often it was repeated. */
@@ -9,13 +9,13 @@ export interface Asked {
   readonly isBatch: boolean;
   readonly body: Readonly<Record<string, unknown>>;
   readonly key: string | undefined;
-  /** In the window of `expire_after_seconds`. */
+  /** Of `expire_after_seconds`. */
   readonly windowMs: number | undefined;
-  /** Every try without an answer, or with one that a client repeats. */
+  /** Tries without an answer, or with one after which a client tries again. */
   unanswered: number;
-  /** A request without a key that was not answered may have made a message each time. */
+  /** How often it was sent. Without a key each time may have made messages. */
   tries: number;
-  /** It was answered that it is not accepted. */
+  /** True if it was answered with 400. */
   isRefused: boolean;
   answer: readonly AcceptedSms[] | undefined;
 }
@@ -32,8 +32,9 @@ export interface Account {
   readonly accountId: string;
   readonly apiKey: string;
   readonly templateId: string;
-  /** Its settings. */
+  /** The setting `on_unconfirmed` is `hold`. */
   readonly holds: boolean;
+  /** The setting `batch_duplicates` is `once`. */
   readonly sendsOnce: boolean;
   readonly callbackUrl: string;
 }
@@ -52,11 +53,11 @@ export interface FeedEvent {
 export interface Model {
   readonly asked: Asked[];
   readonly canceled: Canceled[];
-  /** Final statuses that somebody was told, by message. */
+  /** Final statuses that a client was told, by message id. */
   readonly toldFinal: Map<string, string>;
-  /** By account, as its reader got them. */
+  /** Events by account, as its reader got them. */
   readonly feeds: Map<Account, FeedEvent[]>;
-  /** What is wrong already. */
+  /** Problems found during the run. */
   readonly problems: string[];
 }
 
@@ -79,12 +80,12 @@ export interface Entry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** One message, from both sides. */
+/** One message, as the client, the service and the SMSCs know it. */
 export interface Fate {
   readonly asked: Asked;
   readonly shown: Shown;
   readonly timeline: readonly Entry[];
-  /** By part, in the order in which they came. */
+  /** Its submits by part, in the order in which they came. */
   readonly parts: ReadonlyMap<number, readonly Submitted[]>;
 }
 

@@ -1,4 +1,4 @@
-/** The receipts that an SMSC owes: paid when they are due, and again until it is told that they are kept. */
+/** The receipts that an SMSC owes: sent when they are due, and again until they are acknowledged. */
 import type { ShortMessage } from "../../src/channels/sms/smpp/pdu.ts";
 import { receiptFor } from "../fakes/smsc-receipts.ts";
 import type { Submitted } from "./smsc.ts";
@@ -7,21 +7,22 @@ import { receiptsOf } from "./smsc-fates.ts";
 export interface OwedReceipt {
   readonly state: string;
   readonly dueMs: number;
-  /** When its deliver_sm_resp said that it is stored, and how often it was sent until then. */
+  /** When deliver_sm_resp acknowledged it. */
   storedAtMs?: number;
+  /** How often it was sent until then. */
   tries: number;
   inFlightSinceMs?: number;
 }
 
-/** Sends a deliver_sm; false where nobody is bound. */
+/** Sends a deliver_sm; false if no ESME is bound. */
 export type Deliver = (message: Partial<ShortMessage>, onAnswer: (status: number) => void) => boolean;
 
-/** A deliver_sm without an answer is sent again after so long. */
-const PATIENCE_MS = 2_500;
+/** A deliver_sm without an answer is sent again after this time. */
+const REPEAT_AFTER_MS = 2_500;
 
-/** Of a submit_sm that was taken; `place` decides. Those that are early go out at once. */
-export function oweReceipts(submit: Submitted, place: string, deliver: Deliver): void {
-  const { receipts, repeatsReference } = receiptsOf(place);
+/** Plans the receipts of a submit_sm that was taken, by `seed`. Those that precede the answer are sent at once. */
+export function oweReceipts(submit: Submitted, seed: string, deliver: Deliver): void {
+  const { receipts, repeatsReference } = receiptsOf(seed);
   const owed = receipts.map(({ state, afterMs }) => ({
     state,
     dueMs: afterMs < 0 ? 0 : Date.now() + afterMs,
@@ -36,11 +37,12 @@ export function isOwed({ storedAtMs }: OwedReceipt): boolean {
   return storedAtMs === undefined;
 }
 
+/** Sends all receipts that are due. */
 export function payReceipts(submits: readonly Submitted[], deliver: Deliver): void {
   const nowMs = Date.now();
   for (const submit of submits) {
     for (const receipt of submit.receipts) {
-      const isUnderWay = nowMs - (receipt.inFlightSinceMs ?? 0) < PATIENCE_MS;
+      const isUnderWay = nowMs - (receipt.inFlightSinceMs ?? 0) < REPEAT_AFTER_MS;
       if (isOwed(receipt) && receipt.dueMs <= nowMs && !isUnderWay) pay(submit, receipt, deliver);
     }
   }

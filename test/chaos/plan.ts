@@ -1,4 +1,4 @@
-/** What a chaos run does, in order: decided by the seed alone. */
+/** The steps of a chaos run, which the seed alone decides. */
 import { createDice, type Dice } from "./dice.ts";
 
 export type Step = Asking | Repeating | Disturbing;
@@ -7,7 +7,7 @@ export type Step = Asking | Repeating | Disturbing;
 export interface Asking {
   readonly kind: "send";
   readonly account: number;
-  /** How often each new number stands in it; more than one number, or one more than once: a batch. */
+  /** One entry per number: how often the number stands in the request. */
   readonly repeats: readonly number[];
   readonly isBatch: boolean;
   readonly hasKey: boolean;
@@ -46,7 +46,8 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
 }
 
-const KINDS = {
+/** How often each kind of step is planned, relative to the others. */
+const WEIGHTS = {
   send: 60,
   "send again": 10,
   cancel: 14,
@@ -76,7 +77,7 @@ export function planOf(seed: string, steps: number): Plan {
 }
 
 function stepOf(dice: Dice): Step {
-  const kind = dice.pick(KINDS);
+  const kind = dice.pick(WEIGHTS);
   const node = dice.between(0, 1);
   const smsc = dice.between(0, 1);
   switch (kind) {

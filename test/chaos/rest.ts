@@ -1,23 +1,23 @@
-/** Everybody is kind, time passes in leaps, and everything comes to its end. */
+/** Lets a run come to its end: nothing fails any more, and the clocks leap until no message or webhook is under way. */
 import { admin } from "../admin.ts";
 import { listAll, sendSms } from "./client.ts";
 import { FINAL } from "./model.ts";
 import type { World } from "./world.ts";
 
-/** Until the retries are through; longer ones would only end what has a short window. */
+/** Short leaps first, so that retries happen: long ones would end messages with short windows. */
 const FIRST_LEAPS = { count: 6, ms: 20_000 };
-/** Shorter than what a careful receiver lets a webhook be old. */
+/** Shorter than the age at which receivers refuse a webhook. */
 const LEAP_MS = 200_000;
 const LOOK_MS = 100;
-const PATIENCE_MS = 90_000;
+const TIME_LIMIT_MS = 90_000;
 
-/** What is not at rest after a minute and a half is a problem of the model. */
+/** What is not at rest after `TIME_LIMIT_MS` is noted as a problem. */
 export async function comeToRest(world: World): Promise<void> {
   const { fleet, model, smscs } = world;
   await fleet.heal();
   world.beKind();
   await repeatSomeUnanswered(world);
-  const endsMs = Date.now() + PATIENCE_MS;
+  const endsMs = Date.now() + TIME_LIMIT_MS;
   while (!smscs.every((smsc) => smsc.isBound()) && Date.now() < endsMs) await Bun.sleep(LOOK_MS);
   for (let leaps = 0, looks = 1; ; looks++) {
     const restless = await restlessOf(world);
@@ -26,14 +26,14 @@ export async function comeToRest(world: World): Promise<void> {
       model.problems.push(`not at rest: ${restless.slice(0, 20).join("; ")}`);
       return;
     }
-    // An attempt that is under way is left the time to end.
+    // An attempt under way gets time to end.
     const isBusy = restless.some((each) => each.endsWith("is sending")) && looks % 10 !== 0;
     if (!isBusy) await fleet.leap(leaps++ < FIRST_LEAPS.count ? FIRST_LEAPS.ms : LEAP_MS);
     await Bun.sleep(LOOK_MS);
   }
 }
 
-/** Of what was never answered every other is asked for again, until it is answered. */
+/** Repeats every other unanswered request that has a key, until it is answered. */
 async function repeatSomeUnanswered({ model, fleet }: World): Promise<void> {
   for (const asked of model.asked) {
     const isToBe = asked.answer === undefined && asked.key !== undefined && asked.index % 2 === 0;

@@ -1,4 +1,4 @@
-/** Goes through a plan, lets everything come to rest, and says what is wrong then. */
+/** Runs a plan, lets everything come to rest, and then looks for problems. */
 import { readFeed } from "./client.ts";
 import type { Store } from "./fleet.ts";
 import { findProblems } from "./judgement.ts";
@@ -17,7 +17,7 @@ export async function runChaos(store: Store, options: { seed: string; steps: num
   try {
     const feeds = followFeeds(world);
     const begunMs = Date.now();
-    await goThrough(world);
+    await takeSteps(world);
     const doneMs = Date.now();
     await comeToRest(world);
     await feeds.stop();
@@ -33,12 +33,12 @@ async function stop({ fleet }: World): Promise<readonly string[]> {
   const codes = await fleet.stop();
   const jobs = await fleet.jobs();
   return [
-    ...(codes.every((code) => code === 0) ? [] : [`stopped, they ended with ${codes.join()}`]),
+    ...(codes.every((code) => code === 0) ? [] : [`the processes ended with ${codes.join()}`]),
     ...(jobs === 0 ? [] : [`${jobs} jobs are left`]),
   ];
 }
 
-async function goThrough(world: World): Promise<void> {
+async function takeSteps(world: World): Promise<void> {
   const underWay: Promise<void>[] = [];
   for (const { step, pauseMs } of world.plan.steps) {
     underWay.push(take(world, step));
@@ -47,10 +47,10 @@ async function goThrough(world: World): Promise<void> {
   await Promise.all(underWay);
 }
 
-/** Between two looks at the feed. */
+/** The wait between two reads of a feed. */
 const LOOK_MS = 40;
 
-/** Reads the feeds all the time, from whichever process is there. */
+/** Keeps reading the feeds, from the running processes in turn. */
 function followFeeds({ fleet, model }: World) {
   let isStopping = false;
   const loops = [...model.feeds].map(async ([account, events]) => {

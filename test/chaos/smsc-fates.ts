@@ -1,4 +1,4 @@
-/** What becomes of a submit_sm at the SMSC, and which receipts it gets: decided by the seed and by what was submitted. */
+/** What an SMSC does with a submit_sm, and which receipts it sends: the seed and the submit decide. */
 import { createDice, type Dice } from "./dice.ts";
 
 export type Fate =
@@ -6,15 +6,16 @@ export type Fate =
   | "take"
   | "take slowly"
   | "take late"
-  /** Taken, and not answered: nothing is said, or the connection is gone. */
+  /** Taken, and not answered: it stays silent, or closes the connection. */
   | "take silently"
   | "take and drop"
-  /** Answered, and then the connection is gone, or left with an unbind. */
+  /** Taken and answered; then it closes the connection, or unbinds. */
   | "answer and drop"
   | "answer and unbind"
-  /** Not taken, and not answered. */
+  /** Neither taken nor answered. */
   | "lose"
   | "lose and drop"
+  /** Not taken, and answered with an error. */
   | "throttle"
   | "be full"
   | "fail for now"
@@ -36,7 +37,7 @@ const WEIGHTS: Readonly<Record<Fate, number>> = {
   refuse: 3,
 };
 
-/** command_status of the fates that are answered with one; 0 for all others. */
+/** The command_status of the answers that are errors. */
 export const STATUS_OF: Readonly<Partial<Record<Fate, number>>> = {
   throttle: 0x58,
   "be full": 0x14,
@@ -70,7 +71,7 @@ export interface PlannedReceipt {
 
 export interface ReceiptPlan {
   readonly receipts: readonly PlannedReceipt[];
-  /** The SMSC repeats the reference it was given. */
+  /** Receipts carry the user_message_reference of the submit. */
   readonly repeatsReference: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** An SMSC over real TCP with a will of its own. It remembers everything it was given: that is the truth of what was sent. */
+/** An SMSC over real TCP that fails at random, by a seed. It remembers every submit: the truth about what was sent. */
 import * as net from "node:net";
 import { createFrameReader } from "../../src/channels/sms/smpp/frame-reader.ts";
 import { cString } from "../../src/channels/sms/smpp/octets.ts";
@@ -17,7 +17,7 @@ import type { FakeSmsc } from "../fakes/fake-smsc.ts";
 import { type Deliver, isOwed, type OwedReceipt, oweReceipts, payReceipts } from "./owed-receipts.ts";
 import { type Fate, fateOf, isTaken, STATUS_OF } from "./smsc-fates.ts";
 
-/** One submit_sm, and what became of it. */
+/** One submit_sm, and what the SMSC did with it. */
 export interface Submitted {
   readonly smsc: string;
   readonly to: string;
@@ -25,12 +25,12 @@ export interface Submitted {
   readonly reference: number;
   readonly message: ShortMessage;
   readonly atMs: number;
-  /** By the clock of the model. */
+  /** When it came, by the clock of the processes. */
   readonly at: number;
   readonly fate: Fate;
   readonly isTaken: boolean;
   readonly messageId: string;
-  /** When the answer was written, on a connection that was there still. */
+  /** When the answer was written to an open connection. */
   answeredAtMs?: number;
   readonly receipts: OwedReceipt[];
   /** Its receipts carry the reference, where they can. */
@@ -44,9 +44,9 @@ export interface ChaosSmsc extends Pick<FakeSmsc, "host" | "port"> {
   beKind(): void;
   dropAll(): void;
   unbindOne(): void;
-  /** Takes no connections for so long. */
+  /** Closes all connections, and takes none for so long. */
   goAway(ms: number): void;
-  /** A receipt for an id that was never given. */
+  /** Sends a receipt for an id that no submit got. */
   inventReceipt(): void;
   isBound(): boolean;
   /** Receipts that are not stored yet. */
@@ -58,7 +58,7 @@ export interface SmscOptions {
   readonly name: string;
   readonly seed: string;
   readonly now: () => number;
-  /** After which an answer is late. */
+  /** The connector's: a later answer is late. */
   readonly responseTimeoutMs: number;
 }
 
@@ -70,8 +70,10 @@ interface Peer {
 interface Smsc {
   readonly options: SmscOptions;
   readonly submits: Submitted[];
+  /** How often each part was submitted. */
   readonly times: Map<string, number>;
   readonly peers: Set<Peer>;
+  /** Callbacks for deliver_sm_resp, by sequence_number. */
   readonly awaited: Map<number, (status: number) => void>;
   isKind: boolean;
   awayUntilMs: number;
@@ -79,6 +81,7 @@ interface Smsc {
   nextSequence: number;
 }
 
+/** How often it looks for receipts that are due. */
 const PUMP_MS = 20;
 
 export async function startChaosSmsc(options: SmscOptions): Promise<ChaosSmsc> {

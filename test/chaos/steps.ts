@@ -1,10 +1,10 @@
-/** Takes the steps of a plan. */
+/** Carries out the steps of a plan. */
 import { cancel, lookUp, sendSms } from "./client.ts";
 import type { AcceptedSms, Account, Asked } from "./model.ts";
 import type { Asking, Disturbing, Repeating, Step } from "./plan.ts";
 import type { World } from "./world.ts";
 
-/** Resolves when all of it is done; never rejects for what a process does not answer. */
+/** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function take(world: World, step: Step): Promise<void> {
   switch (step.kind) {
     case "send":
@@ -24,11 +24,11 @@ async function send(world: World, asked: Asked): Promise<void> {
 }
 
 function anyService({ fleet, model }: World) {
-  // Turn by turn: what one process was asked, the other is asked next.
+  // The processes take turns.
   return fleet.some((count) => model.asked.length % count);
 }
 
-/** No two requests go to the same number. */
+/** Each request has numbers of its own. */
 const FIRST_NUMBER = 447_700_100_000;
 const NUMBERS_EACH = 10;
 

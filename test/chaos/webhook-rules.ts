@@ -1,4 +1,4 @@
-/** Webhooks tell what the feed tells, signed, and in order. */
+/** Rules for webhooks: they say what the feed says, signed, and in order. */
 import type { Delivery } from "../fakes/fake-webhook-receiver.ts";
 import type { Fate, FeedEvent } from "./model.ts";
 
@@ -8,7 +8,7 @@ export interface WebhookFacts {
   readonly deliveries: readonly Delivery[];
 }
 
-/** The clock leaps while webhooks are on their way. */
+/** No problem here: the clock may leap while a webhook is under way. */
 const LEAPT = "the timestamp is too far from now";
 
 export function problemsOfWebhooks({ fates, events, deliveries }: WebhookFacts): readonly string[] {
@@ -36,7 +36,7 @@ export function problemsOfWebhooks({ fates, events, deliveries }: WebhookFacts):
   return problems;
 }
 
-/** Those of one message come one after the other, unless one has failed twice. */
+/** An event never arrives before the previous one of its message has arrived at least once. */
 function outOfOrder(told: readonly FeedEvent[], deliveries: readonly Delivery[]): readonly string[] {
   const arrivals = deliveries.flatMap(
     ({ headers }) => told.findIndex(({ id }) => id === idIn(headers)) + 1 || [],

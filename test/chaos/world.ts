@@ -1,4 +1,4 @@
-/** Everything a chaos run takes place in: the processes, the SMSCs, two accounts, and the receivers of their webhooks. */
+/** The parts of a chaos run: the processes, the SMSCs, two accounts, and the receivers of their webhooks. */
 import { admin } from "../admin.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
 import {
@@ -23,14 +23,14 @@ export interface World {
   readonly accounts: readonly Account[];
   readonly receivers: ReadonlyMap<Account, FakeWebhookReceiver>;
   readonly model: Model;
-  /** Everybody else does what they should from now on. */
+  /** From now on SMSCs and receivers never fail. */
   beKind(): void;
   close(): Promise<void>;
 }
 
 const RESPONSE_TIMEOUT_MS = 1_000;
 
-/** What the accounts want, beside the defaults. What is held is held to the end of its window. */
+/** The accounts' settings. A short window, since a held message is held until it ends. */
 const WINDOW = { sms_default_window_seconds: "600" };
 const SETTINGS = [WINDOW, { ...WINDOW, on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
 
