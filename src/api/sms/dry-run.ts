@@ -22,21 +22,17 @@ export interface DryRun {
   readonly now: number;
 }
 
-/** Judges each recipient by itself, so that each has its own verdicts. */
+/** Judges each recipient by itself, so that each has its own verdicts; a repeated one only once. */
 export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
   const shared = createShared(deps, { caller, request, now });
-  const judged = new Map<string, Promise<DryRunResource>>();
-  const judge = (recipient: SendSms["to"][number]): Promise<DryRunResource> => {
-    const known = judged.get(recipient);
-    if (known) return known;
-    const alone = { ...request, to: [recipient], isBatch: false };
-    const judging = judgeOne(deps, { caller, request: alone, now }, shared);
-    judged.set(recipient, judging);
-    return judging;
-  };
+  const byRecipient = new Map<string, DryRunResource>();
   const messages: DryRunResource[] = [];
   for (const recipient of request.to) {
-    messages.push(await judge(recipient));
+    const alone = { ...request, to: [recipient], isBatch: false };
+    const known = byRecipient.get(recipient);
+    const message = known ?? (await judgeOne(deps, { caller, request: alone, now }, shared));
+    byRecipient.set(recipient, message);
+    messages.push(message);
     if (messages.length % AT_ONCE === 0) await setImmediate();
   }
   const json = request.isBatch

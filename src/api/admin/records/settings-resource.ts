@@ -118,16 +118,23 @@ async function accountOf(deps: AdminDeps, { query }: Call): Promise<Account | un
   return account;
 }
 
+interface GivenSettings {
+  /** Values by setting; `null` goes back to the default. */
+  readonly given: Readonly<Record<string, unknown>>;
+  /** The field under which a problem of a setting is reported. */
+  readonly fieldOf: (name: string) => string;
+}
+
 async function setAll(
   { store, onConfigChanged }: AdminDeps,
   account: Account | undefined,
-  { given, fieldOf }: { given: Readonly<Record<string, unknown>>; fieldOf: (name: string) => string },
+  { given, fieldOf }: GivenSettings,
 ): Promise<void> {
   const errors = createErrors();
   const texts = new Map<string, string | undefined>();
-  for (const [name, one] of Object.entries(given)) {
-    const text = one === null ? undefined : String(one);
-    const problem = problemOf(name, one, account !== undefined);
+  for (const [name, wanted] of Object.entries(given)) {
+    const text = wanted === null ? undefined : String(wanted);
+    const problem = problemOf(name, wanted, account !== undefined);
     if (problem === undefined) texts.set(name, text);
     else errors.add(fieldOf(name.slice(0, 64)), problem);
   }
