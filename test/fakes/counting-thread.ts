@@ -1,4 +1,4 @@
-/** A thread that adds to a shared counter in two steps, each time under the write lock, which alone makes them one. */
+/** A thread that adds to a shared counter in two steps, which only the write lock makes atomic. */
 import { parentPort, workerData } from "node:worker_threads";
 import { createWriteLock } from "../../src/store/sqlite/database/write-lock.ts";
 

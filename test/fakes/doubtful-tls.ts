@@ -1,4 +1,4 @@
-/** Certificates for `localhost` and 127.0.0.1 that nobody should take, and servers that show one. The private key protects nothing. */
+/** Certificates for `localhost` and 127.0.0.1 that no client should accept, and servers that show one. The private key protects nothing. */
 import type { AddressInfo, Socket } from "node:net";
 import { createServer } from "node:tls";
 
@@ -74,7 +74,7 @@ export interface TlsServer {
   close(): Promise<void>;
 }
 
-/** Shows its certificate, and says nothing else. */
+/** A server that only shows its certificate. */
 export async function startTlsServer(certificate: { key: string; cert: string }): Promise<TlsServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ key: certificate.key, cert: certificate.cert });

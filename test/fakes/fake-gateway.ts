@@ -35,9 +35,9 @@ export interface FakeGateway {
   readonly requests: readonly GatewayRequest[];
   /** Connections it has been offered. */
   connections(): number;
-  /** From now on. */
+  /** Sets the answer for all later requests. */
   behave(as: GatewayBehaviour): void;
-  /** Gives this answer to those who wait, and from now on. */
+  /** Gives this answer to the requests that wait, and to all later ones. */
   release(answer: GatewayAnswer): void;
   whenRequests(count: number): Promise<void>;
   close(): Promise<void>;

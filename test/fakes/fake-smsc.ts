@@ -1,5 +1,5 @@
 /**
- * An SMSC for tests: SMPP 3.4 over real TCP or TLS, on 127.0.0.1 and a port of its own, with failure on a dial.
+ * An SMSC for tests: SMPP 3.4 over real TCP or TLS, on 127.0.0.1 and a port of its own. Its dial makes it fail.
  */
 import * as net from "node:net";
 import * as tls from "node:tls";
@@ -53,9 +53,9 @@ export interface FakeSmsc {
   request(commandId: number, body?: Uint8Array): Promise<Pdu>;
   /** Sends octets as they are. */
   sendRaw(octets: Uint8Array): void;
-  /** Ends every connection, without a word. */
+  /** Closes every connection, without an unbind. */
   dropAll(): void;
-  /** Ends the first connection bound so, without a word. */
+  /** Closes the first connection with such a bind, without an unbind. */
   drop(boundAs: BoundAs): void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { hooksTls } from "./hooks-tls.ts";
 import { createSignals } from "./signals.ts";
 import { verifyWebhook } from "./verify-webhook.ts";
 
-/** What becomes of a delivery. */
+/** What the receiver does with a delivery. */
 export type Behaviour =
   | {
       readonly kind: "answer";
@@ -16,13 +16,13 @@ export type Behaviour =
     }
   /** The same answer, later. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** Takes it, once told. */
+  /** Accepts it when the promise resolves. */
   | { readonly kind: "later"; readonly when: Promise<unknown> }
-  /** Reads, and says nothing for ever. */
+  /** Reads it, and never answers. */
   | { readonly kind: "silent" }
   /** Closes the connection without an answer. */
   | { readonly kind: "close" }
-  /** Status 200, part of a body, and the connection is gone. */
+  /** Sends status 200 and part of a body, and closes the connection. */
   | { readonly kind: "ok_then_close" }
   /** Status 200 and a body that never ends. */
   | { readonly kind: "endless" };

@@ -1,4 +1,4 @@
-/** A full disk for a process that runs: its files cannot grow beyond a size (RLIMIT_FSIZE), whoever's process it is. */
+/** Simulates a full disk for a running process: its files cannot grow beyond a size (RLIMIT_FSIZE). */
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
 /** Linux has prlimit(2), and so can fill another process's disk. */
@@ -7,7 +7,7 @@ export const canLimitFiles = process.platform === "linux";
 const RLIMIT_FSIZE = 1;
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 
-/** @param bytes absent: as large as they like again */
+/** @param bytes absent: without a limit again */
 export function limitFiles(pid: number, bytes?: number): void {
   const { symbols, close } = dlopen("libc.so.6", {
     prlimit: { args: [FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

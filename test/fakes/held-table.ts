@@ -1,13 +1,13 @@
-/** A table of a PostgreSQL that nobody can write to for a while: what is cut off there has not come to its end. */
+/** Blocks writes to a PostgreSQL table, so that a connection can be cut while a statement waits. */
 import { Client } from "pg";
 
-/** Nobody else's. */
+/** A lock number that nothing else uses. */
 const LOCK = 20_261_121;
 
 export interface HeldTable {
-  /** Resolves once somebody waits. */
+  /** Resolves when a statement waits. */
   waitedFor(): Promise<void>;
-  /** Whoever waits is cut off. */
+  /** Ends the connections that wait, and lets writes through again. */
   letGo(): Promise<void>;
 }
 

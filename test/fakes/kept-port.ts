@@ -1,7 +1,7 @@
-/** A port that is the test's own, also while nobody listens on it. */
+/** A port that stays reserved for the test while nobody listens on it. */
 import { createServer } from "node:net";
 
-/** Below those that a machine gives to whoever asks for any: a port from among them may be somebody else's a moment later. */
+/** Below the ephemeral ports, which the system may give to another process at any moment. */
 const FIRST = 20_000;
 const COUNT = 10_000;
 

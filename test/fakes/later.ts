@@ -1,6 +1,6 @@
 /**
- * The program with a clock that is `AHEAD_MS` milliseconds ahead: what is started as it would be after so long a time, or
- * before it. With every SIGUSR2 it leaps `LEAP_MS` further, as after a sleep of the machine.
+ * Runs the program with a clock that is `AHEAD_MS` milliseconds ahead, or behind if that is negative. At every SIGUSR2 it
+ * leaps `LEAP_MS` further, as after a sleep of the machine.
  */
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** A server that gives a mail back: speaks SMTP to the bounce listener, as the relay or the far server would. */
+/** Returns a mail as a server does: speaks SMTP to the bounce listener. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
@@ -13,7 +13,7 @@ export interface MailBack {
   readonly from?: string;
 }
 
-/** The code and the words of the last reply: that to the first refused command, or that to the message. */
+/** Code and text of the last reply: to the first command that was refused, or to the message. */
 export async function mailBack({ port, to, raw, from = "" }: MailBack): Promise<string> {
   const transport = createTransport({ host: "127.0.0.1", port, tls: { rejectUnauthorized: false } });
   try {
@@ -26,7 +26,7 @@ export async function mailBack({ port, to, raw, from = "" }: MailBack): Promise<
   }
 }
 
-/** What the service proves its addresses with: a test makes one where none is at hand. */
+/** The keys with which the service on the data folder signs its return paths. */
 export function mailKeysOf(dataFolder: string): MailKeys {
   const file = join(dataFolder, "master.key");
   return createMailKeys(existsSync(file) ? readFileSync(file, "utf8").trim() : SHARED_SECRET);

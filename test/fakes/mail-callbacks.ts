@@ -9,7 +9,7 @@ import type { Connector } from "../../src/core/records/accounts.ts";
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const ANN = "ann@example.net";
 
-/** What was fetched, and what it was answered with. */
+/** What was fetched, and the answer. */
 export const fetched: string[] = [];
 export const pages = new Map<string, string>();
 

@@ -7,7 +7,7 @@ import type { PartOutcome, Receipt } from "../../src/core/messages/outcome.ts";
 import type { SandboxEntry } from "../../src/core/messages/sandbox-entry.ts";
 import { createHeldClock } from "./held-clock.ts";
 
-/** A signal nobody aborts. */
+/** A signal that never aborts. */
 export const never = new AbortController().signal;
 const silent = { info() {}, warn() {}, debug() {} };
 

@@ -1,14 +1,14 @@
-/** A way to a PostgreSQL of the test run over TCP, which can be late, be silent, and go away. */
+/** A TCP proxy in front of a PostgreSQL of the test run, which can delay, go silent and refuse connections. */
 import { createConnection, createServer, type Socket } from "node:net";
 
 export interface PostgresProxy {
-  /** The database's URL by this way. */
+  /** The database's URL through the proxy. */
   readonly url: string;
-  /** Nothing comes through any more, and nothing says so. */
+  /** Lets nothing through any more, without closing connections. */
   silence(): void;
-  /** What was held back comes through, and all that follows. */
+  /** Lets through what was held back, and all that follows. */
   speak(): void;
-  /** The next COMMIT, or its answer, is lost together with its connection; resolves then. */
+  /** Loses the next COMMIT, or its answer, together with its connection; resolves when that has happened. */
   loseNext(what: "COMMIT" | "answer to COMMIT"): Promise<void>;
   /** Statements the server has answered. */
   answered(): number;

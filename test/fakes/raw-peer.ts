@@ -1,4 +1,4 @@
-/** A TCP or TLS server on 127.0.0.1 that says what it is told to say, byte by byte. */
+/** A TCP or TLS server on 127.0.0.1 that sends exactly the octets it is given. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { hooksTls } from "./hooks-tls.ts";

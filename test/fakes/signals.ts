@@ -1,8 +1,8 @@
-/** Lets tests wait for a state instead of for a time. */
+/** Lets tests wait for a state instead of a time. */
 export interface Signals {
-  /** Something may have changed. */
+  /** Tells that something may have changed. */
   tell(): void;
-  /** Resolves when `isSo`, which is asked now and again whenever told. */
+  /** Resolves when `isSo` is true, which is checked now and after every change. */
   until(isSo: () => boolean): Promise<void>;
 }
 

@@ -10,9 +10,9 @@ export interface SmscDial {
   ignoreBind?: boolean;
   /** The connection ends as soon as it is made. */
   hangUp?: boolean;
-  /** Answers to submit_sm come so much later. */
+  /** Milliseconds by which answers to submit_sm are delayed. */
   delayMs?: number;
-  /** So many submit_sm are throttled; counts down. */
+  /** How many submit_sm are still to be throttled; counts down. */
   throttle?: number;
   /** command_status of the answer to a submit_sm; a function is asked for each, undefined being 0. */
   submitStatus?: number | ((message: ShortMessage) => number | undefined);
