@@ -1,4 +1,4 @@
-/** What is there after a request was taken: what its answer said, and what was sent. */
+/** Checks that what a successful request made is shown as it was sent and answered. */
 import { deepEquals } from "bun";
 import { bearer, type FuzzRequest } from "./draft.ts";
 import type { FuzzAnswer } from "./judge.ts";
@@ -12,7 +12,7 @@ export interface Door {
   ask(path: string, init: RequestInit): Promise<FuzzAnswer>;
 }
 
-/** Remembers what was made, and says where what is shown now is something else than was answered. */
+/** Remembers what was made, and finds where what is shown now differs from what was answered or sent. */
 export async function lookAfter(
   door: Door,
   request: FuzzRequest,
@@ -38,7 +38,7 @@ function rememberAll({ world }: Door, { text }: FuzzAnswer): void {
   for (const { id } of data.slice(0, 3)) world.remember("/admin/v1/webhooks", id);
 }
 
-/** Whatever the settings are now, the next request meets those of the beginning. */
+/** Sets the settings back to those of the beginning, for the next request. */
 async function resetSettings(
   door: Door,
   { params, text = "{}", url }: FuzzRequest,
@@ -56,7 +56,7 @@ async function resetSettings(
 }
 
 async function goneProblems(door: Door, { operation, url }: FuzzRequest): Promise<readonly string[]> {
-  // Keys are revoked, and stay to be seen.
+  // A deleted key is revoked, and can still be seen.
   if (operation.id === "deleteKey") return [];
   const { status } = await ask(door, new URL(url).pathname);
   return status === 404 ? [] : [`${status} for what ${operation.id} has deleted`];
@@ -77,7 +77,7 @@ async function messageProblems(door: Door, { operation, caller, text = "" }: Fuz
   return [...differences(answered, shown), ...differences(asShown(sent, path), shown, " of the request")];
 }
 
-/** What a message shows as it was sent. A field of `null` or of nothing is not there. */
+/** Fields that a message shows as they were sent. Empty ones and `null` are not shown. */
 const AS_SENT = {
   sms: ["variables", "callback_url", "tags", "metadata"],
   email: ["from", "to", "cc", "bcc", "subject", "tags", "metadata"],
@@ -109,13 +109,13 @@ async function recordProblems(door: Door, request: FuzzRequest, json: Json): Pro
   return differences(answered, shown);
 }
 
-/** What becomes something else by itself: how a connector does, what the DNS was found to hold. */
+/** Fields that change by themselves: a connector's status, what was found in the DNS. */
 const CHANGING: Readonly<Record<string, string>> = {
   "/admin/v1/connectors": "status",
   "/admin/v1/domains": "records",
 };
 
-/** What these make is no record of theirs. */
+/** Paths that make no record under the path itself. */
 const NOT_SHOWN = ["/admin/v1/sandbox/inbound", "/admin/v1/webhooks/test"];
 
 function differences(wanted: Json, shown: Json, whose = ""): readonly string[] {

@@ -1,11 +1,11 @@
-/** Chance that can be had again: the same seed draws the same. */
+/** Random numbers by a seed: the same seed gives the same sequence. */
 export interface Chance {
   /** A whole number from 0 to just below `bound`. */
   below(bound: number): number;
-  /** True in so many of a hundred cases. */
+  /** True with a probability of `percent` %. */
   is(percent: number): boolean;
   pick<T>(all: readonly T[]): T;
-  /** One that goes its own way from here. */
+  /** A new one, whose sequence does not depend on further draws from this one. */
   fork(): Chance;
 }
 

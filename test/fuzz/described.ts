@@ -1,7 +1,7 @@
-/** `/openapi.json` as a test reads it: operations with validators for what goes in and what comes out. */
+/** `/openapi.json` as a test reads it: operations, with validators for requests and answers. */
 import { Compile } from "typebox/schema";
 
-/** What this test knows of JSON Schema. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -31,7 +31,7 @@ export interface Parameter {
 }
 
 interface DescribedAnswer {
-  /** Media type to what is wrong with a body of it; empty where there is none. */
+  /** By media type: a function that says what is wrong with a body. Empty if the answer has no body. */
   readonly bodies: ReadonlyMap<string, (value: unknown) => string | undefined>;
 }
 
@@ -44,7 +44,7 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   readonly request?: { readonly schema: Schema; readonly allows: (value: unknown) => boolean };
   readonly answers: ReadonlyMap<number, DescribedAnswer>;
-  /** Of its path: of the operations that share it. */
+  /** All methods of its path. */
   readonly methods: readonly string[];
 }
 
@@ -110,7 +110,7 @@ function why([, errors]: readonly [boolean, readonly { instancePath: string; mes
   return errors.map(({ instancePath, message }) => `${instancePath} ${message}`).join(", ");
 }
 
-/** Without references: there is nothing recursive in the document. */
+/** Replaces references by what they refer to: nothing in the document is recursive. */
 function resolved(value: unknown, document: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => resolved(each, document));
   if (typeof value !== "object" || value === null) return value;
@@ -125,7 +125,7 @@ function resolved(value: unknown, document: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each, document)]));
 }
 
-/** An answer has no field that nobody described. */
+/** The schema, without additional properties: answers have no field that is not described. */
 function closed(schema: Schema): Schema {
   const { properties, items, anyOf, additionalProperties } = schema;
   return {

@@ -1,20 +1,20 @@
 import type { Operation } from "./described.ts";
 import type { Caller } from "./world.ts";
 
-/** What is to be sent, while it can still be spoilt. */
+/** A request before it is sent, which can still be spoilt. */
 export interface Draft {
   readonly operation: Operation;
   readonly caller: Caller;
   method: string;
-  /** Of the path; not escaped. */
+  /** Parameters of the path, not escaped. */
   params: Record<string, string>;
   /** Names and values as they stand in the query, escaped. */
   query: [string, string][];
   headers: Record<string, string>;
-  /** What `text`, the text of the body, is made of. */
+  /** The value that `text`, the text of the body, is made of. */
   body?: unknown;
   text?: string;
-  /** Why the answer has to be a refusal; of who asks, it has to be 401. */
+  /** Why the answer must be a refusal; for `who asks` a 401. */
   refusal?: "who asks" | "media type" | "a name twice";
 }
 
@@ -26,5 +26,5 @@ export function bearer(token: string): Record<string, string> {
   return { Authorization: `Bearer ${token}` };
 }
 
-/** An id that nobody gave. */
+/** An id of nothing. */
 export const NOBODY = "0190a5c4-7b1e-7c3a-9f00-2b8d5e6f7a10";

@@ -1,4 +1,4 @@
-/** What fields are meant to hold, by their names. */
+/** Sensible values for fields, by their names. */
 import type { Chance } from "./chance.ts";
 import type { Hint } from "./values.ts";
 import type { Caller, World } from "./world.ts";
@@ -11,7 +11,7 @@ interface Known extends Pick<World, "callers" | "idOf"> {
 
 const NUMBERS = ["+919876543210", "+919812345678", "9876543210", "+14155550123", "+447700900123"];
 
-/** Time stands at the beginning of 2026-01-15. */
+/** Times shortly after the held clock's, which is the beginning of 2026-01-15. */
 const LATER = ["2026-01-15T12:30:00Z", "2026-01-18T12:00:00.000Z", "2026-01-16T05:30:00+05:30"];
 
 export function createHints({ caller, operation, callers, idOf, appId }: Known): Hint {
@@ -64,7 +64,7 @@ export function createHints({ caller, operation, callers, idOf, appId }: Known):
 const number = (chance: Chance) => chance.pick(NUMBERS);
 const sender = (chance: Chance) => (chance.is(50) ? "ACMECO" : undefined);
 
-/** By operation: `from` and `to` are words of many meanings. */
+/** By operation, since `from` and `to` mean different things. */
 const FROM: Readonly<Record<string, (chance: Chance) => unknown>> = {
   sendSms: sender,
   sendSmsAlias: sender,

@@ -1,4 +1,4 @@
-/** What every answer has to be, whatever was asked. Each finding is a sentence; none is good. */
+/** Rules that hold for every answer. Returns one sentence per problem; none is good. */
 import type { FuzzRequest } from "./draft.ts";
 import { mustBeRefused } from "./must-be-refused.ts";
 
@@ -55,13 +55,13 @@ function areSentences(details: unknown): boolean {
   return sentences.length > 0 && sentences.every((each) => typeof each === "string" && each !== "");
 }
 
-/** Of a method that the operation does not have. */
+/** For a method that the path does not have. */
 function methodProblems({ operation, method }: FuzzRequest, answer: FuzzAnswer): readonly string[] {
   const { status, headers, text } = answer;
   if (method === "HEAD" && operation.methods.includes("GET")) return text === "" ? [] : ["HEAD has a body"];
   if (method === "OPTIONS" && status === 204)
     return headers.has("access-control-allow-methods") ? [] : ["no CORS"];
-  // What it is spoilt by besides may have made it a path that is not there.
+  // Something else that was spoilt may have made the path one that does not exist.
   if (status === 404) return [];
   if (status !== 405) return [`${status} for ${method}`];
   const allow = (headers.get("allow") ?? "").split(", ");
@@ -71,7 +71,7 @@ function methodProblems({ operation, method }: FuzzRequest, answer: FuzzAnswer):
 
 function statusProblems(request: FuzzRequest, { status, headers }: FuzzAnswer): readonly string[] {
   const { operation, refusal } = request;
-  // A repeat is answered as the first was, whatever its body.
+  // A repeat gets the answer of the first request, whatever its body.
   const because = headers.has("idempotent-replayed") ? undefined : mustBeRefused(request);
   return [
     ...(operation.answers.has(status) ? [] : [`${status} is not described`]),

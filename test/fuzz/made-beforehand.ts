@@ -1,4 +1,4 @@
-/** What is there before the first request: made through the interface, as an operator does. */
+/** What is made before the first request, through the API, as an operator does it. */
 import { bearer } from "./draft.ts";
 import type { ServiceUnderTest } from "./under-test.ts";
 import type { Caller } from "./world.ts";
@@ -30,7 +30,7 @@ export interface Callback {
   readonly token: string;
 }
 
-/** Providers that take a report without a signature. */
+/** Gateways whose reports need no signature. */
 const GATEWAYS = [
   { provider: "kannel", base_url: "http://127.0.0.1:9", username: "acme", password: "p" },
   { provider: "gupshup", userid: "1", password: "p" },
@@ -48,7 +48,7 @@ export async function makeGateways(make: Make): Promise<readonly Callback[]> {
   return made;
 }
 
-/** Of a link in a mail that the sandbox took. */
+/** The token of the unsubscribe link in a mail that the sandbox took. */
 export async function unsubscribeToken(service: ServiceUnderTest["service"], make: Make): Promise<string> {
   const { url, sandbox } = service;
   await make("settings/public_url", { value: "https://mail.acme.example" }, "PUT");

@@ -1,7 +1,7 @@
 import type { Schema } from "./described.ts";
 import type { FuzzRequest } from "./draft.ts";
 
-/** Why a request may not be taken, as its description has it; `undefined` where it may. */
+/** Why the OpenAPI description wants a request refused; `undefined` if it may be accepted. */
 export function mustBeRefused(request: FuzzRequest): string | undefined {
   return request.refusal ?? bodyProblem(request) ?? queryProblem(request);
 }
@@ -28,7 +28,7 @@ function hasForbidden(value: unknown): boolean {
   return Object.hasOwn(value, "__proto__") || Object.values(value).some(hasForbidden);
 }
 
-/** `null` is absence, in a field that is not said to take it. */
+/** Leaves out fields of `null`, which count as absent, unless the schema allows `null`. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** Bodies that are not quite what the schema says: something dropped, odd, over a limit by one or just at it. */
+/** Bodies that differ a little from the schema: a field is missing or odd, or just at a limit or one over it. */
 import type { Chance } from "./chance.ts";
 import type { Schema } from "./described.ts";
 import { ODD_NAMES, oddObject, oddString, oddValue } from "./odd-values.ts";
@@ -43,7 +43,7 @@ function inObject(value: Record<string, unknown>, schema: Schema, chance: Chance
   return chance.pick(kinds)();
 }
 
-/** `__proto__` too becomes a field. */
+/** Sets an own field, even if it is called `__proto__`. */
 function own(value: Record<string, unknown>, name: string, field: unknown): unknown {
   return Object.fromEntries([...Object.entries(value).filter(([each]) => each !== name), [name, field]]);
 }
@@ -81,7 +81,7 @@ function withFields(value: Record<string, unknown>, count: number): unknown {
   return Object.fromEntries([...Object.entries(value), ...more].slice(0, count));
 }
 
-/** So many characters, or bytes, or UTF-16 units: a limit is one of them. */
+/** A text of so many characters, bytes or UTF-16 units: limits count one or the other. */
 function letters(length: number, chance: Chance): string {
   const one = chance.pick(["a", "a", "a", "é", "字", "😀", "e\u0301"]);
   return one.repeat(Math.ceil(length / (chance.is(50) ? 1 : one.length)));

@@ -1,4 +1,4 @@
-/** Requests that are odd, broken or hostile before anything in them is read, and what may be answered. */
+/** Requests that are odd, broken or hostile as HTTP, and the answers that are right. */
 
 /** What a request for an SMS is made of. */
 export interface Pieces {
@@ -7,13 +7,13 @@ export interface Pieces {
   readonly body: string;
 }
 
-/** Bytes, in pieces where they are to come one after the other. */
+/** The octets of a request; a list is sent piece by piece. */
 type Sent = string | readonly string[];
 
-/** Nothing, and a closed connection. */
+/** No answer, and the connection is closed. */
 const CLOSED = undefined;
 
-/** By name: what is sent, and every answer that is right. */
+/** By name: what is sent, and the statuses that are right. */
 export type OddRequests = Readonly<Record<string, readonly [Sent, ...(number | undefined)[]]>>;
 
 export function smsRequest({ key, body }: Pieces, lines: readonly string[], written = body): string {
@@ -30,7 +30,7 @@ export function oddRequests(pieces: Pieces): OddRequests {
   return { ...oddVersions(pieces), ...oddTargets(pieces), ...oddHeaders(pieces), ...oddBodies(pieces) };
 }
 
-/** A request, and something after it that is not waited for: the listener takes it for the next one. */
+/** Requests that are followed by something at once, which the listener takes for the next request. */
 export function requestsWithMore(pieces: Pieces): readonly string[] {
   const whole = smsRequest(pieces, [sized(pieces)]).replace("Connection: close\r\n", "");
   const chunks = `${pieces.body.length.toString(16)}\r\n${pieces.body}\r\n0\r\nX-A: b\r\n\r\n`;

@@ -1,10 +1,10 @@
-/** What programs trip over: strings, names of fields, numbers, things of another type. */
+/** Values on which programs fail: strings, field names, numbers, values of other types. */
 import type { Chance } from "./chance.ts";
 
-/** Stands in a value for text that `JSON.stringify` would not write. */
+/** Marks, within a value, text that `JSON.stringify` would not write. */
 const RAW = "\u{10ffff}raw:";
 
-/** The JSON text of a value, with what `raw` stands for as it is. */
+/** The JSON text of a value, in which marked text stands as it is. */
 export function toText(value: unknown): string {
   return JSON.stringify(value).replace(
     new RegExp(`"${RAW}([^"]*)"`, "gu"),
@@ -18,7 +18,7 @@ function raw(text: string): string {
 
 const nest = (open: string, close: string, depth: number) => `${open.repeat(depth)}0${close.repeat(depth)}`;
 
-/** By a name without quotes. */
+/** Raw texts, by a name without quotes. */
 const RAWS: Readonly<Record<string, string>> = {
   "deep-array": nest("[", "]", 5_000),
   "deep-object": nest('{"a":', "}", 5_000),
@@ -50,7 +50,7 @@ export function oddString(chance: Chance): string {
   return chance.is(20) ? one + chance.pick(ODD_STRINGS) : one;
 }
 
-/** Anything that JSON can say, and some that is no JSON. */
+/** Any JSON value, and some that are not JSON. */
 export function oddValue(chance: Chance): unknown {
   const kinds: readonly (() => unknown)[] = [
     () => oddString(chance),
@@ -67,7 +67,7 @@ export function oddValue(chance: Chance): unknown {
   return chance.pick(kinds)();
 }
 
-/** `__proto__` too is a name of its own here. */
+/** An object of odd names; `__proto__` is an own field too. */
 export function oddObject(chance: Chance): Record<string, unknown> {
   const length = 1 + chance.below(3);
   return Object.fromEntries(Array.from({ length }, () => [chance.pick(ODD_NAMES), oddValue(chance)]));

@@ -1,4 +1,4 @@
-/** A request for an operation: as its description wants it, or spoilt in some way. */
+/** A request for an operation: as the description wants it, or spoilt in some way. */
 import type { Chance } from "./chance.ts";
 import type { Operation, Parameter } from "./described.ts";
 import { bearer, type Draft, type FuzzRequest, NOBODY } from "./draft.ts";
@@ -48,7 +48,7 @@ function bodyFor(operation: Operation, making: Parameters<typeof valueFor>[2]): 
   const body = valueFor(operation.request?.schema ?? {}, "", making) as Record<string, unknown>;
   if (operation.id === "createConnector") Object.assign(body, chance.pick(CONNECTORS));
   if (/^sendSms/.test(operation.id) && chance.is(90)) body.variables = { "1": String(chance.below(10_000)) };
-  // One of two that the schema has no word for.
+  // One of the two must be there, which the schema does not say.
   if (/^sendSms/.test(operation.id) && !body.dlt_template_id)
     body.template_id ??= making.hint("template_id", chance);
   if (/^sendEmail/.test(operation.id)) body.body_text ??= "Hello";
@@ -59,7 +59,7 @@ function bodyFor(operation: Operation, making: Parameters<typeof valueFor>[2]): 
   return body;
 }
 
-/** Such as do no harm to the requests that follow; they are set back all the same. */
+/** Settings that do not disturb later requests; they are set back all the same. */
 const SETTINGS: readonly (readonly [string, unknown])[] = [
   ["batch_duplicates", "once"],
   ["recipient_daily_limit", 100_000],
@@ -76,7 +76,7 @@ const CONNECTORS = [
   { kind: "mx", config: { port: 1 } },
 ];
 
-/** As providers write them, and not quite. */
+/** Reports as providers write them, and others that are a little off. */
 const REPORTS = [
   "id=m-1&status=1&answer=stat%3ADELIVRD",
   "externalId=m-2&eventType=DELIVERED&destAddr=919876543210",
@@ -140,7 +140,7 @@ function pathOf({ operation, params }: Draft): string {
   return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => escaped(params[name] ?? ""));
 }
 
-/** What is no text at all is sent as the bytes that stand for it. */
+/** Text with malformed escapes stays as it is: they stand for octets that are not text. */
 function escaped(text: string): string {
   return /%(?![0-9A-Fa-f]{2})|%[fF]{2}/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }

@@ -1,4 +1,4 @@
-/** Many requests, one after the other, and what was wrong with the answers. */
+/** Sends many requests, one after the other, and collects what was wrong with the answers. */
 import { lookAfter } from "./aftermath.ts";
 import { type Chance, createChance } from "./chance.ts";
 import { type Operation, readDescribed } from "./described.ts";
@@ -9,13 +9,13 @@ import { type ServiceUnderTest, startServiceUnderTest } from "./under-test.ts";
 import { createWorld, type World } from "./world.ts";
 
 export interface Report {
-  /** With the request that shows it. */
+  /** Each with the request that shows it. */
   readonly findings: readonly string[];
-  /** Operation and status to how often. */
+  /** How often each operation was answered with each status. */
   readonly seen: ReadonlyMap<string, number>;
 }
 
-/** More are not collected: they repeat one another. */
+/** No more are collected: they would repeat one another. */
 const MOST_FINDINGS = 20;
 
 export async function runFuzz({ seed, cases }: { seed: number; cases: number }): Promise<Report> {
@@ -47,7 +47,7 @@ export async function runFuzz({ seed, cases }: { seed: number; cases: number }):
   }
 }
 
-/** One of a kind is enough. */
+/** True for the first finding of its kind: one is enough. */
 function isNew({ operation }: FuzzRequest, problems: readonly string[], known: Set<string>): boolean {
   const [problem] = problems;
   if (problem === undefined) return false;
@@ -57,7 +57,7 @@ function isNew({ operation }: FuzzRequest, problems: readonly string[], known: S
   return true;
 }
 
-/** What makes things comes oftener: the rest needs them. */
+/** Operations that make something are more frequent: others need what they make. */
 function weightOf({ id, method, path }: Operation): number {
   if (/^send/.test(id)) return 5;
   return method === "POST" && !path.includes("{") ? 3 : 1;
@@ -89,12 +89,12 @@ async function runCase({ tested, world, operations, chance }: Case) {
 
 function mayStore({ method, operation }: FuzzRequest, { status, text }: FuzzAnswer): boolean {
   if (status >= 400) return false;
-  // Providers that know no other way.
+  // A GET that changes something: some providers can send reports in no other way.
   if (operation.id === "takeReceiptsByQuery") return true;
   return !["GET", "HEAD", "OPTIONS"].includes(method) && !text.includes('"dry_run":true');
 }
 
-/** What came before may still have been at work: with that at rest, the same request tells. */
+/** Whether the request stores something when it is repeated alone: work of earlier requests may have stored it before. */
 async function storesAgain(tested: ServiceUnderTest, sent: () => Promise<FuzzAnswer>): Promise<boolean> {
   for (let times = 0; times < 3; times++) {
     await rest(tested);
@@ -127,7 +127,7 @@ function toInit({ method, headers, text }: FuzzRequest): RequestInit {
   return { method, headers, ...(isBodied && { body: text }) };
 }
 
-/** Its log says nothing of faults, and nothing that has to stay secret. */
+/** Errors and secrets in the service's log; there must be none. */
 function faultsIn({ service }: ServiceUnderTest): readonly string[] {
   const bad = service.logged.filter(({ level }) => Number(level) >= 50);
   return bad.map((line) => `it logged ${JSON.stringify(line)}`);
@@ -137,7 +137,7 @@ function forgetLog({ service }: ServiceUnderTest): void {
   (service.logged as unknown[]).length = 0;
 }
 
-/** Enough to send it again by hand. */
+/** The request and its answer, in enough detail to repeat it by hand. */
 function shown({ operation, method, url, headers, text }: FuzzRequest, answer: FuzzAnswer): string {
   const { Authorization: _, ...others } = headers;
   const asked = `${method} ${cut(url.replace(/^\w+:..[^/]+/, ""))} ${cut(JSON.stringify(others))} ${cut(text ?? "")}`;

@@ -1,4 +1,4 @@
-/** The ways in which a request goes wrong. Each says which refusal it must meet, where there is no doubt. */
+/** Ways to spoil a request. Each says how it must be refused, if that is certain. */
 import type { Chance } from "./chance.ts";
 import { bearer, type Draft, NOBODY } from "./draft.ts";
 import { mutated } from "./mutate.ts";
@@ -33,7 +33,7 @@ const body: Way = (draft, { chance }) => {
   for (let times = 1 + chance.below(2); times > 0; times--) draft.body = mutated(draft.body, schema, chance);
 };
 
-/** The text of a body that no `JSON.stringify` writes. */
+/** A body's text that `JSON.stringify` would not write. */
 const text: Way = (draft, { chance }) => {
   const whole = toText(draft.body ?? {});
   const broken = () => whole.slice(0, chance.below(whole.length));
@@ -74,7 +74,7 @@ const mediaType: Way = (draft, { chance }) => {
   draft.refusal ??= "media type";
 };
 
-/** Of longer ones, escaped, the listener reads no more than that they are too long. */
+/** The listener refuses longer targets before anything else is looked at. */
 const MOST_OF_TARGET = 1_000;
 
 const query: Way = (draft, { chance }) => {
@@ -168,13 +168,13 @@ const header: Way = (draft, { chance }) => {
   ]);
 };
 
-/** A body where none is asked for. */
+/** A body for an operation that takes none. */
 const strayBody: Way = (draft, { chance }) => {
   if (draft.operation.request || draft.method === "GET" || draft.method === "HEAD") return;
   draft.text = toText(oddValue(chance));
 };
 
-/** Of a wrong form, of nobody, or of another. */
+/** An id of a wrong form, of nothing, or of another record. */
 function oddId(chance: Chance, world: World): string {
   const kinds: readonly (() => string)[] = [
     () =>

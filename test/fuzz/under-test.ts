@@ -1,4 +1,4 @@
-/** The whole service with its time held, and a look into its database past it. */
+/** The whole service on a held clock, with direct access to its database. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -7,23 +7,23 @@ import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 
 export interface ServiceUnderTest {
   readonly service: HeldPostrider;
-  /** Something else whenever something has been stored; perhaps also when it was only tried. */
+  /** A value that changes whenever something is stored; perhaps also when a transaction was rolled back. */
   stored(): Promise<string>;
   /** A digest of all that is stored. */
   contents(): Promise<string>;
-  /** Lets time pass until `answer` is there: a request may wait on purpose. */
+  /** Resolves with `answer`. Lets time pass if it does not come at once: some requests wait on purpose. */
   answered<T>(answer: Promise<T>): Promise<T>;
-  /** How often time had to pass for it. */
+  /** How often time had to pass for an answer. */
   waits(): number;
   close(): Promise<void>;
 }
 
-/** An answer that is not there after so long waits for time to pass. */
+/** An answer that takes longer, in real time, waits for time to pass. */
 const AT_ONCE_MS = 250;
 
 const STEP_MS = 2_000;
 
-/** Of held time; longer than anything waits on purpose. */
+/** Steps of held time: longer than any request waits on purpose. */
 const LATEST_STEPS = 60;
 
 export async function startServiceUnderTest(): Promise<ServiceUnderTest> {
@@ -62,7 +62,7 @@ interface Look extends Pick<ServiceUnderTest, "stored" | "contents"> {
   close(): Promise<void>;
 }
 
-/** SQLite says itself whether others have written, be it what was there before. */
+/** SQLite's `data_version` changes with every commit of another connection. */
 function lookIntoFile(dataFolder: string): Look {
   const database = new Database(join(dataFolder, "postrider.db"), { readonly: true });
   const version = database.query("PRAGMA data_version");
@@ -82,7 +82,7 @@ function rowsOf(database: Database, table: string): string {
   return JSON.stringify(database.query(`SELECT * FROM "${table}"`).values());
 }
 
-/** PostgreSQL does not: rows are counted, and the youngest hand that wrote one. */
+/** PostgreSQL has no such number: the rows of each table are counted, with the latest transaction that wrote one. */
 async function lookIntoServer(url: string): Promise<Look> {
   const client = new Client({ connectionString: url });
   await client.connect();

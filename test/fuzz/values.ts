@@ -1,8 +1,8 @@
-/** Values that a schema allows, made of what exists where a name says what is meant. */
+/** Values that a schema allows. If a field's name tells what it means, they fit what exists. */
 import type { Chance } from "./chance.ts";
 import type { Schema } from "./described.ts";
 
-/** Words for a field of this name; `undefined` where the schema has to do. */
+/** A value for a field of this name; `undefined` leaves it to the schema. */
 export type Hint = (name: string, chance: Chance) => unknown;
 
 export interface Making {
@@ -75,7 +75,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-16T00:00:00Z",
 };
 
-/** Letters of every width, and no more of them than are asked for. */
+/** Letters of every width in UTF-8. */
 const LETTERS = ["a", "B", "7", "_", "é", "अ", "字", "😀"];
 
 function stringFor({ format, minLength = 0, maxLength = 20 }: Schema, chance: Chance): string {

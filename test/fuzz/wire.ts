@@ -1,14 +1,14 @@
-/** Bytes to a service, and what comes back, with nothing between that would put either right. */
+/** Sends octets to a service and reads what comes back, without an HTTP client that would correct either. */
 import { connect } from "node:net";
 
 export interface Ending {
-  /** This end has nothing more to say, and says so. */
+  /** Ends this side of the connection after sending. */
   readonly ends?: boolean;
-  /** Silent for so long, the other end waits for more, and gets none. */
+  /** After so long without an answer the service is taken to wait for more. */
   readonly silenceMs?: number;
 }
 
-/** At the end of what came back from one that was silent: it may have been about to answer. */
+/** Marks the end of what came back before the service was given up as silent. */
 const GIVEN_UP = "\0given up";
 
 export function isGivenUp(heard: string): boolean {
@@ -16,7 +16,7 @@ export function isGivenUp(heard: string): boolean {
 }
 
 /**
- * What came back when the service has closed the connection, or has been silent for too long.
+ * Resolves with what came back, once the service has closed the connection or has been silent for too long.
  */
 export async function exchange(
   port: number,
@@ -43,7 +43,7 @@ export async function exchange(
   return heard;
 }
 
-/** Of the answer, the one after `100 Continue` where there is one; `undefined` where there is none. */
+/** The status of the answer, not of a `100 Continue` before it; `undefined` without an answer. */
 export function statusOf(heard: string): number | undefined {
   const [first, second] = [...heard.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) =>
     Number(status),

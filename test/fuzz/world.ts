@@ -1,4 +1,4 @@
-/** Accounts, keys and what they need, made through the interface, and a memory of what came of it. */
+/** Accounts, keys and what they need, made through the API, and the ids of what has been made since. */
 import type { Chance } from "./chance.ts";
 import { createHints } from "./hints.ts";
 import { type Callback, type Made, makeGateways, makeLive, unsubscribeToken } from "./made-beforehand.ts";
@@ -14,21 +14,21 @@ export interface World {
   readonly url: string;
   readonly adminToken: string;
   readonly callers: readonly Caller[];
-  /** Ids that an answer gave, by the path under which they are found; of a message also whose it is. */
+  /** Notes an id from an answer under the path where it is found; `owner`: whose message it is. */
   remember(path: string, id: string, owner?: Caller): void;
   ownerOf(id: string): Caller | undefined;
   /** Paths of providers' callbacks, and a token of a link to unsubscribe. */
   readonly callbacks: readonly Callback[];
   readonly unsubscribeToken: string;
-  /** One of them, or `undefined` where there is none yet. */
+  /** One of the noted ids, or `undefined` if there is none yet. */
   idOf(path: string, chance: Chance): string | undefined;
-  /** Made at the beginning, and needed to the end. */
+  /** True for what was made at the beginning and is needed to the end. */
   isKept(id: string): boolean;
-  /** What a field of this name means, for a request of the caller's. */
+  /** Values for fields by name, for a request of the caller. */
   hints(caller: Caller, operation: string): Hint;
 }
 
-/** So many ids of a path are known: the last ones. */
+/** How many ids per path are kept: the latest. */
 const MEMORY = 30;
 
 type Shelves = Pick<World, "remember" | "idOf" | "ownerOf">;
@@ -68,7 +68,7 @@ export async function createWorld({ service }: Pick<ServiceUnderTest, "service">
     kept.add(made.id);
     return made;
   };
-  // Nobody answers there: no test asks the machine's own.
+  // Nothing answers there: the machine's resolver must not be asked.
   await make("settings/dns_servers", { value: "127.0.0.1:9" }, "PUT");
   const live = await makeLive(make);
   const callers = [{ accountId: sandbox.account_id, key: sandbox.api_key }, live];
