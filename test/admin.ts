@@ -1,4 +1,4 @@
-/** Speaks the admin API of a running service, as scripts do. */
+/** Calls the admin API of a running service, as scripts do. */
 import type { PostriderProcess } from "./postrider-process.ts";
 
 /** A service to talk to, whatever it runs in. */
@@ -6,7 +6,7 @@ export type Peer = Pick<PostriderProcess, "url" | "sandbox">;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** POSTs and returns the answer's body; throws with it where the status is not 2xx. */
+/** POSTs and resolves with the answer's body; rejects with it if the status is not 2xx. */
 export async function admin<T = Json>(
   service: Peer,
   path: string,

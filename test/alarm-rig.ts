@@ -16,7 +16,7 @@ export interface AlarmRig {
   alarms(): Promise<readonly ShownAlarm[]>;
   /** What the operator has been told, in order: `alarm.raised connector_down`. */
   told(): readonly string[];
-  /** The lines of the metric. */
+  /** The lines of the alarm metric. */
   metric(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }

@@ -1,16 +1,16 @@
-/** Stories that hold whatever the service stores in. */
+/** Runs stories on SQLite and on PostgreSQL. */
 import { afterAll, beforeAll, describe } from "bun:test";
 import { emptyDatabase } from "./postgres-database.ts";
 import type { TestDatabase } from "./postgres-server.ts";
 
 let isOnPostgres = false;
 
-/** By data folder: a service that starts again finds what it had. */
+/** By data folder, so that a service that starts again finds its data. */
 const databases = new Map<string, Promise<TestDatabase>>();
 
 /**
- * Runs the tests of `define` on SQLite and on PostgreSQL: services that they start store there. `atOnce`: all run side by
- * side, on both stores, and each has a world of its own, whose data folder was made for the store.
+ * Runs the tests of `define` on both stores: services that they start use the store. `atOnce`: all run at the same time, on
+ * both stores, and each has a service of its own, whose data folder was made for the store.
  */
 export function onBothStores(
   define: (store: "sqlite" | "postgres") => void,
@@ -32,7 +32,7 @@ export function onBothStores(
   });
 }
 
-/** The database that goes with a data folder; `undefined` on SQLite. */
+/** The database of a data folder; `undefined` on SQLite. */
 export async function databaseOf(dataFolder: string): Promise<string | undefined> {
   if (!isOnPostgres && !databases.has(dataFolder)) return undefined;
   const database = databases.get(dataFolder) ?? emptyDatabase();
@@ -40,12 +40,12 @@ export async function databaseOf(dataFolder: string): Promise<string | undefined
   return (await database).url;
 }
 
-/** Services on this data folder store on PostgreSQL, wherever other tests are told. */
+/** Lets services on this data folder use PostgreSQL, whatever the current store. */
 export function placeOnPostgres(dataFolder: string): void {
   databases.set(dataFolder, emptyDatabase());
 }
 
-/** To be called when the folder is removed, and nobody uses the database any more. */
+/** To be called when the folder is removed and nobody uses the database any more. */
 export function forgetDatabase(dataFolder: string): void {
   void databases.get(dataFolder)?.then(({ drop }) => drop());
   databases.delete(dataFolder);

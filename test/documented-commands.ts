@@ -1,16 +1,16 @@
-/** The commands of a page of the documentation, run by a shell as they stand there. */
+/** Runs the commands of a documentation page in a shell, as they are written. */
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 
 export interface Block {
-  /** What follows the opening fence. */
+  /** The language after the opening fence. */
   readonly language: string;
   readonly text: string;
 }
 
-/** The fenced blocks of the section whose heading begins so; `""`: of what comes before the first; of the whole page without one. */
+/** The fenced blocks of the section whose heading begins with the text; `""`: before the first heading; `undefined`: of the whole page. */
 export function blocksOf(page: string, heading?: string): readonly Block[] {
   const text = readFileSync(join(ROOT, "docs", page), "utf8");
   const sections = text.split(/^(?=## )/m);

@@ -1,4 +1,4 @@
-/** The whole service in this process, composed as an operator's is, on a clock that the test holds. */
+/** The whole service in this process, composed as in production, on a clock that only the test moves. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
@@ -12,13 +12,13 @@ import { createHeldClock } from "./fakes/held-clock.ts";
 import { answersOfPostgres } from "./postgres-answers.ts";
 import { makeDataFolder, onPostgres } from "./postrider-process.ts";
 
-/** Time passes in steps of so much while something is waited for. */
+/** The step in which time passes while a test waits. */
 const STEP_MS = 100;
 
-/** In real time, on a machine that has much else to do; less than the time limit of a test. */
+/** A limit in real time, long enough for a busy machine, shorter than the time limit of a test. */
 const LATEST_MS = 20_000;
 
-/** A long time passes in this many steps at the most. */
+/** A long time passes in at most this many steps. */
 const MOST_STEPS = 200;
 
 export interface MessageAt {
@@ -28,14 +28,14 @@ export interface MessageAt {
 
 export interface HeldPostrider extends Peer {
   readonly dataFolder: string;
-  /** Of the bounce listener, where `BOUNCE_PORT` was given. */
+  /** The port of the bounce listener, if `BOUNCE_PORT` was given. */
   readonly bouncePort?: number;
   /** Its log, parsed. */
   readonly logged: readonly Readonly<Record<string, unknown>>[];
   now(): number;
-  /** Lets time pass, and everything happen that is due on the way. */
+  /** Lets time pass; everything that comes due on the way happens. */
   pass(ms: number): Promise<void>;
-  /** Lets time pass until `isSo`; throws when it is not so after `withinMs`. Resolves with the time it took. */
+  /** Lets time pass until `isSo` is true; rejects if it is not after `withinMs`. Resolves with the time it took. */
   passUntil(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<number>;
   /** Lets time pass until the message has one of the statuses (within a minute of it, unless told otherwise). */
   reached(message: MessageAt & { withinMs?: number }, ...statuses: string[]): Promise<string>;
@@ -47,7 +47,7 @@ export interface HeldPostrider extends Peer {
   close(): Promise<void>;
 }
 
-/** What real sockets bring may be under way still when the held time is over: the clock stands, and it is waited for. */
+/** What real sockets bring may come when the held time is over: it is awaited in real time, while the clock stands still. */
 async function comesLate(isSo: () => boolean | Promise<boolean>, withinMs: number): Promise<number> {
   const tooLate = performance.now() + LATEST_MS;
   while (!(await isSo())) {
@@ -85,7 +85,7 @@ export async function startHeldPostrider(
     const body = (await response.json()) as { status?: string };
     return response.ok ? String(body.status) : String(response.status);
   };
-  /** A server in another process takes real time for what it is asked. */
+  /** PostgreSQL, in another process, takes real time for its answers. */
   const step = async (ms: number) => {
     await held.advance(ms);
     if (stored.DATABASE_URL) await answersOfPostgres();

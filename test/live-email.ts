@@ -17,7 +17,7 @@ export interface LiveEmail {
   readonly keys: ReturnType<typeof createMailKeys>;
   /** Accepts an email to these names at example.net, and waits until the relay has it. */
   send(names: readonly string[], over?: Readonly<Record<string, unknown>>): Promise<SentEmail>;
-  /** Gives a mail to the bounce listener; the reply. */
+  /** Hands a mail to the bounce listener; resolves with the reply. */
   back(to: string | readonly string[], raw: string): Promise<string>;
   timeline(message: MessageAt): Promise<readonly Entry[]>;
   suppressions(): Promise<readonly Readonly<Record<string, string>>[]>;

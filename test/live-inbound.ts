@@ -1,4 +1,4 @@
-/** Handsets that write to a live account's number over an SMSC, and what its owner sees of it. */
+/** Handsets that write to a live account's number over an SMSC, and what the account receives. */
 import { admin, type Peer } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 
@@ -13,7 +13,7 @@ export interface ShownInbound {
   readonly partial?: true;
 }
 
-/** The number is the account's from now on. */
+/** Gives the number to the account. */
 export async function ownNumber(service: Peer, accountId: string): Promise<void> {
   await admin(service, "/inbound-numbers", { account_id: accountId, number: NUMBER });
 }
@@ -41,7 +41,7 @@ export function writePart(
   return smsc.deliver({ ...ADDRESSES, esmClass: 0x40, dataCoding: 8, shortMessage });
 }
 
-/** As the account lists it, newest first. */
+/** What the account lists, newest first. */
 export async function inbound(service: Peer, apiKey: string): Promise<readonly ShownInbound[]> {
   const headers = { Authorization: `Bearer ${apiKey}` };
   const response = await fetch(`${service.url}/v1/sms/inbound`, { headers });

@@ -15,13 +15,13 @@ export interface LiveMx {
   end(message: MessageAt, withinMs?: number): Promise<string>;
   /** The code of the first attempt's error, once there is one: time hardly passes meanwhile, and no retry comes due. */
   firstError(message: MessageAt): Promise<string>;
-  /** The last word on each recipient, by the name before the @. */
+  /** The last known outcome of each recipient, by the name before the @. */
   recipients(message: MessageAt): Promise<Record<string, string>>;
   timeline(message: MessageAt): Promise<readonly Entry[]>;
   close(): Promise<void>;
 }
 
-/** Waiting goes in strides of so much. */
+/** The step in which time passes while a test waits. */
 const WAIT_MS = 1_000;
 
 /** `port`: where every mail host listens. Loopback may be connected to, unless `config` says otherwise. */
@@ -77,7 +77,7 @@ export async function startLiveMx(port: number, config: Record<string, unknown> 
       let status = "";
       const isAtAnEnd = async () => {
         status = await postrider.status(message);
-        // While it waits for its next attempt nothing is under way that time could cut short.
+        // Between attempts nothing is under way that the passing time could cut short.
         if (status === "queued") postrider.leap(WAIT_MS);
         return ["sent", "delivered", "bounced", "failed"].includes(status);
       };

@@ -1,4 +1,4 @@
-/** A live account that sends SMS over connectors of the test's, through the public door. */
+/** A live account that sends SMS over connectors of the test, all set up over HTTP. */
 import { admin, liveAccount, type Peer, send } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 import type { MessageAt } from "./held-postrider.ts";
@@ -7,7 +7,7 @@ export interface LiveSms {
   readonly accountId: string;
   readonly apiKey: string;
   readonly templateId: string;
-  /** Sends to a number, accepted or throws; resolves with where the message is to be found. */
+  /** Sends to a number; resolves with where to look it up, and rejects if it is not accepted. */
   send(to: string, over?: Record<string, unknown>): Promise<MessageAt>;
   timeline(message: MessageAt): Promise<readonly Entry[]>;
 }
@@ -20,10 +20,10 @@ export interface Entry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** The text of every message that says nothing else. */
+/** The text of messages that are given no other. */
 const TEXT = "Your table is ready.";
 
-/** A connector to an SMSC, in the order made. */
+/** Makes a connector to an SMSC; resolves with its id. */
 export async function connectSmsc(
   service: Peer,
   smsc: Pick<FakeSmsc, "host" | "port">,

@@ -1,4 +1,4 @@
-/** One service at a time on a data folder of its own, as an operator starts it and stops it. */
+/** One service at a time on a data folder of its own, started and stopped as an operator does it. */
 import { afterEach, beforeEach, expect } from "bun:test";
 import {
   makeDataFolder,
@@ -10,14 +10,14 @@ import {
 export interface OneProcess {
   /** The data folder of this test. */
   folder(): string;
-  /** The one that was started last. */
+  /** The service that was started last. */
   service(): PostriderProcess;
   start(options?: StartOptions): Promise<PostriderProcess>;
-  /** As on SIGTERM; it must end with 0. */
+  /** Ends it with SIGTERM; its exit code must be 0. */
   stop(): Promise<void>;
 }
 
-/** To be called where tests are defined: each gets a folder, and leaves nothing running. */
+/** To be called where tests are defined. Each test gets a folder, and what it leaves running is ended. */
 export function oneProcess(): OneProcess {
   let folder: ReturnType<typeof makeDataFolder>;
   let service: PostriderProcess | undefined;

@@ -1,13 +1,13 @@
-/** What this process has asked of PostgreSQL and has not been told yet: a held clock stands still meanwhile. */
+/** Waits for PostgreSQL's answers to this process, so that a held clock stands still meanwhile. */
 import { Client } from "pg";
 
-/** When nothing was asked for so many turns, nothing more is going to be. */
+/** After so many turns without a statement, none is expected any more. */
 const QUIET_TURNS = 4;
 
-/** Beyond it a statement waits for something else than the server: for time to pass, perhaps. */
+/** A statement that takes longer waits for something else than the server: for time to pass, perhaps. */
 const LONGEST_MS = 500;
 
-/** Resolves once all that was asked is answered, and what was asked because of the answers too. */
+/** Resolves once all statements are answered, those that follow from the answers included. */
 export async function answersOfPostgres(): Promise<void> {
   const tooLate = performance.now() + LONGEST_MS;
   for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < tooLate; quiet++) {

@@ -1,4 +1,4 @@
-/** A database of the test's own, with the schema in it. */
+/** Databases for tests, with the schema in them. */
 import { Client } from "pg";
 import { openDriver } from "../src/store/postgres/database/driver.ts";
 import { migrate } from "../src/store/postgres/migrate.ts";
@@ -8,12 +8,12 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return (await postgresServer(prepare)).createDatabase();
 }
 
-/** Databases that nobody uses now: to empty one costs less than to make one. */
+/** Unused databases: emptying one costs less than creating one. */
 const unused: string[] = [];
 
 /**
- * The same, used before by others perhaps; `drop` leaves it to the next. `oldDaysToo`: without the tables of days before
- * today's, with which whoever cleans up would begin.
+ * The same, but other tests may have used it before; `drop` leaves it to the next. `oldDaysToo`: also without the tables
+ * of days before today, with which pruning would begin.
  */
 export async function emptyDatabase({ oldDaysToo = false } = {}): Promise<TestDatabase> {
   const url = unused.pop() ?? (await freshDatabase()).url;

@@ -1,4 +1,4 @@
-/** Two PostgreSQL servers, of which one takes writes and the other has every commit before it is answered. */
+/** Two PostgreSQL servers: a primary, and a synchronous standby, which has every commit before it is answered. */
 import type { ChildProcess } from "node:child_process";
 import {
   appendFileSync,
@@ -18,13 +18,13 @@ import { binaries, ended, initialize, isRoot, OTHER_USER, run, said } from "./po
 export interface PostgresPair {
   /** Names both. */
   readonly url: string;
-  /** SIGKILL to all processes of the one that takes writes. */
+  /** Kills all processes of the primary with SIGKILL. */
   killPrimary(): Promise<void>;
-  /** The standby takes writes from now on. */
+  /** Promotes the standby. */
   promote(): Promise<void>;
-  /** The one that was killed begins again, as a standby of the other; resolves when commits wait for it. */
+  /** Starts the killed server again, as the standby of the other; resolves when commits wait for it. */
   rejoin(): Promise<void>;
-  /** The one that takes writes stops as an operator stops it, and starts again. */
+  /** Stops the primary as an operator does, and starts it again. */
   restartPrimary(): Promise<void>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ function hostOf({ folder }: Server): string {
   return encodeURIComponent(folder);
 }
 
-/** Stops the server, and removes its data, when its input ends: that is when this process does, however it does. */
+/** Stops the server and removes its data when its input ends: then this process has ended, however it did. */
 const UNTIL_INPUT_ENDS = `folder="$1"; shift
 "$@" & server=$!
 cat >/dev/null

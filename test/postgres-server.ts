@@ -52,7 +52,7 @@ async function start(
   const urlOf = (database: string) => `postgres://postrider@${encodeURIComponent(folder)}/${database}`;
   const admin = new Client({ connectionString: urlOf("postgres") });
   await admin.connect();
-  // What ends with the process must not keep it.
+  // The server ends with this process, and must not keep it alive.
   (admin as unknown as { connection: { stream: { unref(): void } } }).connection.stream.unref();
   await admin.query("CREATE DATABASE template_postrider");
   await prepare(urlOf("template_postrider"));
@@ -65,7 +65,7 @@ function createDatabases(
 ): PostgresServer["createDatabase"] {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  /** One statement after the other. */
+  /** Runs one statement at a time. */
   const run = (sql: string) => {
     const done = last.then(() => admin.query(sql));
     last = done.catch(() => undefined);
@@ -95,7 +95,7 @@ export function binaries(): string {
 
 let reachable: string | undefined;
 
-/** Root's clone may be in a folder that is root's alone, as `mktemp -d` makes them: then a copy is made, and goes with this process. */
+/** Another user cannot read binaries in a folder of root's alone, as `mktemp -d` makes them: then they are copied, until this process ends. */
 function openToOthers(bin: string): string {
   if (isOpen(bin)) return bin;
   const folder = mkdtempSync(join(tmpdir(), "postrider-pg-bin-"));
@@ -144,10 +144,10 @@ export async function initialize(bin: string, folder: string): Promise<void> {
 
 const SETTINGS = { listen_addresses: "", max_connections: "200" };
 
-/** What a test does not look at: whether it survives the machine. */
+/** Settings that trade durability for speed: no test needs data to survive a crash of the machine. */
 const QUICK = { fsync: "off", full_page_writes: "off", shared_buffers: "64MB", autovacuum: "off" };
 
-/** Stops the server, and removes what it wrote, when its input ends: that is when this process does, however it does. */
+/** Stops the server and removes what it wrote when its input ends: then this process has ended, however it did. */
 const UNTIL_INPUT_ENDS = `folder="$1"; shift
 "$@" & server=$!
 cat >/dev/null

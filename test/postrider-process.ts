@@ -25,22 +25,22 @@ export interface PostriderProcess {
   line(pattern: RegExp): Promise<string>;
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, or the negative of nothing: `null` where a signal ended it. */
+  /** Resolves with the exit code; `null` if a signal ended it. */
   readonly exited: Promise<number | null>;
 }
 
 export interface StartOptions {
   readonly dataFolder?: string;
-  /** Of a PostgreSQL that it is to store in. */
+  /** The URL of the PostgreSQL database to use; SQLite by default. */
   readonly databaseUrl?: string;
-  /** What another process made on that database at its first start. */
+  /** The sandbox that the first process on that database made. */
   readonly sandbox?: Sandbox;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   /** Instead of `serve`. */
   readonly command?: string;
   readonly main?: string;
-  /** Instead of Bun and `main`: a program that is both. */
+  /** A single binary to run instead of Bun and `main`. */
   readonly binary?: string;
   /** A shell command that runs first, for limits that the process inherits. */
   readonly before?: string;
@@ -71,7 +71,7 @@ export async function startPostrider(options: StartOptions = {}): Promise<Postri
   };
 }
 
-/** Runs `postrider serve` where it is to end by itself: its exit code and everything it printed. */
+/** Runs a `postrider serve` that is expected to end by itself; resolves with its exit code and output. */
 export async function runPostrider(options: StartOptions): Promise<{ code: number | null; output: string }> {
   const databaseUrl =
     options.databaseUrl ?? (options.dataFolder && (await databaseOf(options.dataFolder))) ?? undefined;
@@ -111,23 +111,23 @@ function spawn(options: StartOptions) {
     stderr: "pipe",
   });
   const output = collect(child.stdout, child.stderr);
-  /** Its last words included: they may be in the pipe still when it has ended. */
+  /** Waits for the end of the output too, which may still be in the pipe when the process has ended. */
   const exited = Promise.all([child.exited, output.ended]).then(([code]) => (child.signalCode ? null : code));
   return { dataFolder, child, output, exited };
 }
 
 let cache: string | undefined;
 
-/** What Bun made of the sources: by itself it keeps that in HOME, where each would have to make it again. */
+/** Bun's transpiler cache, shared by all processes: it is in HOME otherwise, which each process has for itself. */
 function transpiled(): string {
   cache ??= folderUntilTheEnd("postrider-transpiled-");
   return cache;
 }
 
-/** The master key where there is no file of it. */
+/** The master key, for processes without a key file. */
 export const SHARED_SECRET = "shared by all of its processes";
 
-/** What the environment says of a database that several processes share. */
+/** The environment of processes that share a database. */
 export function onPostgres(url: string | undefined): Readonly<Record<string, string>> {
   return url === undefined ? {} : { DATABASE_URL: url, POSTRIDER_SECRET: SHARED_SECRET };
 }

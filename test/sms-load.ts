@@ -1,15 +1,15 @@
-/** Clients that post SMS through failures, and the proof that all of it arrived, each once. */
+/** Clients that send SMS through failures, and a check that each message arrived once. */
 import { expect } from "bun:test";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
 import type { LiveSms } from "./live-sms.ts";
 import type { PostriderProcess } from "./postrider-process.ts";
 
 const CLIENTS = 4;
-/** Messages asked after at a time. */
+/** Messages looked up at a time. */
 const AT_ONCE = 50;
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
-/** Every message that was answered 202 exists once and arrives; it left once, or its history says why it did again. */
+/** Checks that every message answered with 202 exists once and arrives, and was sent once, unless its timeline says why it was sent again. */
 export async function expectAllArrived(
   load: Pick<SmsLoad, "accepted">,
   { service, smsc, live }: { service: PostriderProcess; smsc: FakeSmsc; live: LiveSms },
@@ -17,7 +17,7 @@ export async function expectAllArrived(
   expect(new Set(load.accepted.values()).size).toBe(load.accepted.size);
   const submitted = new Map(smsc.submits.map((submit) => [`+${submit.destination.address}`, submit]));
   const arrives = async ([to, id]: readonly [string, string]) => {
-    // What could not be stored was refused for now, and an SMSC tries again.
+    // A receipt that could not be stored was refused, and an SMSC sends it again.
     const repeat = async () => void (await smsc.sendReceipt(submitted.get(to)!));
     await reachesItsEnd(`${service.url}/v1/sms/messages/${id}`, { apiKey: live.apiKey, repeat });
   };
@@ -34,7 +34,7 @@ export async function expectAllArrived(
   expect(left.size).toBe(load.accepted.size);
 }
 
-/** What is on the wire when nobody can say what became of it may leave again; its history says so. */
+/** A message that was on the wire when something failed may be sent again; its timeline says so. */
 const INTERRUPTED = expect.arrayContaining(["interrupted"]);
 
 async function kindsOf(live: LiveSms, id: string): Promise<readonly string[]> {
@@ -75,7 +75,7 @@ export function startLoad({ url }: PostriderProcess, { apiKey, templateId }: Liv
     });
     const text = await response.text();
     if (response.status === 202) return (JSON.parse(text) as { message_id: string }).message_id;
-    // Anything else would be a refusal that a client takes for final.
+    // A client would take any other answer as final.
     expect([[409, 503].includes(response.status), text]).toEqual([true, text]);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
     return undefined;

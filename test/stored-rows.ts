@@ -1,10 +1,10 @@
-/** What a service has in its tables, read past it. */
+/** Reads a service's tables directly. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Client } from "pg";
 import { databaseOf } from "./both-stores.ts";
 
-/** The rows that a query finds in the store of a data folder, whichever it is: the SQL must be both's. */
+/** The rows of a query in a data folder's store. The SQL must work on both stores. */
 export async function storedRows<Row extends object>(
   dataFolder: string,
   sql: string,

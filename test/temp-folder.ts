@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A folder that goes with the test run, however that ends: the names are told to a shell that removes them when
- * nobody tells it more. A hook at the end of the process would not run.
+ * A folder that is removed when the test run ends, however it ends: a shell gets the names, and removes them when its input
+ * ends. An exit hook of the process would not run.
  */
 export function folderUntilTheEnd(prefix: string): string {
   const path = mkdtempSync(join(tmpdir(), prefix));

@@ -15,10 +15,10 @@ export interface TwoSmscs {
   changeRoute(changes: RouteChanges): Promise<void>;
   /** Another route of the account's. */
   addRoute(fields: RouteChanges): Promise<void>;
-  /** Lets time pass until the connector is so. */
+  /** Lets time pass until the connector is in the state. */
   is(smsc: FakeSmsc, wanted: string): Promise<void>;
   health(smsc: FakeSmsc): Promise<{ readonly score: number; readonly problems: readonly string[] }>;
-  /** Sends so many messages, one at a time, each as soon as the one before has left; their numbers are made up. */
+  /** Sends so many messages to made-up numbers, each as soon as the one before has been sent. */
   sendEach(count: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { type HeldPostrider, startHeldPostrider } from "./held-postrider.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** As the administration lists it. */
+/** As the admin API lists it. */
 export interface ShownWebhook {
   readonly id: string;
   readonly sequence: number;
@@ -34,9 +34,9 @@ export interface WebhookRig {
   readonly dns: FakeDns;
   readonly receiver: FakeWebhookReceiver;
   readonly secret: string;
-  /** Another receiver, which the rig ends too. */
+  /** Starts another receiver, which the rig also closes. */
   addReceiver(options?: ReceiverOptions): Promise<FakeWebhookReceiver>;
-  /** Sends one SMS; its id. It is sent and delivered, which makes two events. */
+  /** Sends one SMS, which makes two events, sent and delivered; resolves with its id. */
   sms(callbackUrl?: string, more?: Json): Promise<string>;
   events(messageId: string): Promise<readonly ShownWebhook[]>;
   /** Lets time pass until the events of the message are in these states. */
@@ -98,10 +98,10 @@ export async function startWebhookRig(): Promise<WebhookRig> {
   };
 }
 
-/** Waiting for a next attempt goes in strides of so much. */
+/** The step in which time passes until the next attempt. */
 const STRIDE_MS = 1_000;
 
-/** For how long nothing happens to these events: they wait, and none is under way or in line. */
+/** How long nothing happens to these events; 0 if one is ready or under way. */
 function restOf(events: readonly ShownWebhook[], now: number): number {
   if (events.some(({ state }) => state === "leased" || state === "ready")) return 0;
   const due = events.flatMap(({ next_attempt_at: at }) => (at === undefined ? [] : Date.parse(at) - now));

@@ -22,7 +22,7 @@ export function isoIn(api: RunningApi, ms: number): string {
   return new Date(api.clock.now() + ms).toISOString();
 }
 
-/** A live account with everything registered that the bodies above need, once `template_id` is its template's. */
+/** A live account with all that the bodies above need; set their `template_id` to its template. */
 export async function liveAccount(
   api: RunningApi,
 ): Promise<Caller & { templateId: string; routeId: string }> {

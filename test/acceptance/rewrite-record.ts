@@ -1,7 +1,7 @@
 import type { RecordKind, RecordTypes } from "../../src/core/records/accounts.ts";
 import type { RecordChanges, Store } from "../../src/store/store.ts";
 
-/** Changes a record behind the API's back; throws where that is not done. */
+/** Changes a record directly in the store; throws if that fails. */
 export async function rewriteRecord<K extends RecordKind>(
   { store: { records } }: { readonly store: Pick<Store, "records"> },
   kind: K,

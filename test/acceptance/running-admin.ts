@@ -1,4 +1,4 @@
-/** The admin API on a real socket and a real store, with DNS and connectors on a dial. */
+/** The admin API on a real socket and a real store. Tests set what DNS and connectors answer. */
 import { describe } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import Type from "typebox";
@@ -27,12 +27,12 @@ export interface RunningAdmin extends AsyncDisposable {
   readonly clock: HeldClock;
   /** The account that the first start made. */
   readonly accountId: string;
-  /** What DNS holds; a name that is not in it is ENOTFOUND, an Error is thrown. */
+  /** The DNS, by name. Other names get ENOTFOUND; an Error is thrown. */
   readonly dns: Map<string, readonly string[] | Error>;
   readonly statuses: Map<string, ChannelStatus>;
-  /** What the next test of a connector comes to. */
+  /** The result of the next test of a connector. */
   check: { ok: boolean; detail: string };
-  /** How often the configuration was said to have changed. */
+  /** How often the API reported a change of the configuration. */
   configChanges(): number;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -56,7 +56,7 @@ const testKind: ConnectorKind = {
   check: async () => ({ ok: true, detail: "" }),
 };
 
-/** What the API is to see of the store, where that is not the store itself. */
+/** Puts something between the API and the store. */
 export type Wrap = (store: Store) => Store;
 
 /** Runs the tests of `define` against the admin API on every store; `start` opens a fresh one. */

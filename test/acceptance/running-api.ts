@@ -19,7 +19,7 @@ export function onEveryStore(define: (start: (options?: ApiOptions) => Promise<R
 export interface ApiOptions {
   readonly deps?: Partial<AppDeps>;
   readonly limits?: Partial<ApiLimits>;
-  /** Stands in for the store the app sees, for days when it fails. */
+  /** Replaces the store that the app sees, to let it fail. */
   readonly over?: (store: Store) => AppDeps["store"];
 }
 

@@ -1,4 +1,4 @@
-/** Every store the interface is held to. */
+/** Every store that must pass the tests of the interface. */
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../src/cli/system-clock.ts";
 import { openPostgres } from "../../src/store/postgres/open-postgres.ts";
@@ -9,7 +9,7 @@ import { emptyDatabase } from "../postgres-database.ts";
 
 export type OpenStore = () => Promise<Store>;
 
-/** Each opens an empty one. */
+/** Each function opens an empty store. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
   sqlite: () => openSqlite({ path: ":memory:", vault: createTestVault() }),
   postgres: openOnPostgres,
@@ -39,10 +39,10 @@ async function openOn(url: string): Promise<Store> {
 
 const NUMBER_MS = 25;
 
-/** No upkeep runs here, so events are numbered for those who read them, and for those who wait. */
+/** Numbers events before each read: no upkeep does it here. */
 function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: who finds another at it would not wait for its end. */
+  /** One at a time: a second call would return before the first has numbered them. */
   const number = () => {
     const done = last.then(() => store.upkeep.numberEvents(Date.now(), 500));
     last = done.catch(() => undefined);

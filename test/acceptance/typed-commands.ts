@@ -18,9 +18,9 @@ export interface TypedCommands {
   spawned(args: readonly string[], env?: Record<string, string>): Promise<Ran>;
   /** The same commands without the time a process takes to start. */
   run(args: readonly string[], env?: Record<string, string>): Promise<Ran>;
-  /** What a command prints that succeeds. */
+  /** Resolves with what the command prints; throws if it fails. */
   text(...args: string[]): Promise<string>;
-  /** The same, with `--json` and read. */
+  /** The same with `--json`, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look where they like
   json(...args: string[]): Promise<any>;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isBuild, type Rule, type Source } from "./source.ts";
 import { type Import, importsOf, violation } from "./syntax.ts";
 
-/** What each room of the house may import from `src`. The composition root, `cli`, may import everything. */
+/** What each part of `src` may import from the others. The composition root, `cli`, may import everything. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: ["core/"],
   store: ["core/", "store/"],
@@ -14,10 +14,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: [""],
 };
 
-/** Rooms that meet in the store only. */
+/** Parts that meet only in the store. */
 const APART = ["api", "delivery", "webhooks"];
 
-/** Packages that belong to one part of the house. */
+/** Packages that only one part of `src` may use. */
 const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "bun:sqlite": ["src/store/"],
   "node:sqlite": ["src/store/"],
@@ -32,7 +32,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
 };
 
-/** Pure functions that live in a module of sockets. */
+/** Pure functions in a module that also has sockets. */
 const PURE_NAMES = ["isIP", "isIPv4", "isIPv6", "BlockList"];
 
 const ENGINES = ["src/store/sqlite/", "src/store/postgres/"];

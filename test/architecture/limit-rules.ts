@@ -59,7 +59,7 @@ function isControl(node: ts.Node): boolean {
   return ts.isIterationStatement(node, false) || ts.isSwitchStatement(node) || ts.isTryStatement(node);
 }
 
-/** Levels within the function the node stands in, its own included. */
+/** The nesting of a node within its function, its own level included. */
 function depthOf(node: ts.Node): number {
   let depth = 0;
   for (let at: ts.Node | undefined = node; at && !ts.isFunctionLike(at); at = at.parent) {

@@ -98,7 +98,7 @@ function isBareDate(node: ts.Node): boolean {
   return node.expression.getText() === "Date" && (node.arguments?.length ?? 0) === 0;
 }
 
-/** The global itself, however it is used. `socket.setTimeout` is another thing: a limit of the socket's own. */
+/** The global itself, however it is used; not `socket.setTimeout`, which is a limit of the socket's own. */
 function isTimer(node: ts.Node): boolean {
   if (!ts.isIdentifier(node) || !TIMERS.includes(node.text)) return false;
   const parent = node.parent;

@@ -23,7 +23,7 @@ import type { Rule } from "./source.ts";
 import { sqlStaysInTheStore } from "./sql-rules.ts";
 import { noSilentSkips, storiesAreToldOnBothStores } from "./test-rules.ts";
 
-/** Every rule of the house that a machine can check. CONTRIBUTING.md says them in words. */
+/** Every rule of the architecture that a machine can check. CONTRIBUTING.md says them in words. */
 export const RULES: readonly Rule[] = [
   coreImportsOnlyCore,
   roomsKeepToTheirDoors,

@@ -13,7 +13,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A rule of the house. It sees one file at a time, so that a test can feed it files that exist nowhere. */
+/** A rule of the architecture. It sees one file at a time, so that tests can give it invented files. */
 export interface Rule {
   readonly name: string;
   check(source: Source): readonly Violation[];
@@ -47,7 +47,7 @@ function readFolder(folder: string): Source[] {
   });
 }
 
-/** A folder that does not exist has no entries; any other trouble is trouble. */
+/** A folder that does not exist has no entries; other errors are thrown. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(join(process.cwd(), folder), { withFileTypes: true });

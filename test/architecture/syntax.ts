@@ -22,7 +22,7 @@ export function parse(source: Source): ts.SourceFile {
   return tree;
 }
 
-/** What `visit` has to say about each node of a code file, parents first. Other files have no nodes. */
+/** What `visit` returns for the nodes of a code file, parents first. Other files have no nodes. */
 export function inspect(source: Source, visit: (node: ts.Node) => string | undefined): readonly Violation[] {
   if (!CODE.test(source.path)) return [];
   const found: Violation[] = [];
@@ -44,7 +44,7 @@ export function lineOf(source: Source, position: number): number {
   return parse(source).getLineAndCharacterOfPosition(position).line + 1;
 }
 
-/** Everything a file reaches for: `import`, `export … from`, `import()`, `require()`, `import("x").T`. */
+/** Everything that a file imports: `import`, `export … from`, `import()`, `require()`, `import("x").T`. */
 export function importsOf(source: Source): readonly Import[] {
   if (!CODE.test(source.path)) return [];
   const found: Import[] = [];

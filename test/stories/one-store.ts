@@ -1,4 +1,4 @@
-/** The stories whose subject exists on one store only: every other is told on both. */
+/** The stories about something that only one store has; all others run on both. */
 export const ONE_STORE: Readonly<Record<string, string>> = {
   "backup-postgres.test.ts": "a backup through PostgreSQL's own programs; SQLite's is backup.test.ts",
   "backup.test.ts": "a copy of the SQLite file; PostgreSQL's is backup-postgres.test.ts",
