@@ -1,6 +1,6 @@
 /**
- * What a continuous integration run does with the sandbox: send as the application would, wait for the final
- * status, and look at what would have left. Needs nothing but `fetch`. With the service running:
+ * What a continuous integration run does with the sandbox: sends as the application would, waits for the final status, and
+ * looks at what would have been sent. Needs nothing but `fetch`. With the service running:
  *
  *     npx bun examples/assert-in-ci.ts data/sandbox.json
  *     node examples/assert-in-ci.ts data/sandbox.json      (Node 22.18 or later, which strips types)
@@ -27,7 +27,7 @@ async function call(token: string, path: string, body?: Json): Promise<Json> {
   return (await response.json()) as Json;
 }
 
-/** The status of a message once nothing moves it any more. */
+/** Waits until a message has a final status, and resolves with it. */
 async function finalStatus(path: string): Promise<unknown> {
   const deadline = Date.now() + TIME_LIMIT_MS;
   while (Date.now() < deadline) {
@@ -38,7 +38,7 @@ async function finalStatus(path: string): Promise<unknown> {
   throw new Error(`${path} has no final status after ${TIME_LIMIT_MS / 1000} s`);
 }
 
-async function whatLeft(messageId: unknown): Promise<Json[]> {
+async function renderedBySandbox(messageId: unknown): Promise<Json[]> {
   const { data } = await call(admin_token, `/admin/v1/sandbox/messages?message_id=${messageId}`);
   return data as Json[];
 }
@@ -55,10 +55,10 @@ async function codeArrivesInOneSegment(): Promise<void> {
     variables: { "1": "4711" },
   });
   assert.equal(await finalStatus(`/v1/sms/messages/${sent.message_id}`), "delivered");
-  const left = await whatLeft(sent.message_id);
-  assert.equal(left.length, 1);
-  assert.equal(left[0]?.text, "4711 is your code.");
-  assert.equal(left[0]?.segments, 1);
+  const rendered = await renderedBySandbox(sent.message_id);
+  assert.equal(rendered.length, 1);
+  assert.equal(rendered[0]?.text, "4711 is your code.");
+  assert.equal(rendered[0]?.segments, 1);
 }
 
 async function wrongNumberIsUndelivered(): Promise<void> {
@@ -77,7 +77,7 @@ async function unknownMailboxBounces(): Promise<void> {
     body_text: "Thank you.",
   });
   assert.equal(await finalStatus(`/v1/emails/messages/${sent.message_id}`), "bounced");
-  assert.equal((await whatLeft(sent.message_id))[0]?.subject, "Your order");
+  assert.equal((await renderedBySandbox(sent.message_id))[0]?.subject, "Your order");
 }
 
 const CHECKS = { codeArrivesInOneSegment, wrongNumberIsUndelivered, unknownMailboxBounces };

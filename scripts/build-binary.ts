@@ -23,7 +23,7 @@ const { success, logs } = await Bun.build({
   compile: {
     outfile,
     ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),
-    // What lies in the folder where it is started is not its business.
+    // The binary must not read .env or bunfig.toml in the folder where it is started.
     autoloadDotenv: false,
     autoloadBunfig: false,
   },

@@ -12,7 +12,7 @@ const TESTS_TIMEOUT_MS = 45 * 60_000;
 
 const bun = process.execPath;
 
-/** In no order: they run beside one another. */
+/** Independent of one another: several run at the same time. */
 const QUICK_STEPS: readonly Step[] = [
   quick("format", tool("biome"), "format", "--max-diagnostics=none", "."),
   quick("lint", tool("biome"), "lint", "--error-on-warnings", "--max-diagnostics=none", "."),
@@ -68,7 +68,7 @@ async function runTests(): Promise<{ passed: number; failed: number }> {
 function testCommand(): [string, ...string[]] {
   const manifest: { scripts: { test: string } } = JSON.parse(readFileSync("package.json", "utf8"));
   const [program, ...args] = manifest.scripts.test.split(" ");
-  if (program !== "bun") throw new Error("the test script of package.json is to begin with `bun`");
+  if (program !== "bun") throw new Error("the test script of package.json must begin with `bun`");
   return [bun, ...args];
 }
 

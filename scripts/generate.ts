@@ -1,6 +1,6 @@
 /**
- * Files that are made from the program itself. `npm run generate` writes them; with `--check` nothing is
- * written, and a file that differs from what its source makes of it is an error.
+ * `npm run generate` writes the files that are generated from the program's own tables. With `--check` nothing is written,
+ * and a file that is not up to date is an error.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { DLT_SCRUB_CODES } from "../src/channels/sms/dlt-scrub-codes.ts";
@@ -21,7 +21,7 @@ interface GeneratedFile {
   make(): string | Promise<string>;
 }
 
-/** A new generated file is a new row. */
+/** To generate another file, add a row. */
 const GENERATED: readonly GeneratedFile[] = [
   { file: "docs/statuses.md", make: statusesPage },
   { file: "docs/settings.md", make: () => settingsPage(SETTINGS) },
@@ -69,9 +69,10 @@ function complain(file: string, made: string, stored: string | undefined): void 
   }
   const madeLines = made.split("\n");
   const storedLines = stored.split("\n");
-  const length = Math.max(madeLines.length, storedLines.length);
-  const at = Array.from({ length }, (_, index) => index).find((i) => madeLines[i] !== storedLines[i]) ?? 0;
-  console.log(`${file}:${at + 1} is not what its source makes of it; run \`npm run generate\``);
+  // The texts differ, so one of the lines does.
+  let at = 0;
+  while (madeLines[at] === storedLines[at]) at++;
+  console.log(`${file}:${at + 1} is not up to date; run \`npm run generate\``);
   console.log(`  is:        ${storedLines[at] ?? "(nothing)"}\n  should be: ${madeLines[at] ?? "(nothing)"}`);
 }
 

@@ -3,11 +3,12 @@ export type Moves = Readonly<Record<string, readonly string[]>>;
 
 export interface LifeCycle {
   readonly title: string;
-  /** Where the table stands. */
+  /** The file of the table. */
   readonly source: string;
   readonly moves: Moves;
   /** What each status means, by status. */
   readonly meanings: Readonly<Record<string, string>>;
+  /** The statuses that a message can begin with. */
   readonly starts: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export interface StepResult {
   readonly seconds: number;
 }
 
-/** Longer output keeps its end. */
+/** Characters: of longer output only the end is kept. */
 const MAX_OUTPUT = 4_000_000;
 
 /**
@@ -54,7 +54,7 @@ export function runStep(step: Step, onOutput: (text: string) => void = () => {})
   });
 }
 
-/** A detached child leads a process group of its own. No such group any more: nothing is left to end. */
+/** A detached child leads a process group of its own. ESRCH: there is nothing left to end. */
 function killGroup(leader: number | undefined): void {
   if (leader === undefined) return;
   try {

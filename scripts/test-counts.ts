@@ -6,10 +6,10 @@ export interface TestCounts {
   readonly skipped: number;
 }
 
-/** Where the summary stands; tests print what they like before it. */
+/** Only so many characters at the end are searched: tests may print anything before the summary. */
 const SUMMARY_LENGTH = 2_000;
 
-/** Reads the summary that `bun test` ends with. `undefined`: it did not come to its end. */
+/** Reads the summary at the end of `bun test`'s output; `undefined` if the run did not finish. */
 export function parseTestCounts(output: string): TestCounts | undefined {
   const end = output.slice(-SUMMARY_LENGTH);
   if (!/^Ran \d+ tests? across/m.test(end)) return undefined;
