@@ -24,7 +24,7 @@ onBothStores(() => {
   const MISMATCH = {
     code: "dlt.633",
     message:
-      "DLT scrubbing: text does not match the template; import the template anew and compare word by word",
+      "DLT scrubbing: text does not match the template; import the template again and compare word by word",
   };
 
   async function scrubbed(dial: SmscDial, config: Record<string, unknown> = {}) {

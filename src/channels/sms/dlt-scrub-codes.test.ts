@@ -16,7 +16,7 @@ describe("scrub codes", () => {
     expect(dltScrubError(written)).toEqual({
       code: "dlt.633",
       message:
-        "DLT scrubbing: text does not match the template; import the template anew and compare word by word",
+        "DLT scrubbing: text does not match the template; import the template again and compare word by word",
     });
   });
 
