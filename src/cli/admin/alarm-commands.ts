@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, rowsText } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column, rowsText } from "./command-line.ts";
 
 const COLUMNS: readonly Column[] = [
-  { head: "ALARM", of: (row) => row.name },
-  { head: "SUBJECT", of: (row) => row.subject },
-  { head: "SINCE", of: (row) => row.since },
-  { head: "RAISED", of: (row) => row.raised_at },
-  { head: "REASON", of: (row) => row.reason },
+  column("ALARM", "name"),
+  column("SUBJECT", "subject"),
+  column("SINCE", "since"),
+  column("RAISED", "raised_at"),
+  column("REASON", "reason"),
 ];
 
 /** `alarms list`. */

@@ -2,7 +2,7 @@
 import { type Command, type CommanderError, Option } from "commander";
 import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
-import { formatFields, formatTable, toCell, toJson, toLines } from "./table.ts";
+import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
   readonly target: AdminTarget;
@@ -110,11 +110,15 @@ export interface Column {
   readonly of: (row: Row) => unknown;
 }
 
+/** A column that shows a field as it is. */
+export function column(head: string, field: string): Column {
+  return { head, of: (row) => row[field] };
+}
+
+/** A page of a list as a table, with the option that shows the next page. */
 export function rowsText(columns: readonly Column[], page: { data: readonly Row[]; next?: string }): string {
   if (page.data.length === 0) return "none\n";
   const heads = columns.map((column) => column.head);
   const rows = page.data.map((row) => columns.map((column) => column.of(row)));
   return formatTable(heads, rows) + (page.next ? `more: --after ${page.next}\n` : "");
 }
-
-export const fieldsText: (row: Row) => string = formatFields;

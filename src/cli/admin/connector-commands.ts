@@ -5,6 +5,7 @@ import {
   addVerb,
   type Column,
   type CommandLine,
+  column,
   type Row,
   type Run,
   rowsText,
@@ -29,11 +30,11 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
   name: "connectors",
   one: "connector",
   columns: [
-    { head: "ID", of: (row: Row) => row.id },
-    { head: "NAME", of: (row: Row) => row.name },
-    { head: "KIND", of: (row: Row) => row.kind },
+    column("ID", "id"),
+    column("NAME", "name"),
+    column("KIND", "kind"),
     { head: "HOST", of: (row: Row) => (row.config as Row | undefined)?.host },
-    { head: "ON", of: (row: Row) => row.is_enabled },
+    column("ON", "is_enabled"),
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
   ],
   filters: [],
@@ -156,9 +157,9 @@ function addTest(noun: Command, commandLine: CommandLine): void {
 
 const FIELD_COLUMNS: readonly Column[] = [
   { head: "OPTION", of: (row) => `--${String(row.name).replaceAll("_", "-")}` },
-  { head: "TYPE", of: (row) => row.type },
-  { head: "DEFAULT", of: (row) => row.default },
-  { head: "MEANING", of: (row) => row.meaning },
+  column("TYPE", "type"),
+  column("DEFAULT", "default"),
+  column("MEANING", "meaning"),
 ];
 
 function addKinds(noun: Command, commandLine: CommandLine): void {
@@ -169,10 +170,7 @@ function addKinds(noun: Command, commandLine: CommandLine): void {
       commandLine,
       async work(run) {
         const [name] = run.args;
-        const columns = [
-          { head: "KIND", of: (row: Row) => row.kind },
-          { head: "CHANNEL", of: (row: Row) => row.channel },
-        ];
+        const columns = [column("KIND", "kind"), column("CHANNEL", "channel")];
         if (name === undefined) {
           run.print({ data: await kindsOf(run.client) }, (page) => rowsText(columns, page));
           return;
@@ -188,15 +186,14 @@ function fieldsOf({ config, secrets }: Kind): readonly Row[] {
   const fields = Object.entries(config.properties ?? {}).map(([name, field]) => ({
     name,
     type: typeOf(field),
-    default:
-      "default" in field
-        ? JSON.stringify(field.default)
-        : config.required?.includes(name)
-          ? "required"
-          : undefined,
+    default: defaultOf(field) ?? (config.required?.includes(name) ? "required" : undefined),
     meaning: field.description,
   }));
   return [...fields, ...secrets.map((name) => ({ name, type: "secret", meaning: "never shown again" }))];
+}
+
+function defaultOf(field: FieldSchema): string | undefined {
+  return "default" in field ? JSON.stringify(field.default) : undefined;
 }
 
 function typeOf({ type, anyOf, enum: words }: FieldSchema): string | undefined {

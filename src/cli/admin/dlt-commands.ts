@@ -51,15 +51,15 @@ async function importAll({ client, options }: Run, progress: (text: string) => v
     dry_run: options.dryRun === true,
   };
   let sum: Report | undefined;
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const { done, total, next, ...part } = (await client.request("POST", "dlt/import", {
-      body: { ...body, after },
-    })) as Part;
+  let after: number | undefined = 0;
+  do {
+    const answer = await client.request("POST", "dlt/import", { body: { ...body, after } });
+    const { done, total, next, ...part } = answer as Part;
     sum = sum ? added(sum, part) : part;
     if (after > 0 || next !== undefined) progress(`${done} of ${total} ${part.kind}\n`);
     after = next;
-  }
-  return sum as Report;
+  } while (after !== undefined);
+  return sum;
 }
 
 function added(sum: Report, part: Report): Report {

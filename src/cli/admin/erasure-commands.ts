@@ -1,16 +1,17 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, fieldsText } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column } from "./command-line.ts";
 import { addReading } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
+import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
-  { head: "ID", of: (row) => row.id },
+  column("ID", "id"),
   { head: "ACCOUNT", of: (row) => row.account_id ?? "all" },
-  { head: "STATUS", of: (row) => row.status },
-  { head: "ERASED", of: (row) => row.erased },
-  { head: "REDACTED", of: (row) => row.redacted },
-  { head: "ASKED FOR", of: (row) => row.created_at },
-  { head: "DONE", of: (row) => row.completed_at },
+  column("STATUS", "status"),
+  column("ERASED", "erased"),
+  column("REDACTED", "redacted"),
+  column("ASKED FOR", "created_at"),
+  column("DONE", "completed_at"),
 ];
 
 const ofRecipient: OptionRow = {
@@ -29,7 +30,7 @@ export function addErasureCommands(program: Command, commandLine: CommandLine): 
       commandLine,
       async work({ client, options, print }) {
         const body = { recipient: options.recipient, account_id: options.account };
-        print(await client.request("POST", "erasures", { body }), fieldsText);
+        print(await client.request("POST", "erasures", { body }), formatFields);
       },
     },
   )

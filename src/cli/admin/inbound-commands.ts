@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, rowsText } from "./command-line.ts";
+import { addNoun, addVerb, type Column, type CommandLine, column, rowsText } from "./command-line.ts";
 import { addPaging } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
 
 const COLUMNS: readonly Column[] = [
-  { head: "RECEIVED", of: (row) => row.received_at },
+  column("RECEIVED", "received_at"),
   { head: "ACCOUNT", of: (row) => row.account_id ?? "nobody" },
-  { head: "FROM", of: (row) => row.from },
-  { head: "TO", of: (row) => row.to },
-  { head: "KEYWORD", of: (row) => row.keyword },
-  { head: "TEXT", of: (row) => row.text },
+  column("FROM", "from"),
+  column("TO", "to"),
+  column("KEYWORD", "keyword"),
+  column("TEXT", "text"),
 ];
 
 const FILTERS: readonly OptionRow[] = [
@@ -42,30 +42,25 @@ export function addInboundCommands(program: Command, commandLine: CommandLine): 
   addPaging(verb);
 }
 
-const WRITTEN: readonly OptionRow[] = [
-  { flags: "--account <id>", field: "account_id", meaning: "a sandbox account" },
-  { flags: "--from <number>", field: "from", meaning: "who writes" },
-  { flags: "--to <number>", field: "to", meaning: "the number or short code it is written to" },
-  { flags: "--text <text>", field: "text", meaning: "what it says" },
-];
-
-/** `sandbox receive`, beside the sandbox's other verbs. */
+/** `sandbox receive`. */
 export function addReceive(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(
+  addVerb(
     noun,
     { usage: "receive", summary: "let a sandbox account receive an SMS, as if a handset had written it" },
     {
       commandLine,
       async work({ client, options, print }) {
-        const body = Object.fromEntries(
-          WRITTEN.map(({ flags, field }) => [field, options[flags.slice(2).split(" ")[0] ?? ""]]),
-        );
+        const { account: account_id, from, to, text } = options;
+        const body = { account_id, from, to, text };
         print(
           await client.request("POST", "sandbox/inbound", { body }),
           (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
         );
       },
     },
-  );
-  for (const { flags, meaning } of WRITTEN) verb.requiredOption(flags, meaning);
+  )
+    .requiredOption("--account <id>", "a sandbox account")
+    .requiredOption("--from <number>", "who writes")
+    .requiredOption("--to <number>", "the number or short code it is written to")
+    .requiredOption("--text <text>", "what it says");
 }

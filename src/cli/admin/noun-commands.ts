@@ -4,13 +4,13 @@ import {
   addNoun,
   addVerb,
   type CommandLine,
-  fieldsText,
   type Row,
   type Run,
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
 import type { Noun, OptionRow } from "./nouns.ts";
+import { formatFields } from "./table.ts";
 
 /** `create`, `list`, `show`, `update` and `delete` (keys: `revoke`) of a noun. */
 export function addNounCommands(program: Command, commandLine: CommandLine, noun: Noun): Command {
@@ -174,7 +174,7 @@ export function recordText({ aside }: Pick<Noun, "aside">, record: Row): string 
   const lines = Object.entries(record).filter(
     ([field, value]) => field !== aside?.field && (field === "id" || value !== record.id),
   );
-  return fieldsText(Object.fromEntries(lines)) + (aside?.text(record[aside.field] as never) ?? "");
+  return formatFields(Object.fromEntries(lines)) + (aside?.text(record[aside.field] as never) ?? "");
 }
 
 function addOptions(verb: Command, rows: readonly OptionRow[]): void {

@@ -1,5 +1,5 @@
 /** The nouns of the command line, as a table from which their commands are made. */
-import type { Column, Row } from "./command-line.ts";
+import { type Column, column, type Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { dnsRecordsText } from "./dns-records-text.ts";
 import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
@@ -97,10 +97,6 @@ const suppressionMore: readonly OptionRow[] = [
   { flags: "--source <text>", field: "source", meaning: "where it comes from" },
   { flags: "--expires-at <time>", field: "expires_at", meaning: "when it ends by itself; none: never" },
 ];
-
-function column(head: string, field: string): Column {
-  return { head, of: (row) => row[field] };
-}
 
 const id = column("ID", "id");
 const created = column("CREATED", "created_at");

@@ -1,17 +1,25 @@
 /** Commands about other things than records: the sandbox's messages, a message's timeline, a domain's DNS and keys. */
 import { type Command, Option } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, type Row, rowsText } from "./command-line.ts";
+import {
+  addNoun,
+  addVerb,
+  type Column,
+  type CommandLine,
+  column,
+  type Row,
+  rowsText,
+} from "./command-line.ts";
 import { addReceive } from "./inbound-commands.ts";
 import { addPaging, pathOf, readPage, recordText } from "./noun-commands.ts";
 import type { Noun, OptionRow } from "./nouns.ts";
 import { formatTable, toCell } from "./table.ts";
 
 const SANDBOX_COLUMNS: readonly Column[] = [
-  { head: "RECEIVED", of: (row) => row.received_at },
-  { head: "MESSAGE", of: (row) => row.message_id },
-  { head: "TO", of: (row) => row.to },
-  { head: "SEGMENTS", of: (row) => row.segments },
-  { head: "ENCODING", of: (row) => row.encoding },
+  column("RECEIVED", "received_at"),
+  column("MESSAGE", "message_id"),
+  column("TO", "to"),
+  column("SEGMENTS", "segments"),
+  column("ENCODING", "encoding"),
   { head: "TEXT", of: (row) => row.text ?? row.subject },
 ];
 
@@ -41,12 +49,12 @@ export function addSandboxCommands(program: Command, commandLine: CommandLine): 
 }
 
 const TIMELINE_COLUMNS: readonly Column[] = [
-  { head: "AT", of: (row) => row.at },
-  { head: "KIND", of: (row) => row.kind },
-  { head: "STATUS", of: (row) => row.status },
-  { head: "RECIPIENT", of: (row) => row.recipient },
+  column("AT", "at"),
+  column("KIND", "kind"),
+  column("STATUS", "status"),
+  column("RECIPIENT", "recipient"),
   { head: "ERROR", of: (row) => (row.error as Row | undefined)?.message },
-  { head: "DETAIL", of: (row) => row.detail },
+  column("DETAIL", "detail"),
 ];
 
 export function addMessageCommands(program: Command, commandLine: CommandLine): void {

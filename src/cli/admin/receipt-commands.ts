@@ -1,15 +1,23 @@
 import type { Command } from "commander";
-import { addNoun, addVerb, type Column, type CommandLine, rowsText, UsageFailure } from "./command-line.ts";
+import {
+  addNoun,
+  addVerb,
+  type Column,
+  type CommandLine,
+  column,
+  rowsText,
+  UsageFailure,
+} from "./command-line.ts";
 import { addPaging, readPage } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
 
 const COLUMNS: readonly Column[] = [
-  { head: "RECEIVED", of: (row) => row.received_at },
-  { head: "CONNECTOR", of: (row) => row.connector_id },
-  { head: "PROVIDER ID", of: (row) => row.provider_message_id },
-  { head: "RECIPIENT", of: (row) => row.recipient },
-  { head: "STATUS", of: (row) => row.status },
-  { head: "RAW", of: (row) => row.raw },
+  column("RECEIVED", "received_at"),
+  column("CONNECTOR", "connector_id"),
+  column("PROVIDER ID", "provider_message_id"),
+  column("RECIPIENT", "recipient"),
+  column("STATUS", "status"),
+  column("RAW", "raw"),
 ];
 
 const CONNECTOR: OptionRow = {

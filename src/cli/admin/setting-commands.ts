@@ -5,6 +5,7 @@ import {
   addVerb,
   type Column,
   type CommandLine,
+  column,
   type Row,
   type Run,
   rowsText,
@@ -31,11 +32,11 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
 }
 
 const COLUMNS: readonly Column[] = [
-  { head: "NAME", of: (row) => row.name },
+  column("NAME", "name"),
   { head: "VALUE", of: (row) => plain(row.value) },
   { head: "DEFAULT", of: (row) => plain(row.default) },
-  { head: "SET BY", of: (row) => row.set_by },
-  { head: "MEANING", of: (row) => row.description },
+  column("SET BY", "set_by"),
+  column("MEANING", "description"),
 ];
 
 async function get(run: Run): Promise<void> {

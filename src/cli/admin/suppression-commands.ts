@@ -12,24 +12,20 @@ const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as cons
 const CHUNK = 1_000;
 
 export function addSuppressionCommands(noun: Command, commandLine: CommandLine): void {
-  const words = {
-    import: "add the addresses of a CSV or JSON lines file",
-    export: "print the list, as CSV or JSON lines",
-    release: "let email to an address through again",
-  };
-  const verb = (usage: keyof typeof words, work: (run: Run) => Promise<void>) =>
-    addVerb(noun, { usage, summary: words[usage] }, { commandLine, work }).requiredOption(
-      "--account <id>",
-      "the account",
-    );
-  verb("import", importAll).requiredOption(
+  const verb = (usage: string, summary: string, work: (run: Run) => Promise<void>) =>
+    addVerb(noun, { usage, summary }, { commandLine, work }).requiredOption("--account <id>", "the account");
+  verb("import", "add the addresses of a CSV or JSON lines file", importAll).requiredOption(
     "--file <path>",
     "CSV or JSON lines with `email` and, if you like, reason, source and expires_at",
   );
-  verb("export", (run) => exportAll(run, commandLine.terminal.stdout)).addOption(
+  const { stdout } = commandLine.terminal;
+  verb("export", "print the list, as CSV or JSON lines", (run) => exportAll(run, stdout)).addOption(
     new Option("--format <format>", "how to print it").choices(["csv", "jsonl"]).default("csv"),
   );
-  verb("release", release).requiredOption("--email <address>", "who may be written to again");
+  verb("release", "let email to an address through again", release).requiredOption(
+    "--email <address>",
+    "who may be written to again",
+  );
 }
 
 interface Report {

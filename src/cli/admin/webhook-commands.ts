@@ -5,7 +5,7 @@ import {
   addVerb,
   type Column,
   type CommandLine,
-  fieldsText,
+  column,
   type Row,
   type Run,
   rowsText,
@@ -13,6 +13,7 @@ import {
 } from "./command-line.ts";
 import { addPaging, readPage } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
+import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "webhooks").description("administer webhooks");
@@ -23,8 +24,6 @@ export function addWebhookCommands(program: Command, commandLine: CommandLine): 
   addHosts(noun, commandLine);
   addSecret(noun, commandLine);
 }
-
-const column = (head: string, field: string): Column => ({ head, of: (row) => row[field] });
 
 const EVENT_COLUMNS: readonly Column[] = [
   column("WEBHOOK-ID", "id"),
@@ -151,7 +150,7 @@ function addTest(noun: Command, commandLine: CommandLine): void {
         const { account, to } = run.options as { account: string; to: string };
         const body = { account_id: account, url: to };
         const answer = (await run.client.request("POST", "webhooks/test", { body })) as Row;
-        run.print(answer, fieldsText);
+        run.print(answer, formatFields);
         if (answer.ok !== true) run.fail();
       },
     },
