@@ -4,7 +4,7 @@ import type { ClaimedWebhook, WebhookVerdict } from "../core/webhooks/webhook-ou
 import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import type { Outbox } from "../store/store.ts";
 import type { DeliverWebhook, DeliveryResult } from "./deliver.ts";
-import type { SecretsOf } from "./secrets.ts";
+import { NO_SECRET, type SecretsOf } from "./secrets.ts";
 import type { WebhookLog } from "./webhook-engine.ts";
 import type { Carry, Lease } from "./worker.ts";
 
@@ -70,7 +70,7 @@ function unsigned({ clock, random }: CarryDeps, { failures }: ClaimedWebhook): D
   const at = nextDeliveryAt({ failures: failures + 1, now, jitter: random() });
   return {
     verdict: at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at },
-    attempt: { at: now, ms: 0, error: { code: "no_secret", message: "the account has no webhook secret" } },
+    attempt: { at: now, ms: 0, error: NO_SECRET },
     host: { kind: "unknown" },
   };
 }

@@ -4,6 +4,9 @@ import type { Records } from "../store/store.ts";
 /** The secrets that sign an account's webhooks, the newest first; at most a second old. */
 export type SecretsOf = (accountId: string) => Promise<readonly string[]>;
 
+/** The error of an attempt that could not be signed. */
+export const NO_SECRET = { code: "no_secret", message: "the account has no webhook secret" } as const;
+
 /** A rotation takes effect within this time. */
 const MAX_AGE_MS = 1_000;
 const MAX_ACCOUNTS = 10_000;

@@ -10,16 +10,16 @@ import type { Resolver } from "./http/find-addresses.ts";
 import type { OutboundHttp } from "./http/outbound-http.ts";
 import { createAgenda } from "./lanes/agenda.ts";
 import { createLanes } from "./lanes/lanes.ts";
-import { createSecrets } from "./secrets.ts";
+import { createSecrets, NO_SECRET } from "./secrets.ts";
 import { createOutboxUpkeep } from "./upkeep.ts";
 import { createWorker } from "./worker.ts";
 
 /** How long `stop` waits for answers. Events whose answers have not come by then are delivered after the next start. */
 const PATIENCE_MS = 8_000;
 
-type Line = (fields: Record<string, unknown>, message: string) => void;
+type LogLine = (fields: Record<string, unknown>, message: string) => void;
 
-export interface WebhookLog extends Readonly<Record<"debug" | "info" | "warn" | "error", Line>> {
+export interface WebhookLog extends Readonly<Record<"debug" | "info" | "warn" | "error", LogLine>> {
   isDebug(): boolean;
 }
 
@@ -72,7 +72,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
     onPaused: ({ accountId: account, ...paused }) =>
       log.info({ account, ...paused }, "webhooks to a host are paused"),
   });
-  const { carry, ...posting } = createPosting(deps, http, givingUp.signal);
+  const { carry, test } = createDeliveries(deps, http, givingUp.signal);
   const worker = createWorker({ outbox, agenda, lanes, carry, claimant, clock, onError });
   const upkeep = createOutboxUpkeep({
     outbox,
@@ -96,7 +96,7 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
     stalled: upkeep.stalled,
     paused: lanes.paused,
     underWay: worker.underWay,
-    test: posting.test,
+    test,
     async stop() {
       unsubscribe();
       const cancel = clock.after(PATIENCE_MS, () => givingUp.abort("stopped"));
@@ -107,17 +107,15 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   };
 }
 
-function createPosting(deps: WebhookEngineDeps, http: OutboundHttp, signal: AbortSignal) {
+/** The two ways to deliver: an event of the outbox, and a test event. */
+function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: AbortSignal) {
   const deliver = createDeliverWebhook({ ...deps, http });
   const secretsOf = createSecrets(deps.records, deps.clock);
   const test: WebhookEngine["test"] = async ({ accountId, url, id }) => {
     const timestamp = toIso(deps.clock.now());
     const body = JSON.stringify({ type: "webhook.test", timestamp, data: { account_id: accountId } });
     const secrets = await secretsOf(accountId);
-    if (secrets.length === 0) {
-      const error = { code: "no_secret", message: "the account has no webhook secret" };
-      return { at: deps.clock.now(), ms: 0, error };
-    }
+    if (secrets.length === 0) return { at: deps.clock.now(), ms: 0, error: NO_SECRET };
     return (await deliver({ id, url, body, secrets, failures: 0 }, signal)).attempt;
   };
   return { carry: createCarry({ ...deps, deliver, secretsOf, signal }), test };
