@@ -19,7 +19,7 @@ export interface CarryDeps {
   readonly random: Random;
   readonly log: WebhookLog;
   readonly observe: (kind: WebhookVerdict["kind"], ms: number) => void;
-  /** Calls deliveries under way off when the program ends. */
+  /** Calls off deliveries under way when the program ends. */
   readonly signal: AbortSignal;
 }
 

@@ -101,7 +101,7 @@ function fixedPart(type: number, length: number): Buffer {
   fixed.writeUInt16BE(0xc00c, 0);
   fixed.writeUInt16BE(type, 2);
   fixed.writeUInt16BE(1, 4);
-  // Good for no time at all: no resolver may keep it, and the next question is asked again.
+  // A TTL of 0: no resolver may keep the answer.
   fixed.writeUInt32BE(0, 6);
   fixed.writeUInt16BE(length, 10);
   return fixed;

@@ -1,6 +1,6 @@
 /**
- * SMTP servers for tests, on 127.0.0.1 and a port of their own. `startFakeSmtp` is a whole server (`smtp-server`)
- * with failure on a dial; `startRawSmtp` answers line by line as a script says, for what no real server does.
+ * SMTP servers for tests, on 127.0.0.1 and a port of their own. `startFakeSmtp` is a whole server (`smtp-server`), whose
+ * dial makes it fail; `startRawSmtp` answers line by line as a script says, for what no real server does.
  */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
@@ -65,7 +65,7 @@ export interface FakeSmtp {
   readonly mail: (index: number) => Promise<ReceivedMail>;
   /** Resolves when `count` connections are open. */
   readonly openConnections: (count: number) => Promise<void>;
-  /** Closes every open connection, as a server does that has waited too long. */
+  /** Closes every open connection, as a server does with idle ones. */
   readonly hangUp: () => void;
   readonly close: () => Promise<void>;
 }

@@ -85,7 +85,7 @@ interface Loss {
   readonly happened: () => void;
 }
 
-/** The message that ends an answer, without its last octet. It is short: the server sends it in one piece with what it ends. */
+/** ReadyForQuery, which ends every answer, without its last octet. It is short, and comes in one piece with what it ends. */
 const READY_FOR_QUERY = "Z\0\0\0\u0005";
 
 function count(data: Buffer | string, part: string): number {

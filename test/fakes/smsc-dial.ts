@@ -30,7 +30,7 @@ export interface SmscDial {
   /** Receipts that every accepted submit_sm gets: before its answer, right after it, or only by `sendReceipt`. */
   receipts?: "early" | "after" | "none";
   receiptForm?: "tlv" | "text";
-  /** The state receipts tell of, as in their text. */
+  /** The state in receipts, as their text writes it. */
   receiptState?: string;
   /** The `err` of receipts in text; absent: 000. */
   receiptError?: string;

@@ -29,7 +29,7 @@ export function parseAnswerHeader(text: string): AnswerHeader | undefined {
 /** A line break within a field: obsolete, and read as a blank (RFC 9112 §5.2). */
 const FOLD = /\r?\n[ \t]+/g;
 
-/** The index after the header's empty line, looked for at `from`; -1 if it has not come. Lines may end without CR (RFC 9112 §2.2). */
+/** The index after the header's empty line, searched from `from` on; -1 if it has not come. Lines may end without CR (RFC 9112 §2.2). */
 export function endOfHeader(text: string, from: number): number {
   const emptyLine = /\n\r?\n/g;
   emptyLine.lastIndex = from;

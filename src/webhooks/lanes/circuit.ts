@@ -50,7 +50,7 @@ export function afterAttempt(
     failingSince: before.failures === 0 ? now : before.failingSince,
     reason: health.reason,
   };
-  // Of attempts that were under way when it opened: they say nothing new.
+  // An attempt that was under way when it opened says nothing new.
   if (before.openUntil !== undefined && now < before.openUntil) return failed;
   const retryAfterMs = Math.min(health.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   if (isOpening(failed, now)) {
