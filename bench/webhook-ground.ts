@@ -34,8 +34,8 @@ export async function openGround(): Promise<Ground> {
   await service.exited;
   const masterKey = readMasterKey(folder.path, undefined);
   const store = await openStore({ dataFolder: folder.path, masterKey, randomBytes });
-  await store.records.setSetting(undefined, "webhook_allowed_ranges", "127.0.0.0/8");
-  await store.records.setSetting(undefined, "webhook_ca", hooksTls.ca);
+  await store.records.setSettings(undefined, { webhook_allowed_ranges: "127.0.0.0/8" });
+  await store.records.setSettings(undefined, { webhook_ca: hooksTls.ca });
   return { store, accountId, dataFolder: folder.path, close: store.close, remove: folder.remove };
 }
 

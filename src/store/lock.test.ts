@@ -57,7 +57,7 @@ test("a second store on a folder is refused, and the database stays readable by 
       },
     };
     const store = await openStore(options);
-    await store.records.setSetting(undefined, "a", "1");
+    await store.records.setSettings(undefined, { a: "1" });
     await expect(openStore(options)).rejects.toThrow("another process is using it");
     const reader = openDriver(join(dataFolder, "postrider.db"));
     expect(reader.prepare("SELECT value FROM settings").all()).toEqual([{ value: "1" }]);

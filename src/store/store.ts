@@ -230,7 +230,8 @@ export interface Records {
   remove(kind: RecordKind, id: string): Promise<boolean | "in_use">;
   /** Those set for the account (`undefined`: the instance), without defaults. */
   settings(accountId: string | undefined): Promise<Readonly<Record<string, string>>>;
-  setSetting(accountId: string | undefined, name: string, value: string | undefined): Promise<void>;
+  /** Sets these, or unsets those that are `undefined`; all of them or none. Others stay as they are. */
+  setSettings(accountId: string | undefined, values: SettingChanges): Promise<void>;
   /** Newest first; at most two are valid at a time. */
   webhookSecrets(
     accountId: string,
@@ -240,6 +241,9 @@ export interface Records {
   /** Rises with every change to connectors, routes or settings, so that others know when to look again. */
   version(): Promise<number>;
 }
+
+/** New values by setting; `undefined` unsets. */
+export type SettingChanges = Readonly<Record<string, string | undefined>>;
 
 /** `null` clears an optional field. */
 export type RecordChanges<K extends RecordKind> = {

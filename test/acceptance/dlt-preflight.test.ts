@@ -37,7 +37,7 @@ async function register(api: RunningApi, over: Partial<Registered>): Promise<Cal
   const { id } = await api.add("connectors", connector);
   await api.add("routes", { accountId, channel: "sms", match: "", connectorIds: [id] });
   for (const [name, value] of Object.entries(settings))
-    await api.store.records.setSetting(accountId, name, value);
+    await api.store.records.setSettings(accountId, { [name]: value });
   return { ...caller, template: made.id };
 }
 

@@ -7,7 +7,7 @@ const B = "+919876543211";
 const HOUR = 3_600_000;
 
 const set = (api: RunningApi, name: string, value: string) =>
-  api.store.records.setSetting(api.caller.accountId, name, value);
+  api.store.records.setSettings(api.caller.accountId, { [name]: value });
 
 const send = (api: RunningApi, to: string | string[], over = {}, caller: Caller = api.caller) =>
   api.post("/v1/sms/messages", sms({ to, ...over }), { key: caller.key });

@@ -83,7 +83,7 @@ onEveryStore((start) => {
 
   test("setting idempotency strict: another body under the same key is 422", async () => {
     await using api = await start();
-    await api.store.records.setSetting(api.caller.accountId, "idempotency", "strict");
+    await api.store.records.setSettings(api.caller.accountId, { idempotency: "strict" });
     await api.post(PATH, sms(), { headers: KEY });
     const { status, json } = await api.post(PATH, sms({ tags: ["other"] }), { headers: KEY });
     expect(status).toBe(422);

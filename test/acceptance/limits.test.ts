@@ -23,7 +23,7 @@ onEveryStore((start) => {
   test("rate_limit_per_key: over it 429 with Retry-After, and other keys go on", async () => {
     await using api = await start();
     const sibling = await api.newKey(api.caller.accountId);
-    await api.store.records.setSetting(api.caller.accountId, "rate_limit_per_key", "2");
+    await api.store.records.setSettings(api.caller.accountId, { rate_limit_per_key: "2" });
     const answers = await postTimes(api, 3);
     expect(statuses(answers)).toEqual([202, 202, 429]);
     expect(answers[2]!.json).toEqual({ code: 429, message: "too many requests" });
@@ -36,7 +36,7 @@ onEveryStore((start) => {
   test("rate_limit_per_account: its keys share it", async () => {
     await using api = await start();
     const sibling = await api.newKey(api.caller.accountId);
-    await api.store.records.setSetting(api.caller.accountId, "rate_limit_per_account", "2");
+    await api.store.records.setSettings(api.caller.accountId, { rate_limit_per_account: "2" });
     await postTimes(api, 2);
     expect(statuses(await postTimes(api, 1, sibling.key))).toEqual([429]);
     const other = await api.newAccount("sandbox");
@@ -48,8 +48,8 @@ onEveryStore((start) => {
     const { accountId } = api.caller;
     const other = await api.newKey(accountId);
     const third = await api.newKey(accountId);
-    await api.store.records.setSetting(accountId, "rate_limit_per_key", "1");
-    await api.store.records.setSetting(accountId, "rate_limit_per_account", "2");
+    await api.store.records.setSettings(accountId, { rate_limit_per_key: "1" });
+    await api.store.records.setSettings(accountId, { rate_limit_per_account: "2" });
     expect(statuses(await postTimes(api, 3, other.key))).toEqual([202, 429, 429]);
     expect(statuses(await postTimes(api, 1, third.key))).toEqual([202]);
     expect(statuses(await postTimes(api, 3))).toEqual([429, 429, 429]);
@@ -80,7 +80,7 @@ onEveryStore((start) => {
 
   test("push_rate_limit 0 switches the push limit off", async () => {
     await using api = await start();
-    await api.store.records.setSetting(api.caller.accountId, "push_rate_limit", "0");
+    await api.store.records.setSettings(api.caller.accountId, { push_rate_limit: "0" });
     const body = { account_id: api.caller.accountId };
     const sends = Array.from({ length: 600 }, () => api.post("/v1/push/identify", body, { key: undefined }));
     expect(statuses(await Promise.all(sends))).not.toContain(429);
@@ -91,7 +91,7 @@ onEveryStore((start) => {
       await using api = await start({
         deps: { isTrustedProxy: (address) => isTrusted && address === "127.0.0.1" },
       });
-      await api.store.records.setSetting(api.caller.accountId, "push_rate_burst", "1");
+      await api.store.records.setSettings(api.caller.accountId, { push_rate_burst: "1" });
       const body = { account_id: api.caller.accountId };
       const from = (address: string) =>
         api.post("/v1/push/identify", body, { key: undefined, headers: { "X-Forwarded-For": address } });

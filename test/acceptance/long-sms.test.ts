@@ -34,7 +34,7 @@ onEveryStore((start) => {
     const { send } = await openWith(api, "“{#var#}”");
     const text = "x".repeat(30_000);
     expect((await send(text)).status).toBe(400);
-    await api.store.records.setSetting(api.caller.accountId, "sms_transliterate", "true");
+    await api.store.records.setSettings(api.caller.accountId, { sms_transliterate: "true" });
     await api.clock.advance(2_000);
     expect((await send(text)).status).toBe(202);
   });

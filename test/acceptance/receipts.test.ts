@@ -42,7 +42,7 @@ onEveryStore((start) => {
 
   test("a report by form counts only with its signature, made over the public URL", async () => {
     await using api = await startApi();
-    await api.store.records.setSetting(undefined, "public_url", "https://sms.acme.example/postrider");
+    await api.store.records.setSettings(undefined, { public_url: "https://sms.acme.example/postrider" });
     const path = pathOf(await addConnector(api, TWILIO));
     const body = "MessageSid=SM1&MessageStatus=delivered";
     const signed = `https://sms.acme.example/postrider${path}MessageSidSM1MessageStatusdelivered`;

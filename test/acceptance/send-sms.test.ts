@@ -240,7 +240,7 @@ onEveryStore((start) => {
     const to = ["+919876543210", "+14155550123", "9876543210"];
     const sent = await api.post("/v1/sms/messages", sms({ to }));
     expect(new Set(sent.json.messages.map((m: { message_id: string }) => m.message_id)).size).toBe(3);
-    await api.store.records.setSetting(api.caller.accountId, "batch_duplicates", "once");
+    await api.store.records.setSettings(api.caller.accountId, { batch_duplicates: "once" });
     await api.clock.advance(1000);
     const once = await api.post("/v1/sms/messages", sms({ to }));
     const ids = once.json.messages.map((m: { message_id: string }) => m.message_id);

@@ -189,9 +189,9 @@ export function acceptContract(open: OpenStore): void {
         createdAt: clock.now,
       };
       await store.records.create("apiKeys", apiKey);
-      await store.records.setSetting(undefined, "a", "instance");
-      await store.records.setSetting(undefined, "b", "instance");
-      await store.records.setSetting(account.id, "b", "account");
+      await store.records.setSettings(undefined, { a: "instance" });
+      await store.records.setSettings(undefined, { b: "instance" });
+      await store.records.setSettings(account.id, { b: "account" });
       expect(await store.intake.findKeyOwner("f00d")).toEqual({
         keyId: apiKey.id,
         account,
@@ -200,7 +200,7 @@ export function acceptContract(open: OpenStore): void {
       expect(await store.intake.findKeyOwner("beef")).toBeUndefined();
       await store.records.update("accounts", account, { name: "renamed" });
       expect((await store.intake.findKeyOwner("f00d"))?.account.name).toBe("renamed");
-      await store.records.setSetting(account.id, "b", undefined);
+      await store.records.setSettings(account.id, { b: undefined });
       const { settings } = (await store.intake.findKeyOwner("f00d"))!;
       expect(settings).toEqual({ a: "instance", b: "instance" });
       await store.records.update("apiKeys", apiKey, { revokedAt: clock.now });
@@ -216,7 +216,7 @@ export function acceptContract(open: OpenStore): void {
       const answer = { status: 202, body: odd };
       const [id = ""] = await sms({ content, idempotency: { ...key(odd), answer } });
       expect((await store.intake.savedAnswer(key(odd)))?.body).toBe(odd);
-      await store.records.setSetting(account.id, "keep_bodies", odd);
+      await store.records.setSettings(account.id, { keep_bodies: odd });
       const job = await claimOne();
       expect(job).toMatchObject({ content, settings: { keep_bodies: odd } });
       await settle(job, { detail: { raw: odd } });

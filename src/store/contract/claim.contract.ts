@@ -5,7 +5,7 @@ export function claimContract(open: OpenStore): void {
   test(
     "a claim hands out all an attempt needs, and the message is sending",
     inWorld(open, async ({ store, account, sms, claim, status, clock }) => {
-      await store.records.setSetting(account.id, "on_unconfirmed", "hold");
+      await store.records.setSettings(account.id, { on_unconfirmed: "hold" });
       const [id = ""] = await sms({ expiresAt: clock.now + HOUR });
       const [job, ...others] = await claim();
       expect(others).toEqual([]);

@@ -82,7 +82,7 @@ function inbound(open: OpenStore): void {
     inWorld(open, async (world) => {
       const { store, account } = world;
       await map(world, account);
-      await store.records.setSetting(account.id, "inbound_url", "https://acme.test/in");
+      await store.records.setSettings(account.id, { inbound_url: "https://acme.test/in" });
       const theirs = await write(world, { text: "hello" });
       const others = await write(world, { from: OTHER, text: `ask ${HANDSET}` });
       expect(await world.inside.countRows(theirs)).toBeGreaterThan(0);

@@ -146,7 +146,7 @@ function eventContract(open: OpenStore): void {
       await map(world);
       const quiet = piece(world, { text: "quiet" });
       await store.inbound.receive([quiet]);
-      await store.records.setSetting(account.id, "inbound_url", "https://hooks.acme.test:8443/in?k=1");
+      await store.records.setSettings(account.id, { inbound_url: "https://hooks.acme.test:8443/in?k=1" });
       const told = piece(world, { text: "STOP" });
       await store.inbound.receive([told, piece(world, { to: "nobody" })]);
       await numberAll(world);

@@ -49,7 +49,7 @@ export function lateAnswerContract(open: OpenStore): void {
     "an account that keeps bodies keeps that of a message which a receipt proves sent, before its attempt is given up and after",
     inWorld(open, async (world) => {
       const { store, account, sms, claimOne, settle, clock, receive, status, inside } = world;
-      await store.records.setSetting(account.id, "keep_bodies", "true");
+      await store.records.setSettings(account.id, { keep_bodies: "true" });
       for (const isBefore of [true, false]) {
         const [id = ""] = await sms();
         const job = await claimOne();

@@ -30,15 +30,15 @@ export function optOutContract(open: OpenStore): void {
     inWorld(open, async (world) => {
       const { store, account } = world;
       await map(world);
-      await store.records.setSetting(account.id, "stop_words", "arrêt, stop all");
-      await store.records.setSetting(account.id, "opt_out_scope", "account");
+      await store.records.setSettings(account.id, { stop_words: "arrêt, stop all" });
+      await store.records.setSettings(account.id, { opt_out_scope: "account" });
       expect(await write(world, "stop")).not.toHaveProperty("keyword");
       expect(await write(world, "ARRÊT")).toMatchObject({ keyword: "stop" });
       expect(await out(world)).toEqual([HANDSET]);
       expect(await out(world, "ANY")).toEqual([HANDSET]);
       await write(world, "unstop");
       expect(await out(world, NUMBER)).toEqual([]);
-      await store.records.setSetting(account.id, "opt_out_scope", "off");
+      await store.records.setSettings(account.id, { opt_out_scope: "off" });
       expect(await write(world, "stop all")).not.toHaveProperty("keyword");
     }),
   );
@@ -52,9 +52,9 @@ export function optOutContract(open: OpenStore): void {
         ["sender", "account"],
         ["account", "sender"],
       ] as const) {
-        await store.records.setSetting(account.id, "opt_out_scope", before);
+        await store.records.setSettings(account.id, { opt_out_scope: before });
         await write(world, "stop");
-        await store.records.setSetting(account.id, "opt_out_scope", after);
+        await store.records.setSettings(account.id, { opt_out_scope: after });
         expect(await write(world, "start")).toMatchObject({ keyword: "start" });
         expect(await out(world, NUMBER)).toEqual([]);
       }

@@ -31,7 +31,7 @@ export function pruneContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claim, settle, inside, account, clock }) => {
       const [settled = ""] = await sms({ to: ["+911", "+912"] });
       for (const job of await claim()) await settle(job, { keepsContent: true });
-      await store.records.setSetting(account.id, "keep_bodies", "true");
+      await store.records.setSettings(account.id, { keep_bodies: "true" });
       const [expired = ""] = await sms({ to: ["+911", "+912"] });
       await store.upkeep.expire(clock.now + 2 * DAY, 10);
       expect(await store.upkeep.wipeContents(10)).toBe(0);

@@ -132,7 +132,7 @@ export function recordsContract(open: OpenStore): void {
       expect(await records.remove("accounts", owner.id)).toBe("in_use");
       expect(await records.remove("senders", owned.id)).toBe(true);
       expect(await records.remove("senders", owned.id)).toBe(false);
-      await records.setSetting(owner.id, "a", "b");
+      await records.setSettings(owner.id, { a: "b" });
       expect(await records.remove("accounts", owner.id)).toBe(true);
 
       const way = connector(world);

@@ -8,16 +8,29 @@ export function settingsContract(open: OpenStore): void {
     "settings of the instance and of accounts are apart, and a value that is unset is gone",
     inWorld(open, async ({ store, account }) => {
       const { records } = store;
-      await records.setSetting(undefined, "a", "1");
-      await records.setSetting(account.id, "a", "2");
-      await records.setSetting(account.id, "a", "3");
-      await records.setSetting(account.id, "b", "");
+      await records.setSettings(undefined, { a: "1" });
+      await records.setSettings(account.id, { a: "2" });
+      await records.setSettings(account.id, { a: "3" });
+      await records.setSettings(account.id, { b: "" });
       expect(await records.settings(undefined)).toEqual({ a: "1" });
       expect(await records.settings(account.id)).toEqual({ a: "3", b: "" });
-      await records.setSetting(account.id, "a", undefined);
-      await records.setSetting(undefined, "a", undefined);
+      await records.setSettings(account.id, { a: undefined });
+      await records.setSettings(undefined, { a: undefined });
       expect(await records.settings(account.id)).toEqual({ b: "" });
       expect(await records.settings(undefined)).toEqual({});
+    }),
+  );
+
+  test(
+    "several settings are set and unset at once, and none where one cannot be stored",
+    inWorld(open, async ({ store, account }) => {
+      const { records } = store;
+      await records.setSettings(account.id, { a: "1", b: "2" });
+      await records.setSettings(account.id, { a: undefined, b: "3", c: "4" });
+      expect(await records.settings(account.id)).toEqual({ b: "3", c: "4" });
+      const noText = null as unknown as string;
+      await rejection(records.setSettings(account.id, { b: "5", c: noText }));
+      expect(await records.settings(account.id)).toEqual({ b: "3", c: "4" });
     }),
   );
 
@@ -31,7 +44,7 @@ export function settingsContract(open: OpenStore): void {
         () => records.create("connectors", way),
         () => records.update("connectors", way, { isEnabled: false }),
         () => records.create("routes", via),
-        () => records.setSetting(undefined, "a", "1"),
+        () => records.setSettings(undefined, { a: "1" }),
         () => records.remove("routes", via.id),
       ];
       for (const change of changes) {
@@ -80,14 +93,14 @@ export function settingsContract(open: OpenStore): void {
 
   test("a closed store has finished what it was given, and says that it is unavailable", async () => {
     const { store } = await open();
-    const pending = store.records.setSetting(undefined, "a", "1");
+    const pending = store.records.setSettings(undefined, { a: "1" });
     await store.ping();
     await Promise.all([store.close(), pending]);
     await store.close();
     for (const call of [
       () => store.ping(),
       () => store.records.settings(undefined),
-      () => store.records.setSetting(undefined, "a", "2"),
+      () => store.records.setSettings(undefined, { a: "2" }),
       () => store.queue.claim({ queue: "q", limit: 1, now: 0, leaseMs: 1 }),
       () => store.adminTokenDigest(),
     ]) {

@@ -205,7 +205,7 @@ function learningContract(open: OpenStore): void {
     "how long a hard bounce suppresses is a setting; a sandbox account learns nothing",
     inWorld(open, async (world) => {
       const { store, account, clock } = world;
-      await store.records.setSetting(account.id, "hard_bounce_suppression_days", "7");
+      await store.records.setSettings(account.id, { hard_bounce_suppression_days: "7" });
       await sentEmail(world, rejected("5.1.1"));
       expect(await store.records.find("suppressions", { accountId: account.id })).toMatchObject({
         expiresAt: clock.now + 7 * DAY,

@@ -131,16 +131,17 @@ async function setAll(
   { given, fieldOf }: GivenSettings,
 ): Promise<void> {
   const errors = createErrors();
-  const texts = new Map<string, string | undefined>();
+  const texts: Record<string, string | undefined> = {};
   for (const [name, wanted] of Object.entries(given)) {
     const text = wanted === null ? undefined : String(wanted);
     const problem = problemOf(name, wanted, account !== undefined);
-    if (problem === undefined) texts.set(name, text);
+    if (problem === undefined) texts[name] = text;
     else errors.add(fieldOf(name.slice(0, 64)), problem);
   }
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  for (const [name, text] of texts) await store.records.setSetting(account?.id, name, text);
-  if (texts.size > 0) await onConfigChanged();
+  if (Object.keys(texts).length === 0) return;
+  await store.records.setSettings(account?.id, texts);
+  await onConfigChanged();
 }
 
 function problemOf(name: string, given: unknown, forAccount: boolean): string | undefined {

@@ -36,9 +36,11 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
       change(kind, (session) => rows.update(session, kind, { read, changes })).catch(orConflict(kind)),
     remove: (kind, id) => change(kind, (session) => rows.remove(session, kind, id)),
     settings: (accountId) => settings.of(db, accountId),
-    setSetting: (accountId, name, value) =>
+    setSettings: (accountId, values) =>
       db.transaction(async (session) => {
-        await settings.set(session, { accountId, name, value });
+        // In one order, so that two who set the same ones do not wait for each other.
+        const inOrder = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
+        for (const [name, value] of inOrder) await settings.set(session, { accountId, name, value });
         await raiseRecordsVersion(session);
       }),
     webhookSecrets: (accountId) => secrets.newest(db, accountId),

@@ -118,7 +118,7 @@ test("what a failed transaction made up in memory is forgotten with it", async (
   const world = await createWorld(store);
   dial.fails = true;
   await expect(world.sms({ queue: "new" })).rejects.toBeInstanceOf(StoreUnavailable);
-  const together = [store.records.setSetting(undefined, "a", "1"), world.sms({ queue: "new" })];
+  const together = [store.records.setSettings(undefined, { a: "1" }), world.sms({ queue: "new" })];
   for (const { status } of await Promise.allSettled(together)) expect(status).toBe("rejected");
   dial.fails = false;
   await world.sms({ queue: "other" });

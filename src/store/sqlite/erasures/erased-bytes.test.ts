@@ -47,7 +47,7 @@ test("a backup holds nothing of whoever was erased before, also where rows had b
 /** Everything that can become of one recipient, and others beside them. */
 async function live(world: Ground, driver: Driver): Promise<void> {
   const { store, account, id, clock, sms, claim, settle, receive } = world;
-  await store.records.setSetting(account.id, "inbound_url", "https://acme.test/in");
+  await store.records.setSettings(account.id, { inbound_url: "https://acme.test/in" });
   await store.records.create("inboundNumbers", {
     id: id(),
     accountId: account.id,

@@ -42,9 +42,9 @@ export function createRecords(db: Database, parts: RecordParts): Records {
     update: (kind, read, changes) => change(kind, () => rows.update(kind, read, changes)),
     remove: (kind, id) => change(kind, () => rows.remove(kind, id)),
     settings: (accountId) => db.read(() => settings.of(accountId)),
-    setSetting: (accountId, name, value) =>
+    setSettings: (accountId, values) =>
       db.write(() => {
-        settings.set(accountId, name, value);
+        for (const [name, value] of Object.entries(values)) settings.set(accountId, name, value);
         parts.accounts.forget();
         parts.meta.raiseRecordsVersion();
       }),

@@ -16,7 +16,7 @@ test("a read waits for no commit", async () => {
   const { store } = await openOnThread({ commitMs: 200 });
   const { account, clock } = await createWorld(store);
   const order: string[] = [];
-  const write = store.records.setSetting(account.id, "a", "1").then(() => order.push("write"));
+  const write = store.records.setSettings(account.id, { a: "1" }).then(() => order.push("write"));
   await new Promise((resolve) => setImmediate(resolve));
   const read = store.upkeep.backlog().then(() => order.push("read"));
   const more = store.sandbox.dueReceipts(clock.now, 1).then(() => order.push("read"));
@@ -37,7 +37,7 @@ test("what this thread remembers of an account is read again once a change of it
     createdAt: 1,
   });
   expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({});
-  await store.records.setSetting(undefined, "a", "1");
+  await store.records.setSettings(undefined, { a: "1" });
   expect((await store.intake.findKeyOwner(digest))?.settings).toEqual({ a: "1" });
   await store.records.update("accounts", account, { name: "other" });
   expect((await store.intake.findKeyOwner(digest))?.account.name).toBe("other");

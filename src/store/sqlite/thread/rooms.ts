@@ -65,7 +65,7 @@ function orAccepted(result: AcceptResult | undefined): AcceptResult {
   return result ?? ACCEPTED;
 }
 
-type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSetting" | "addWebhookSecret">;
+type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSettings" | "addWebhookSecret">;
 
 /** Makes this thread forget what it remembers of accounts before a change is answered. */
 function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrites {
@@ -78,7 +78,7 @@ function recordWrites(call: RemoteCalls["call"], forget: () => void): RecordWrit
     create: (kind, record) => change("create", kind, record),
     update: (kind, read, changes) => change("update", kind, read, changes),
     remove: (kind, id) => change("remove", kind, id),
-    setSetting: (accountId, name, value) => change("setSetting", accountId, name, value),
+    setSettings: (accountId, values) => change("setSettings", accountId, values),
     addWebhookSecret: (accountId, secret, now) => change("addWebhookSecret", accountId, secret, now),
   };
 }
