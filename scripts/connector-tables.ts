@@ -36,7 +36,9 @@ function section({ kind, channel, config, secrets }: ConnectorKind): string {
           : "unset";
     return `| \`${name}\` | ${typeOf(field)} | ${fallback} | ${field.description ?? ""} |`;
   });
-  const secretRows = secrets.map((name) => `| \`${name}\` | secret | unset | |`);
+  const secretRows = Object.entries(secrets).map(
+    ([name, meaning]) => `| \`${name}\` | secret | unset | ${meaning} |`,
+  );
   const heads = ["| Field | Type | Default | Meaning |", "|---|---|---|---|"];
   return [`## ${kind} (${channel})`, [...heads, ...rows, ...secretRows].join("\n")].join("\n\n");
 }

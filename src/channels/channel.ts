@@ -175,8 +175,8 @@ export interface ConnectorKind {
   readonly channel: "sms" | "email";
   /** JSON schema (a typebox object) of `Connector.config`, with defaults; snake_case, as the admin API shows it. */
   readonly config: TSchema;
-  /** Names of the fields of `Connector.secrets`, all optional strings. */
-  readonly secrets: readonly string[];
+  /** The fields of `Connector.secrets`, all optional strings, and what each is for. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Problems that the schema cannot express, by field, of a configuration that fits it; empty when there are none. */
   problems?(settings: Pick<Connector, "config" | "secrets">): Readonly<Record<string, string>>;
   open(connector: Connector, deps: ChannelDeps): Channel;

@@ -19,12 +19,13 @@ onEveryAdmin((startAdmin) => {
   }
 
   describe("connectors", () => {
-    test("the kinds are shown with their schema and the names of their secrets", async () => {
+    test("the kinds are shown with their schema, and with their secrets and what each is for", async () => {
       const { json } = await admin.call("GET", "connector-kinds");
       expect(json.data.map((each: { kind: string }) => each.kind)).toEqual(["smpp", "smtp", "test"]);
       expect(json.data[2]).toMatchObject({
         channel: "sms",
         secrets: ["password"],
+        secret_descriptions: { password: "Password of the test" },
         config: { properties: { port: { type: "integer", default: 99 } } },
       });
     });

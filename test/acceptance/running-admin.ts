@@ -49,7 +49,7 @@ const testKind: ConnectorKind = {
     hosts: Type.Optional(Type.Array(Type.String())),
     extra: Type.Optional(Type.Object({}, { additionalProperties: true })),
   }),
-  secrets: ["password"],
+  secrets: { password: "Password of the test" },
   open: () => {
     throw new Error("the admin API opens nothing");
   },

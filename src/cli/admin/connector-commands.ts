@@ -123,6 +123,8 @@ interface Kind {
     readonly required?: readonly string[];
   };
   readonly secrets: readonly string[];
+  /** Absent: the service is older. */
+  readonly secret_descriptions?: Readonly<Record<string, string>>;
 }
 
 async function kindsOf(client: AdminClient): Promise<readonly Kind[]> {
@@ -182,14 +184,14 @@ function addKinds(noun: Command, commandLine: CommandLine): void {
   );
 }
 
-function fieldsOf({ config, secrets }: Kind): readonly Row[] {
+function fieldsOf({ config, secrets, secret_descriptions: meanings = {} }: Kind): readonly Row[] {
   const fields = Object.entries(config.properties ?? {}).map(([name, field]) => ({
     name,
     type: typeOf(field),
     default: defaultOf(field) ?? (config.required?.includes(name) ? "required" : undefined),
     meaning: field.description,
   }));
-  return [...fields, ...secrets.map((name) => ({ name, type: "secret", meaning: "never shown again" }))];
+  return [...fields, ...secrets.map((name) => ({ name, type: "secret", meaning: meanings[name] }))];
 }
 
 function defaultOf(field: FieldSchema): string | undefined {

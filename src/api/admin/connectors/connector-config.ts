@@ -27,7 +27,7 @@ export function changeSettings(
   const config: Record<string, unknown> = { ...current.config };
   const secrets: Record<string, string> = { ...current.secrets };
   for (const [name, value] of Object.entries(given) as [string, unknown][]) {
-    const isSecret = kind.secrets.includes(name);
+    const isSecret = Object.hasOwn(kind.secrets, name);
     const isClearing = value === null || value === undefined;
     if (isClearing) delete (isSecret ? secrets : config)[name];
     else if (!isSecret) config[name] = value;
@@ -57,7 +57,7 @@ function judgeConfig(
 ): void {
   const found = createErrors();
   soundPart(givenSchema(kind.config as TObject), config, found);
-  const unknown = unknownFields(kind.config as TObject, config, kind.secrets);
+  const unknown = unknownFields(kind.config as TObject, config, Object.keys(kind.secrets));
   for (const [field, reason] of Object.entries(unknown)) found.add(field, reason);
   noteRest(kind, config, found);
   if (found.isEmpty()) {

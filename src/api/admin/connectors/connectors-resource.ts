@@ -239,7 +239,8 @@ function kindsEndpoint(deps: AdminDeps): Endpoint {
     kind,
     channel,
     config: schema,
-    secrets,
+    secrets: Object.keys(secrets),
+    secret_descriptions: secrets,
   }));
   const anySchema: TSchema = Type.Object({}, { additionalProperties: true });
   return {
@@ -259,6 +260,7 @@ function kindsEndpoint(deps: AdminDeps): Endpoint {
               channel: Type.Enum(["sms", "email"]),
               config: anySchema,
               secrets: Type.Array(Type.String()),
+              secret_descriptions: Type.Record(Type.String(), Type.String()),
             }),
           ),
         }),

@@ -8,7 +8,7 @@ export const mxConnectorKind: ConnectorKind = {
   kind: "mx",
   channel: "email",
   config: mxConfigSchema,
-  secrets: [],
+  secrets: {},
   problems: mxProblems,
   open: openMxChannel,
   check: checkMx,

@@ -1,8 +1,8 @@
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 
 /**
- * From here on MAIL FROM asks for SMTPUTF8, until the returned function is called. The library asks where an address of
- * the envelope needs it, and cannot know that one of the header does (RFC 6531 §3.4).
+ * Adds SMTPUTF8 to MAIL FROM until the returned function is called. The library adds it if an address of the envelope
+ * needs it, but cannot know that an address in the header does (RFC 6531 §3.4).
  */
 export function askForUtf8(connection: SmtpConnection): () => void {
   const writer = connection as unknown as { _sendCommand: (line: string) => void };

@@ -4,12 +4,12 @@ import { type ComposedMail, composeMail, type MailToCompose } from "./compose-ma
 /** `composeMail` on another thread, for mail that takes long. */
 export type ComposeAside = (mail: MailToCompose) => Promise<ComposedMail>;
 
-/** Large mail is made aside where that can be had; the octets are the same. */
+/** Composes large mail on the other thread if there is one. The octets are the same either way. */
 export function composeWhereFit(mail: MailToCompose, aside?: ComposeAside): Promise<ComposedMail> {
   return aside && isLargeContent(mail.content) ? aside(toClonable(mail)) : composeMail(mail);
 }
 
-/** Only what composing needs; and a key of `node:crypto` is no thing that every runtime hands to a thread. */
+/** Only the fields that composing needs, and keys as PEM, since not every runtime can pass a `KeyObject` to a thread. */
 function toClonable({ messageId, createdAt, content, dkim }: MailToCompose): MailToCompose {
   const keys = dkim?.map(({ domain, selector, privateKey }) => ({
     domain,

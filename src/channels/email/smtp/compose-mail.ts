@@ -8,10 +8,10 @@ import { printMail } from "./print-mail.ts";
 
 export interface MailToCompose {
   readonly messageId: string;
-  /** Unix milliseconds; the Date. */
+  /** Unix milliseconds; becomes the Date field of a message that is not scheduled. */
   readonly createdAt: number;
   readonly content: EmailContent;
-  /** Each signs. Absent: nobody does. */
+  /** One signature with each key; absent: the message is not signed. */
   readonly dkim?: readonly DkimKey[];
 }
 
@@ -20,14 +20,14 @@ export type ComposedMail =
       readonly kind: "composed";
       /** RFC 5322, CRLF throughout, no line over 998 octets. */
       readonly raw: Buffer;
-      /** The header holds an address that only SMTPUTF8 can carry. */
+      /** The header holds an address that needs SMTPUTF8. */
       readonly needsSmtpUtf8: boolean;
     }
   | { readonly kind: "refused"; readonly error: MessageError };
 
 /**
- * The message as it goes over the wire, the same octets every time. Bcc is not in it. What could forge a header
- * is refused here again, although the API has refused it already: no library is the only guard.
+ * The message as it goes over the wire: the same octets every time, without Bcc. Values that could forge a header are
+ * refused here again, although the API has refused them, so that nothing depends on the composing library alone.
  */
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
@@ -62,7 +62,7 @@ const BREAKS_LINES = /[\r\n\u0000]/;
 /** RFC 5322 §2.2: printable ASCII without the colon. */
 const FIELD_NAME = /^[!-9;-~]{1,256}$/;
 
-/** Fields that only this program writes, or that only servers may. */
+/** Fields that only this program or mail servers may write. */
 const OWNED_FIELDS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
 
@@ -81,7 +81,7 @@ function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
     ...(content.bodyHtml && { html: toMailBody(content.bodyHtml) }),
     headers,
     normalizeHeaderKey: (key: string) => spelling.get(key.toLowerCase()) ?? key,
-    // `=_` cannot occur in quoted-printable, and nobody knows the id before the body is written.
+    // A body cannot contain it: `=_` does not occur in quoted-printable, and senders do not know the id in advance.
     boundaryPrefix: "=_postrider",
     baseBoundary: messageId,
     disableFileAccess: true,
@@ -89,12 +89,12 @@ function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
   };
 }
 
-/** As an object: a string would be given to a parser, and parsers have been fooled. */
+/** As an object: nodemailer would parse a string, and such parsers have been tricked into other addresses. */
 function toMailbox({ email, name }: Recipient): { name: string; address: string } {
   return { name: name ?? "", address: email };
 }
 
-/** Folding needs blanks to fold at; and what only looks encoded must not be decoded. */
+/** Encodes a subject that has no blanks to fold at, or that readers would mistake for an encoded word (RFC 2047). */
 function toSubject(subject: string): string {
   const needsWords = isAscii(subject) && /=\?|\S{71}/.test(subject);
   return needsWords ? encodeWord(subject, "Q", 52) : subject;

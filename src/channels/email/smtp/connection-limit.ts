@@ -1,19 +1,19 @@
 import type { Clock } from "../../../core/clock.ts";
 
-/** How many connections a host is asked for: fewer for a while after it refused one more than it serves. */
+/** How many connections may be open to a host: fewer for a while after the host refused one too many. */
 export interface ConnectionLimit {
   readonly current: () => number;
-  /** The host serves so many, and refused another. */
+  /** The host serves `served` connections and refused another. */
   readonly lower: (served: number) => void;
-  /** The host has been away: what it refused before says nothing any more. */
+  /** Back to the most: the host has been down, and its earlier refusal no longer counts. */
   readonly lift: () => void;
   readonly stop: () => void;
 }
 
-/** So often one is tried that may be too many again; a quarter more each time. */
+/** After each interval the limit rises by a quarter, until the host refuses again. */
 const STEP_MS = 30_000;
 
-/** `onRaise`: more connections may be asked for than before. */
+/** @param onRaise called when the limit has risen */
 export function createConnectionLimit(
   clock: Clock,
   { most, onRaise }: { readonly most: number; readonly onRaise: () => void },

@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from "node:net";
 import type { Connector } from "../../../core/records/accounts.ts";
 
 /**
- * What is wrong with the name that a connector introduces itself by, under its field; empty where nothing is. Judged
- * where it is given and not by the schema: a name that was stored before goes on as it did.
+ * What is wrong with a connector's `ehlo_name`, by field; empty if nothing is. Checked when the name is set and not by
+ * the schema, so that connectors stored with a bad name keep working.
  */
 export function ehloNameProblem({ config }: Pick<Connector, "config">): Readonly<Record<string, string>> {
   const name = config.ehlo_name;
@@ -14,7 +14,7 @@ export function ehloNameProblem({ config }: Pick<Connector, "config">): Readonly
   };
 }
 
-/** RFC 5321 §4.1.1.1: `Domain` or `address-literal`. An address without brackets is refused by many as a forged name. */
+/** RFC 5321 §4.1.1.1: `Domain` or `address-literal`. Many servers refuse an address without brackets as forged. */
 function isEhloName(name: string): boolean {
   const literal = /^\[(.*)\]$/.exec(name)?.[1];
   if (literal === undefined) return DOMAIN.test(name) && !isIPv4(name);

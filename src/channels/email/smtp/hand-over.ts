@@ -14,9 +14,9 @@ import type { Envelope } from "./smtp-transaction.ts";
 
 export type Mail = ComposedMail & { readonly kind: "composed" };
 
-/** Where connections come from. */
+/** The source of connections. */
 export interface Line {
-  /** A connection that waits, else a new one. */
+  /** An idle connection, or a new one if there is none or `isFresh`. */
   readonly connect: (options: {
     readonly isFresh: boolean;
     readonly cut: AbortSignal;
@@ -35,20 +35,20 @@ export interface Handover {
   readonly cut: AbortSignal;
 }
 
-/** How far the envelopes came. */
+/** What became of the envelopes. */
 export interface HandedOver {
-  /** By address, of every envelope a server was asked about. */
+  /** By address, for every envelope that was offered to the server. */
   readonly outcomes: ReadonlyMap<string, PartOutcome>;
-  /** Those that no server was asked about. */
+  /** Envelopes that were not offered to the server. */
   readonly left: readonly Envelope[];
-  /** Why some were left: no connection, or time was up. */
+  /** Why the rest was not offered: no connection, no time left, or a login is required. */
   readonly fault?: MessageError;
-  /** What the server wants of us before it takes anything. */
+  /** Set if the server takes no mail without a login or TLS. */
   readonly wanted?: MessageError;
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Hands the envelopes over, one after the other, each over one connection of the line. Never rejects. */
+/** Sends the envelopes one after the other, each over a connection from `line`. Never rejects. */
 export async function handOver(line: Line, { mail, envelopes, cut }: Handover): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   let detail: HandedOver["detail"] = {};
@@ -79,7 +79,7 @@ interface Trial {
 
 async function tryEnvelope(line: Line, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
   const first = await tryOnce(line, trial, { isFresh: false });
-  // The connection had died while it waited, and the server saw nothing of this message.
+  // The idle connection was dead already, and the server saw nothing of this message: try once on a new one.
   const last = first === "stale" ? await tryOnce(line, trial, { isFresh: true }) : first;
   return last === "stale" ? { fault: NO_CONNECTION } : last;
 }
@@ -115,10 +115,10 @@ async function tryOnce(
   return { envelope, mail, session, report };
 }
 
-/** No address of the envelope is one the server takes: it was not asked. */
+/** For an envelope whose addresses all need SMTPUTF8 on a server without it: nothing was sent. */
 const NOTHING_SAID: TransactionReport = { recipients: new Map(), end: { kind: "recipients_refused" } };
 
-/** The addresses that this server's extensions allow. A header that needs SMTPUTF8 goes to none without it. */
+/** The addresses that this server's extensions allow: without SMTPUTF8, none if the header or the sender needs it. */
 function takenBy({ takesSmtpUtf8 }: SmtpSession, { from, to }: Envelope, mail: Mail): readonly string[] {
   if (takesSmtpUtf8) return to;
   return mail.needsSmtpUtf8 || !isAscii(from) ? [] : to.filter(isAscii);
@@ -137,7 +137,7 @@ function isUntouched({ end, recipients }: TransactionReport): boolean {
 function outcomeFor(address: string, { report, session, envelope, mail }: Tried): PartOutcome {
   if (!takenBy(session, envelope, mail).includes(address)) return NO_SMTPUTF8;
   const queueId = queueIdOf(report);
-  // The id names the whole envelope: it stands for a recipient only where there is one.
+  // The queue id is the envelope's: it identifies a recipient only if there is just one.
   const ids = queueId !== undefined && envelope.to.length === 1 ? [queueId] : [];
   const outcome = toPartOutcome(report, address, ids);
   const isAsked = envelope.dsn !== undefined && session.takesDsn;

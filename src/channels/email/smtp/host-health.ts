@@ -8,7 +8,7 @@ export interface HostHealth {
   readonly isUp: () => boolean;
   readonly start: () => void;
   readonly markUp: () => void;
-  /** Looks again after a pause that doubles from 1 s to 60 s; a refused password waits from one minute to ten. */
+  /** Probes again after a pause that doubles from 1 s to 60 s, or from 1 to 10 minutes if the password was refused. */
   readonly markDown: (fault: MessageError) => void;
   readonly stop: () => void;
 }
@@ -16,7 +16,7 @@ export interface HostHealth {
 export function createHostHealth(deps: {
   readonly clock: Clock;
   readonly random: Random;
-  /** Tries the host, and ends in `markUp` or `markDown`. */
+  /** Tries the host; calls `markUp` or `markDown` in the end. */
   readonly probe: () => void;
   readonly onStatus: (status: ChannelStatus) => void;
 }): HostHealth {
@@ -58,10 +58,10 @@ export function createHostHealth(deps: {
   };
 }
 
-/** A server that is asked with a wrong password again and again locks the account. */
+/** Milliseconds. Long ones for passwords, since servers lock an account after repeated wrong ones. */
 const PAUSES = { password: { first: 60_000, longest: 600_000 }, other: { first: 1_000, longest: 60_000 } };
 
-/** Half of the pause is chance, so that many connectors do not come back at once. */
+/** Half of the pause is random, so that many connectors do not come back at once. */
 function pauseMs(fault: MessageError, failures: number, random: Random): number {
   const { first, longest } = fault.code === "smtp.auth" ? PAUSES.password : PAUSES.other;
   const pause = Math.min(longest, first * 2 ** Math.min(failures, 20));

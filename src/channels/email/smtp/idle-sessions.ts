@@ -1,13 +1,13 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { SmtpSession } from "./smtp-session.ts";
 
-/** Connections that wait for the next message. */
+/** Open connections that wait for the next message; each is closed after `idleTimeoutMs`. */
 export interface IdleSessions {
   readonly put: (session: SmtpSession) => void;
-  /** The one used last: the others may then grow old and be closed. */
+  /** The most recently used one, so that those not needed time out and are closed. */
   readonly take: () => SmtpSession | undefined;
   readonly count: () => number;
-  /** Says goodbye to all; bounded by `quit`. */
+  /** Closes all with QUIT; takes at most as long as one `quit`. */
   readonly quitAll: () => Promise<void>;
 }
 

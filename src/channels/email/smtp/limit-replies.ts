@@ -1,9 +1,9 @@
 import type SmtpConnection from "nodemailer/lib/smtp-connection";
 
-/** Replies that may have come and not been looked at: an envelope of fifty, sent in one go, has fifty-two. */
+/** Replies that may be received and not processed yet; a pipelined envelope of fifty recipients has fifty-two. */
 const MAX_WAITING = 1_000;
 
-/** What the library keeps to itself, as far as it is needed here. */
+/** The private members of nodemailer's connection that are used here. */
 interface Reader {
   _onData(chunk: Buffer): void;
   _onResponseTooLarge(): void;
@@ -11,8 +11,9 @@ interface Reader {
 }
 
 /**
- * Ends the connection with a server that says more than anybody reads. The library bounds a reply and not how many wait:
- * empty lines are no replies, are taken out one a turn of the loop, and come by the hundred thousand.
+ * Closes the connection when the server sends replies faster than they are processed. The library limits the size of a
+ * reply but not how many are queued: it drops empty lines one per turn of the event loop, and a server can send them by
+ * the hundred thousand.
  */
 export function limitReplies(connection: SmtpConnection): void {
   const reader = connection as unknown as Reader;

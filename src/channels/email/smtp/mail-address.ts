@@ -1,9 +1,9 @@
 import { domainToASCII } from "node:url";
 
 /**
- * An address as the envelope carries it: a domain in its ASCII form unless the local part needs SMTPUTF8 anyway
- * (RFC 6531). `undefined` for what may not stand between `<` and `>`: controls, brackets, blanks outside of quotes,
- * or a length over RFC 5321 §4.5.3.1.
+ * An address as the envelope carries it: with its domain in ASCII, unless the local part needs SMTPUTF8 anyway
+ * (RFC 6531). `undefined` for what must not stand between `<` and `>`: control characters, angle brackets, blanks
+ * outside of quotes, and addresses longer than RFC 5321 §4.5.3.1 allows.
  */
 export function toEnvelopeAddress(address: string): string | undefined {
   const at = address.lastIndexOf("@");
@@ -27,6 +27,6 @@ export function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are refused
 const UNSAFE = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029<>]/;
 const QUOTED = /^"[^"\\]+"$/;

@@ -7,8 +7,8 @@ export interface MailBody {
 }
 
 /**
- * A body with CRLF as its only line end and an encoding that keeps its lines short. A long one is a stream whose
- * pieces leave the loop free in between: encoding 10 MiB at a stroke would hold up every other message.
+ * A body with CRLF line ends, and an encoding that keeps its lines short. A long body is a stream that yields to the
+ * event loop between pieces: encoding 10 MiB in one go would hold up every other message.
  */
 export function toMailBody(text: string): MailBody {
   if (text.length <= PIECE && isSevenBit(text)) {
@@ -18,12 +18,12 @@ export function toMailBody(text: string): MailBody {
   return { content: Readable.from(textPieces(text)), contentTransferEncoding };
 }
 
-/** So short that nobody waits for it to be written. */
+/** Whether it is short enough to be written in one piece. */
 export function isAtOnce(octets: Buffer): boolean {
   return octets.length <= PIECE;
 }
 
-/** The octets in pieces, with the loop free in between. */
+/** The octets in pieces; yields to the event loop in between. */
 export async function* octetPieces(octets: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < octets.length; start += PIECE) {
     yield octets.subarray(start, start + PIECE);
@@ -31,7 +31,7 @@ export async function* octetPieces(octets: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** Characters of text, octets of a finished message. */
+/** Size of a piece: characters of text, or octets of a composed message. */
 const PIECE = 65_536;
 
 async function* textPieces(text: string): AsyncGenerator<Buffer> {
@@ -44,7 +44,7 @@ async function* textPieces(text: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** True where a cut at `end` would part CR from LF or the halves of a surrogate pair. */
+/** Whether a cut at `end` would separate CR from LF, or the halves of a surrogate pair. */
 function isJoined(text: string, end: number): boolean {
   const before = text.charCodeAt(end - 1);
   return (before === 0x0d && text.charCodeAt(end) === 0x0a) || (before >= 0xd800 && before <= 0xdbff);
@@ -61,7 +61,7 @@ function isSevenBit(text: string): boolean {
 
 const NOT_PRINTABLE = /[^\t\r\n\x20-\x7e]/;
 
-/** By the line ends and not by a pattern: that would look at every character many times. */
+/** Goes by the line ends: a pattern over the whole text would look at every character many times. */
 function hasShortLines(text: string): boolean {
   let start = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
@@ -71,10 +71,10 @@ function hasShortLines(text: string): boolean {
   return text.length - start <= 76 || !LONG_LINE.test(text.slice(start));
 }
 
-/** What stands between two LF may yet have CR in it. */
+/** Between two LF there may still be a CR, which ends a line too. */
 const LONG_LINE = /[^\r\n]{77}/;
 
-/** Whether quoted-printable is the shorter of the two: it triples what base64 makes a third longer. */
+/** Whether quoted-printable is shorter than base64: it triples other characters, base64 adds a third to all. */
 function isMostlyLatin(sample: string): boolean {
   const others = sample.match(/[^\t\r\n\x20-\x7e]/g)?.length ?? 0;
   return others * 5 < sample.length;

@@ -3,8 +3,8 @@ import type MailComposer from "nodemailer/lib/mail-composer";
 type MimeNode = ReturnType<MailComposer["compile"]>;
 
 /**
- * The octets of a composed message. One whose texts are short and need no encoding, as most are, is put together at
- * once: the composer's streams take several times as long for it, and come to the same octets.
+ * The octets of a composed message. Most messages are short and need no encoding; they are put together here, since
+ * the composer's streams take several times as long for the same octets.
  */
 export async function printMail(root: MimeNode): Promise<Buffer> {
   if (!isShort(root)) return root.build();
@@ -18,7 +18,7 @@ function isShort(node: MimeNode): boolean {
 }
 
 function print(node: MimeNode): string {
-  // It is the headers' building that fixes the boundary.
+  // First, since `buildHeaders` sets the boundary.
   const head = `${node.buildHeaders()}\r\n\r\n`;
   if (node.childNodes.length === 0) return head + String(node.content);
   const parts = node.childNodes.map((child) => `--${node.boundary}\r\n${print(child)}`);

@@ -5,17 +5,17 @@ import type { ReturnPaths } from "../return-path.ts";
 import { toEnvelopeAddress } from "./mail-address.ts";
 import type { Envelope } from "./smtp-transaction.ts";
 
-/** Who an attempt is for. */
+/** The recipients that an attempt is for. */
 export interface Recipients {
   /** As the envelope carries them, each once. */
   readonly addresses: readonly string[];
-  /** The first part with this address. */
+  /** Index of the first part with this address. */
   readonly partOf: (address: string) => number;
-  /** One entry for each part of the message: what `of` says of its address; `undefined` where it is not covered. */
+  /** One entry for each part of the message: `of` its address, or `undefined` if this attempt is not for it. */
   readonly outcomes: (of: (address: string) => PartOutcome) => readonly (PartOutcome | undefined)[];
 }
 
-/** The parts that are still open, within `only`. */
+/** The parts that are still open, limited to `only` if it is given. */
 export function recipientsOf({ parts, only }: OutgoingEmail): Recipients {
   const covered = parts.map((part, index) => {
     if (!isOpen(part) || (only && !only.includes(index))) return undefined;
@@ -35,8 +35,8 @@ const INVALID: PartOutcome = {
 };
 
 /**
- * Where bounces can come back to us, an envelope for each recipient, so that a bounce names whom it is about, and a
- * word asked for on what becomes of it (RFC 3461). Otherwise one for all: bounces go to the sender, who reads them.
+ * With a return path of ours, one envelope per recipient, so that a bounce tells whom it is about, and a DSN is
+ * requested (RFC 3461). Without one, a single envelope for all, whose bounces go to the sender's own mailbox.
  */
 export function envelopesOf(
   { messageId, content, returnPathHost }: OutgoingEmail,
@@ -56,6 +56,6 @@ export function envelopesOf(
 
 interface Asked {
   readonly returnPaths: ReturnPaths | undefined;
-  /** Otherwise only failures are told. */
+  /** Request DSNs for successful deliveries too, not only for failures. */
   readonly wantsSuccess: boolean;
 }

@@ -1,4 +1,4 @@
-/** What sessions with any host have in common. */
+/** Settings of SMTP sessions that do not depend on the host; times in milliseconds. */
 export interface SessionSettings {
   readonly port: number;
   readonly ca?: string;
@@ -11,7 +11,7 @@ export interface SessionSettings {
   readonly idleTimeoutMs: number;
 }
 
-/** As configurations hold them. */
+/** The fields of a connector's configuration that they come from. */
 interface Given {
   readonly port: number;
   readonly ca?: string;

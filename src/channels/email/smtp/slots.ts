@@ -1,7 +1,9 @@
-/** Counts what is under way, and waits for it. */
+/** Counts the messages under way. */
 export interface Slots {
   readonly taken: () => number;
+  /** Takes a slot until `work` has ended, and returns its result. */
   readonly hold: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Resolves when the work that is under way now has ended. */
   readonly allFree: () => Promise<void>;
 }
 

@@ -12,7 +12,7 @@ import { toSmtpSettings } from "./smtp-config.ts";
 import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
 import { toOneLine } from "./smtp-replies.ts";
 
-/** A relay, spoken to over SMTP (RFC 5321): its 250 is `sent`, never `delivered`. One message is one envelope. */
+/** Sends email through an SMTP relay (RFC 5321), whose 250 means `sent`, never `delivered`. */
 export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toSmtpSettings(connector);
   const pool = createSmtpPool(settings, deps);
@@ -62,7 +62,7 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
     if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
     return allAlike(recipients, { kind: "rejected", error: mail.error });
   } catch (fault) {
-    // A bug, ours or the composer's: tried again like a fault on the way, until the attempts are spent.
+    // A bug here or in the composer: retried like a network fault, until the attempts are used up.
     const name = fault instanceof Error ? fault.name : "unknown";
     const reason = toOneLine(String(fault));
     deps.log.warn({ messageId: message.messageId, reason }, "an email could not be handed over");

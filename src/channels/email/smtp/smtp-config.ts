@@ -6,8 +6,8 @@ import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-ca
 import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
 
 /**
- * `opportunistic`: STARTTLS where the server offers it, whoever's certificate it shows. `required`: STARTTLS and a
- * certificate that proves the host. `implicit`: TLS from the first octet (port 465), proven likewise. `none`: never.
+ * `opportunistic`: STARTTLS if the server offers it, with any certificate. `required`: STARTTLS with a valid certificate
+ * for the host. `implicit`: TLS from the first octet (port 465), with a valid certificate too. `none`: no TLS.
  */
 const TLS_MODES = ["opportunistic", "required", "implicit", "none"] as const;
 
@@ -105,20 +105,20 @@ export const smtpConfigSchema = Type.Object({
 export interface SmtpSettings extends HostSettings {
   readonly provider?: MailProviderName;
   readonly maxConnections: number;
-  /** With the domain's DKIM keys. */
+  /** Whether messages are signed with the domain's DKIM keys. */
   readonly isSigning: boolean;
 }
 
 /** What a session is opened with. */
 export interface HostSettings extends SessionSettings {
   readonly host: string;
-  /** Whom the certificate is to prove, where `host` is an address. */
+  /** The name that the certificate must be for, if `host` is an address. */
   readonly servername?: string;
   readonly tls: TlsMode;
   readonly auth?: { readonly username: string; readonly password: string };
 }
 
-/** Throws on a configuration that the schema refuses: nothing stores such a one. */
+/** Throws on a configuration that the schema refuses, which is never stored. */
 export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "secrets">): SmtpSettings {
   if (!isSmtpConfig(config)) throw new Error("not an SMTP connector's configuration");
   const given = { ...DEFAULTS, ...config };

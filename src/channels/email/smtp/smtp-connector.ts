@@ -17,7 +17,11 @@ export const smtpConnectorKind: ConnectorKind = {
   kind: "smtp",
   channel: "email",
   config: smtpConfigSchema,
-  secrets: ["password", WEBHOOK_SECRET, CALLBACK_TOKEN],
+  secrets: {
+    password: "Password for AUTH",
+    [WEBHOOK_SECRET]: "sendgrid, resend: what their webhooks are signed with",
+    [CALLBACK_TOKEN]: "Last part of the callback URL; made where none is given",
+  },
   problems: (settings) => ({
     ...providerProblems(settings),
     ...ehloNameProblem(settings),
@@ -39,7 +43,7 @@ export const smtpConnectorKind: ConnectorKind = {
       const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };
       const advised = `${code}: ${withCertificateAdvice(message, fields)}`;
       if (settings.tls === "implicit") return { ok: false, detail: withClearAdvice(advised, STARTTLS) };
-      return { ok: false, detail: advised + (await wayInto(settings, code, clock)) };
+      return { ok: false, detail: advised + (await implicitTlsAdvice(settings, code, clock)) };
     }
     await opened.session.quit();
     const security = opened.session.isSecure ? "over TLS" : "without TLS";
@@ -48,16 +52,16 @@ export const smtpConnectorKind: ConnectorKind = {
   },
 };
 
-/** The commonest mistake with port 587: its servers begin in the clear. */
+/** Advice for the most common mistake with port 587, whose servers begin without TLS. */
 const STARTTLS = "`tls` is to be `required`, which is STARTTLS";
 
-/** The commonest one with port 465: there both sides wait for the other to begin. */
-async function wayInto(settings: SmtpSettings, code: string, clock: Clock): Promise<string> {
+/** Advice for the most common mistake with port 465, where both sides wait for the other to begin. */
+async function implicitTlsAdvice(settings: SmtpSettings, code: string, clock: Clock): Promise<string> {
   const mayWait = code === "smtp.timeout" || code === "smtp.connect";
   return mayWait && (await speaksTls(settings, clock))
     ? "; the server begins with TLS: `tls` is to be `implicit`"
     : "";
 }
 
-/** With the 2 s a goodbye may take, within the 15 s of `ConnectorKind.check`. */
+/** Together with the 2 s that QUIT may take, within the 15 s of `ConnectorKind.check`. */
 const CHECK_LIMIT_MS = 12_000;

@@ -11,21 +11,21 @@ import { isServiceClosing } from "./smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "./smtp-session.ts";
 
 /**
- * Connections to one host, opened when needed and used again. A fault is the host's and begins a pause, in which none is
- * asked for; a 421 to one more than it serves only makes them fewer for a while.
+ * Connections to one host, opened when needed and reused. When one cannot be opened, the host counts as down and is left
+ * alone for a while; if it was refused with 421 while others are open, only fewer are opened for a while.
  */
 export interface SmtpPool extends Line {
   readonly start: () => void;
   readonly status: () => ChannelStatus;
   /** 0 while the host is not known to be up. */
   readonly freeSlots: () => number;
-  /** Aborts, with a reason (a string), when messages under way shall end. */
+  /** Aborts, with a reason (a string), when messages under way must end. */
   readonly cut: AbortSignal;
   /** Takes a slot, if there is one, for as long as `work` runs. */
   readonly withSlot: <T>(work: () => Promise<T>) => Promise<T> | undefined;
-  /** The server refuses our session: begins a pause. */
+  /** The server refuses our session: marks the host down for a while. */
   readonly markDown: (fault: MessageError) => void;
-  /** Takes no more, waits up to 10 s for messages under way, then cuts them; says goodbye to the host. */
+  /** Takes no more messages, waits up to 10 s for those under way, then cuts them off; closes connections with QUIT. */
   readonly stop: () => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
   const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - slots.taken()) : 0);
   const heedFault = (fault: MessageError) => {
     const served = loans.open() + idle.count();
-    // RFC 5321 §3.8: one connection too many is no outage, and the others go on.
+    // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
     if (served > 0 && isServiceClosing(fault.message)) limit.lower(served);
     else health.markDown(fault);
   };
@@ -74,7 +74,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
       limit.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([slots.allFree(), idle.quitAll()]);
-      // Those that the last messages gave back.
+      // Sessions that the last messages have returned since.
       await idle.quitAll();
       cancel();
       stopping.abort(STOPPED);
@@ -85,7 +85,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
 const DRAIN_LIMIT_MS = 10_000;
 const STOPPED = "the service stopped";
 
-/** The connections that carry a message. */
+/** The connections that carry a message at the moment. */
 function createLoans() {
   const lent = new Set<SmtpSession>();
   return {
@@ -98,7 +98,7 @@ function createLoans() {
   };
 }
 
-/** The host's health; what a probe opens is kept for the first message. */
+/** The host's health. A connection that a probe opens is kept for the first message. */
 function openHost(
   settings: SmtpSettings,
   deps: PoolDeps,

@@ -18,17 +18,17 @@ export type TransactionEnd =
   | { readonly kind: "recipients_refused" }
   /** 4yz or 5yz to DATA or to the message. */
   | { readonly kind: "message_refused"; readonly reply: string }
-  /** The connection ended, or the time did. */
+  /** The connection was lost, or time ran out. */
   | {
       readonly kind: "lost";
       readonly reason: string;
       /** The final dot may have reached the server. */
       readonly wasContentSent: boolean;
-      /** No reply came but that the server is closing. */
+      /** There was no reply except that the server is closing. */
       readonly wasUnanswered: boolean;
     };
 
-/** What the report says of one recipient. `ids` are what a `sent` carries. */
+/** What the report means for one recipient. `ids`: the provider message ids of a `sent` outcome. */
 export function toPartOutcome(
   { recipients, end }: TransactionReport,
   address: string,
@@ -50,37 +50,37 @@ export function toPartOutcome(
 }
 
 /**
- * More recipients than the server takes in one envelope: 5.5.3, or the 552 of RFC 821, which is temporary whatever its
- * first digit (RFC 5321 §4.5.3.1.10). Beside one that was taken; alone there are not too many.
+ * Too many recipients in one envelope: 5.5.3, or the 552 of RFC 821, which is temporary despite its first digit
+ * (RFC 5321 §4.5.3.1.10). Only counts if another recipient was accepted: otherwise there are not too many.
  */
 const OVER_LIMIT = /^(?:5\d\d[ -]5\.5\.3\b|552(?![ -]5\.\d))/;
 
-/** 5yz is never, all else is later; a recipient that is refused for good has bounced. */
+/** 5yz rejects, all else defers. A recipient that is rejected has bounced. */
 function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }): PartOutcome {
   const error = toMessageError(reply);
   if (!isPermanent(reply)) return { kind: "deferred", error };
   return isRecipient ? { kind: "rejected", error, bounced: true } : { kind: "rejected", error };
 }
 
-/** Replies that speak of the session and not of the message, although they begin with 5: RFC 5321 §4.2.4, RFC 4954 §6. */
+/** Replies about the session, not the message, although they begin with 5: RFC 5321 §4.2.4, RFC 4954 §6. */
 const SESSION_CODES = new Set([503, 530, 534, 535, 538]);
 
 function isPermanent(reply: string): boolean {
   return /^5/.test(reply) && !isSessionFault(reply);
 }
 
-/** True where the server wants something of the connection: a password, TLS, another order of commands. */
+/** Whether the server objects to the session: it wants a password, TLS, or another order of commands. */
 export function isSessionFault(reply: string): boolean {
   return SESSION_CODES.has(Number(reply.slice(0, 3)));
 }
 
-/** Why the server takes no mail from us as we are, if that is what it says: no fault of the message (RFC 4954 §6). */
+/** The reply as an error if the server wants a login or TLS first, which is no fault of the message (RFC 4954 §6). */
 export function missingCredentials({ end }: TransactionReport): MessageError | undefined {
   if (!("reply" in end) || !isSessionFault(end.reply) || /^503/.test(end.reply)) return undefined;
   return { code: "smtp.auth", message: toReplyLine(end.reply) };
 }
 
-/** True where the server is about to close the connection, whatever it was asked (RFC 5321 §3.8). */
+/** Whether the server is about to close the connection; 421 may answer any command (RFC 5321 §3.8). */
 export function isServiceClosing(reply: string): boolean {
   return /^421\b/.test(reply);
 }
@@ -113,7 +113,7 @@ export function toOneLine(text: string): string {
   const masked = text
     .slice(0, MAX_REPLY_READ)
     .replace(/<?[^\s<>"]{1,256}@[^\s<>"]{1,256}>?/g, "<address>")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ")
     .trim();
   return masked.length > MAX_LINE ? `${masked.slice(0, MAX_LINE - 1)}…` : masked;
@@ -122,7 +122,7 @@ export function toOneLine(text: string): string {
 /** Postfix, smtp-server and many others: `queued as X`. Exim: `id=X`. */
 const QUEUE_ID = /\b(?:queued as|id=)\s*<?([A-Za-z0-9][A-Za-z0-9._-]{0,127})/i;
 
-/** Amazon SES: the id alone, behind the word. */
+/** Amazon SES: only the id after `Ok`. */
 const BARE_ID = /^250 Ok ([0-9a-f]{16}-[0-9a-f-]{36}-[0-9]{6})\s*$/i;
 
 /** The id under which the server queued the message, if its last reply names one. */

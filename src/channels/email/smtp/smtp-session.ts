@@ -10,12 +10,12 @@ import { type FilledEnvelope, runTransaction } from "./smtp-transaction.ts";
 export interface SmtpSession {
   readonly isSecure: boolean;
   readonly takesSmtpUtf8: boolean;
-  /** It tells on request what becomes of a message (RFC 3461). */
+  /** Whether the server offers the DSN extension (RFC 3461). */
   readonly takesDsn: boolean;
   /** Messages handed over so far. */
   readonly messages: () => number;
   readonly isOpen: () => boolean;
-  /** Reports how far the envelope came; afterwards the session is open only if it can take another. */
+  /** Sends one envelope and reports what became of it; afterwards the session is open only if it can take another. */
   readonly transact: (envelope: FilledEnvelope, cut: AbortSignal) => Promise<TransactionReport>;
   /** QUIT; resolves when the connection has ended, after at most 2 s. */
   readonly quit: () => Promise<void>;
@@ -23,14 +23,14 @@ export interface SmtpSession {
 
 export type OpenedSession = { readonly session: SmtpSession } | { readonly fault: MessageError };
 
-/** Connects as the settings say. Bounded by their timeouts, and by `cut`, whose reason (a string) is the fault's. */
+/** Connects and logs in. Limited by the settings' timeouts and by `cut`, whose reason (a string) becomes the fault's message. */
 export async function openSmtpSession(
   settings: HostSettings,
   clock: Clock,
   cut: AbortSignal,
 ): Promise<OpenedSession> {
   const opened = await openOnce(settings, clock, cut);
-  // Whoever breaks our TLS could as well have hidden that it is offered: opportunistic TLS promises nothing.
+  // Opportunistic TLS does not protect against an attacker, who could also hide the offer: so go on without it.
   const mayGoBare = settings.tls === "opportunistic" && !settings.auth && !cut.aborted;
   if ("fault" in opened && opened.fault.code === "smtp.tls" && mayGoBare) {
     return openOnce({ ...settings, tls: "none" }, clock, cut);
@@ -40,7 +40,7 @@ export async function openSmtpSession(
 
 async function openOnce(settings: HostSettings, clock: Clock, cut: AbortSignal): Promise<OpenedSession> {
   const connection = new SmtpConnection(connectionOptions(settings));
-  // An `error` event without a listener would end the process. What it says also comes by other ways.
+  // An `error` event without a listener would end the process. The errors are also reported to the callbacks.
   connection.on("error", () => {});
   limitReplies(connection);
   const connectFault = await settled(connection, cut, (done) => connection.connect(done));
@@ -102,7 +102,7 @@ interface ConnectionError extends Error {
   readonly response?: string | undefined;
 }
 
-/** Waits for one step of setting up: the fault it ended in, or `undefined`. */
+/** Waits for one step of opening a session; resolves with its fault, or `undefined` if it succeeded. */
 function settled(
   connection: SmtpConnection,
   cut: AbortSignal,

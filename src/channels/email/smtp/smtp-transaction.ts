@@ -8,9 +8,9 @@ import { isServiceClosing, type TransactionEnd, type TransactionReport, toOneLin
 
 export interface Envelope {
   readonly from: string;
-  /** At least one, each once. */
+  /** At least one, without duplicates. */
   readonly to: readonly string[];
-  /** What a server with the DSN extension is asked to tell us (RFC 3461); for an envelope with one recipient. */
+  /** Asks a server with the DSN extension for notifications (RFC 3461); for an envelope with one recipient. */
   readonly dsn?: DsnRequest;
 }
 
@@ -24,13 +24,13 @@ export interface DsnRequest {
 
 export interface FilledEnvelope extends Envelope {
   readonly raw: Buffer;
-  /** The header holds an address that only SMTPUTF8 can carry: the server is one that takes it. */
+  /** The header holds an address that needs SMTPUTF8. Only for servers that offer it. */
   readonly needsSmtpUtf8?: boolean;
 }
 
 /**
- * Hands one envelope to the server and reports how far it came; never rejects. `cut` ends it at once: its reason
- * (a string) is the report's. The connection is closed afterwards if its state is in doubt.
+ * Sends one envelope and reports what became of it; never rejects. Aborting `cut` ends it at once, and its reason (a
+ * string) becomes the report's. The connection is closed afterwards if its state is in doubt.
  */
 export function runTransaction(
   connection: SmtpConnection,
@@ -48,7 +48,7 @@ export function runTransaction(
       askNoMore();
       cut.removeEventListener("abort", onCut);
       connection.off("end", onEnd);
-      // A reply in the middle of the message leaves the server in the middle of the message.
+      // After a refusal in the middle of the content the server may still read what follows as content.
       if (end.kind === "lost" || (end.kind === "message_refused" && content.isBegun() && !content.isSent())) {
         connection.close();
       }
@@ -62,7 +62,7 @@ export function runTransaction(
         wasUnanswered: isUnanswered(connection),
       });
     const onCut = () => lose(String(cut.reason));
-    // Not every loss reaches the callback of `send`; those that do reach it first.
+    // Not every lost connection reaches the callback of `send`. Deferred, so that the callback's error wins.
     const onEnd = () => setImmediate(lose, "the connection was lost");
     if (cut.aborted) return onCut();
     connection.lastServerResponse = false;
@@ -76,13 +76,13 @@ export function runTransaction(
   });
 }
 
-/** Headers suffice: the message is ours. A non-ASCII address is left out rather than disguised (RFC 6533 §3). */
+/** Only headers are returned, since we have the message. A non-ASCII ORCPT is left out rather than encoded (RFC 6533 §3). */
 function toDsnOptions({ envid, orcpt, wantsSuccess }: DsnRequest): Pick<SMTPEnvelope, "dsn"> {
   const notify = wantsSuccess ? "SUCCESS,FAILURE" : "FAILURE";
   return { dsn: { ret: "HDRS", envid, notify, ...(isAscii(orcpt) && { orcpt: `rfc822;${orcpt}` }) } };
 }
 
-/** `send` keeps its books on the envelope it is given, where they outlive an error. */
+/** nodemailer's `send` records replies on the envelope it is given, where they survive an error. */
 interface KeptEnvelope extends SMTPEnvelope {
   accepted?: string[];
   rejectedErrors?: readonly SendError[];
@@ -97,7 +97,7 @@ interface SendError extends Error {
   readonly rejectedErrors?: readonly SendError[] | undefined;
 }
 
-/** `end` of the stream comes before the final dot is written and after everything before it: it tells the two apart. */
+/** The content as a stream. Its `end` comes just before the final dot is written, and so tells whether the dot may have been sent. */
 function openContent(raw: Buffer) {
   const stream = isAtOnce(raw) ? streamOf(raw) : Readable.from(octetPieces(raw), { objectMode: false });
   const seen = { isBegun: false, isSent: false };
@@ -110,7 +110,7 @@ function openContent(raw: Buffer) {
   return { stream, isBegun: () => seen.isBegun, isSent: () => seen.isSent };
 }
 
-/** A generator costs more turns of the loop than the rest of the transaction. */
+/** One push: a generator would take more turns of the event loop than the rest of the transaction. */
 function streamOf(raw: Buffer): Readable {
   return new Readable({
     read() {
@@ -129,7 +129,7 @@ function repliesOf({ accepted = [], rejectedErrors = [] }: KeptEnvelope): Transa
   return replies;
 }
 
-/** `undefined` where the error is a loss and not an answer. */
+/** `undefined` if the error is no reply of the server but a lost connection. */
 function toEnd(error: SendError, { mailError }: KeptEnvelope): TransactionEnd | undefined {
   const senderRefusal = mailError?.response;
   if (senderRefusal !== undefined) return { kind: "sender_refused", reply: senderRefusal };
@@ -143,10 +143,10 @@ function toEnd(error: SendError, { mailError }: KeptEnvelope): TransactionEnd | 
   return undefined;
 }
 
-/** Said by us in the server's place: its EHLO named a limit. RFC 1870 §6, RFC 3463 §3.4. */
+/** Stands in for the server's reply when the message exceeds the SIZE that its EHLO announced (RFC 1870 §6, RFC 3463 §3.4). */
 const TOO_LARGE = "552 5.3.4 the message is larger than the server takes";
 
-/** A yes before the message is over is no yes. */
+/** A 250 that comes before the message is complete does not count. */
 function toTakenEnd(reply: string, isSent: boolean): TransactionEnd | undefined {
   return isSent ? { kind: "taken", reply } : undefined;
 }

@@ -6,6 +6,8 @@ import { isHeaderValue } from "./render-request.ts";
 import { sourceProblem } from "./source.ts";
 import { templateProblem } from "./template.ts";
 
+const SECRET_NAMES = Object.keys(HTTP_SECRETS).join(", ");
+
 /**
  * Secrets that would be put into a header and cannot be, by name: every message would be refused for them. Most often a
  * line end was pasted along with a key.
@@ -119,9 +121,9 @@ function verifyProblems(verify: CallbackDescription["verify"]): readonly Problem
   const at = "gateway.callback.verify";
   const needsHeader = ["header", "hmac"].includes(verify.scheme);
   return [
-    ...(HTTP_SECRETS.some((name) => name === verify.secret)
+    ...(Object.hasOwn(HTTP_SECRETS, verify.secret)
       ? []
-      : [[`${at}.secret`, `must be one of ${HTTP_SECRETS.join(", ")}`] as const]),
+      : [[`${at}.secret`, `must be one of ${SECRET_NAMES}`] as const]),
     ...(needsHeader && verify.header === undefined ? [[`${at}.header`, "required"] as const] : []),
     ...(headerProblem(verify.header) ? [[`${at}.header`, "is no name of a header"] as const] : []),
   ];
@@ -142,10 +144,8 @@ function templateAt(field: string, template: string): readonly Problem[] {
 }
 
 function secretProblem(template: string): string | undefined {
-  const unknown = secretsIn(template).find((name) => !HTTP_SECRETS.some((known) => known === name));
-  return unknown === undefined
-    ? undefined
-    : `there is no secret ${unknown}: there are ${HTTP_SECRETS.join(", ")}`;
+  const unknown = secretsIn(template).find((name) => !Object.hasOwn(HTTP_SECRETS, name));
+  return unknown === undefined ? undefined : `there is no secret ${unknown}: there are ${SECRET_NAMES}`;
 }
 
 function secretsIn(template: string): readonly string[] {

@@ -90,18 +90,19 @@ export type HttpConfig = Static<typeof httpConfigSchema>;
 /** Ends the path of a connector's callbacks. */
 export const CALLBACK_TOKEN = "callback_token";
 
-export const HTTP_SECRETS = [
-  "auth_token",
-  "api_key",
-  "api_secret",
-  "authkey",
-  "password",
-  "signature_secret",
-  "callback_password",
-  CALLBACK_TOKEN,
-] as const;
+/** What each secret is for. */
+export const HTTP_SECRETS = {
+  auth_token: "twilio, plivo: the account's token; also proves their callbacks",
+  api_key: "vonage, infobip: API key",
+  api_secret: "vonage: API secret",
+  authkey: "msg91: auth key",
+  password: "gupshup, kannel: password of the account",
+  signature_secret: "vonage: proves callbacks that are signed",
+  callback_password: "infobip: password of callbacks; the user name is callback_username",
+  [CALLBACK_TOKEN]: "Last part of the callback URL; made where none is given",
+} as const;
 
-export type HttpSecret = (typeof HTTP_SECRETS)[number];
+export type HttpSecret = keyof typeof HTTP_SECRETS;
 
 /** The connector's configuration, defaults filled in; an error in words where it does not fit the schema. */
 export function readHttpConfig(connector: Pick<Connector, "name" | "config">): HttpConfig | Error {

@@ -17,7 +17,7 @@ export const smppConnectorKind: ConnectorKind = {
   kind: "smpp",
   channel: "sms",
   config: smppConfigSchema,
-  secrets: ["password"],
+  secrets: { password: "Password in the bind" },
   problems: ({ config }) => ({
     ...authorityProblem("tls_ca", config.tls_ca),
     ...serverNameProblem(config.tls_server_name),
