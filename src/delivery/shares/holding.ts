@@ -6,23 +6,24 @@ export interface HoldingOptions {
   readonly connector: string;
   readonly slots: number;
   readonly process: string;
-  /** Leases of this process are sure now. */
+  /** Whether this process may use its leases now. */
   readonly isSure: () => boolean;
-  /** Slots that the process has already. */
+  /** Slots that the process holds already. */
   readonly has: readonly number[];
 }
 
-/** What this process has of one connector, and is about to have. */
+/** The slots of one connector that this process holds, leaves and wants. */
 export interface Holding {
   readonly share: Share & { tellUp(isUp: () => boolean): void };
-  /** Slots in use, those that are being left included. */
+  /** Slots that are held or being left. */
   slots(): readonly number[];
+  /** The leases to renew: those of `slots`. */
   kept(): readonly KeptLease[];
-  /** Free slots that are this process's due. */
+  /** Free slots that this process is to take, up to its fair share. */
   wanted(): readonly Slot[];
-  /** Takes up what the board says, and leaves what is more than its due. */
+  /** Holds the slots that the board says are this process's, and leaves those beyond its fair share. */
   look(board: LeaseBoard): void;
-  /** Leaves everything; after so many milliseconds nothing is to go on. */
+  /** Leaves all slots; messages under way may go on for `limitMs`. */
   letGo(limitMs: number): void;
 }
 
@@ -30,7 +31,7 @@ const NONE: ReadonlySet<number> = new Set();
 
 type Listener = (limitMs?: number) => Promise<void>;
 
-/** A slot is held, then being left, then gone. While it is being left it is still leased. */
+/** A slot is held, then being left while messages under way finish, then free. Until it is free its lease is renewed. */
 export function createHolding({ connector: name, slots: of, process, isSure, has }: HoldingOptions): Holding {
   const held = new Set(has.filter((slot) => slot < of));
   const leaving = new Set<number>(has.filter((slot) => slot >= of));

@@ -1,32 +1,33 @@
 import type { Clock } from "../../core/clock.ts";
 import type { LeaseProcess } from "../../store/store.ts";
 
-/** Which processes were seen, and how long each has stood still, by this one's clock alone. */
+/** Which processes take turns, and how long each has not, by this process's clock alone. */
 export interface ProcessRegister {
+  /** Takes up the processes that a turn returned. */
   note(processes: readonly LeaseProcess[]): void;
-  /** Those that have not turned for too long, other than this one; of those said to be dead, a moment is enough. */
+  /** Processes other than `own` without a turn for `deadMs`, or for `KNOWN_MS` if they are known to be dead. */
   dead(own: string): readonly LeaseProcess[];
 }
 
 export interface RegisterOptions {
   readonly clock: Clock;
   readonly deadMs: number;
-  /** Said to be dead. */
+  /** Names of processes known to be dead. */
   readonly known?: readonly string[];
 }
 
-/** Two turns. Whoever is said to be dead and turns all the same lives. */
+/** Two turns' time: a process that takes a turn in it lives, though it was said to be dead. */
 const KNOWN_MS = 2_000;
 
 /**
- * From one look to the next counts for no more than this. While the database is away nobody can turn, and the first that
- * comes back is not to bury the others for it.
+ * The most that the time between two turns of this process counts for the others. While the database is away nobody can
+ * take turns, and the first process to come back must not declare the others dead for that.
  */
 const LOOK_MS = 3_000;
 
 export function createRegister({ clock, deadMs, known }: RegisterOptions): ProcessRegister {
   const knownDead = new Set(known);
-  // Once: whoever comes back after its burial was not dead.
+  // Only once: a process that comes back after it was removed was not dead.
   const firstStillMs = (process: string) => (knownDead.delete(process) ? deadMs - KNOWN_MS : 0);
   let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
   let lookedMs = clock.monotonicMs();

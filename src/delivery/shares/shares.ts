@@ -1,8 +1,8 @@
 /**
- * Takes turns, which show the others that this process lives and keeps its claims, and shares connectors out over the
- * processes that deliver. A slot is used only while its lease is sure: until a while
- * after the beginning of the last turn that went well, by this process's own clock, and others wait for longer than
- * that before they take it (ADR 20).
+ * Divides the slots of connectors among the processes that deliver, by leases in the database. In every turn a process
+ * renews its leases, which also shows the others that it lives and keeps its claims, and reads those of the others. It
+ * uses a slot only while the lease is sure: for `SURE_MS` from the beginning of the last successful turn, by its own
+ * clock. The others wait longer than that before they take the slot (ADR 20).
  */
 import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
@@ -12,58 +12,56 @@ import type { DeliveryLog } from "../engine.ts";
 import { createHolding, type Holding } from "./holding.ts";
 import { createRegister } from "./process-register.ts";
 
-/** So often leases are renewed, and the others looked at. */
+/** Between two turns. */
 export const TURN_MS = 1_000;
 
-/** After so long without a turn that went well nothing more is handed to the slots, */
+/** How long after the beginning of its last successful turn a process may use its slots. */
 export const SURE_MS = 7_000;
 
-/** and so much later they are closed, whatever is under way on them. */
+/** How long after that messages under way may still finish; then the slots' connections are closed. */
 export const CLOSE_MS = 3_000;
 
-/** A process that others have seen stand still for so long has lost what it had. More than the two together. */
+/** A process without a turn for this long loses its leases and claims. More than `SURE_MS` and `CLOSE_MS` together. */
 export const DEAD_MS = 12_000;
 
 /** How long a start waits for its first turn. */
 const START_MS = 2_000;
 
-/** How long a stop waits for the database: without its word others wait until this process counts as dead. */
+/** How long a stop waits to give up its leases. If it cannot, others wait until this process counts as dead. */
 const STOP_MS = 2_000;
 
 export interface SharesDeps {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly log: Pick<DeliveryLog, "warn">;
-  /** A name that no process has or had. */
+  /** The name of this process, never used by another one. */
   readonly process: string;
   /** Whether this process takes part in sharing out connectors, until `leaveConnectors`. */
   readonly isSharing: boolean;
-  /** Processes that are said to be dead: what they had is taken after two turns in which they do not show. Absent: none is. */
+  /** Names of processes known to be dead: what they held is taken after two turns' time instead of `DEAD_MS`. */
   readonly dead?: readonly string[];
 }
 
-/** A part of a connector, until it is closed. */
+/** This process's share of a connector's slots, until it is closed. */
 export interface OwnShare extends Share {
-  /** What others are told: messages can leave by this process's slots. */
+  /** Sets the probe that tells the other processes whether messages can leave through this process's slots. */
   tellUp(isUp: () => boolean): void;
-  /** To be called when nothing is sent any more. */
+  /** Call it when nothing is sent through the share any more. */
   close(): void;
 }
 
 export interface Shares {
-  /**
-   * Resolves after the first turn, or when it has taken too long: what is claimed from then on can be in this process's name.
-   */
+  /** Resolves after the first turn, which lets claims carry this process's name, or after 2 s at the latest. */
   start(): Promise<void>;
-  /** To be asked before each claim. */
+  /** Whom to claim for. Ask before each claim: it changes when leases are no longer sure. */
   claimant(): Claimant;
-  /** Takes part in a connector of so many slots. A second part of the same one goes on with what the first had. */
+  /** Takes a share of a connector with `slots` slots. Joining again takes over the slots of the earlier share. */
   join(connector: string, slots: number): OwnShare;
-  /** Messages of the connector can leave by another process. */
+  /** Whether messages of the connector can leave through another process. */
   isUpElsewhere(connector: string): boolean;
-  /** Leaves all connectors to the others; turns go on. To be called when the last share is closed. */
+  /** Leaves all connectors to the others, while turns go on. Call it when the last share is closed. */
   leaveConnectors(): void;
-  /** Gives up everything. */
+  /** Ends the turns and gives up all leases, within 2 s. */
   stop(): Promise<void>;
 }
 
@@ -143,7 +141,7 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
         await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
       }
     },
-    /** A turn may take longer than leases are sure for. */
+    /** Beside `run`, since a turn may take longer than leases are sure. */
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, TURN_MS / 4, signal);
@@ -154,11 +152,11 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
 }
 
 interface TurnParts extends Pick<TurnsParts, "holdings" | "isSharing"> {
-  /** Of a turn that went well: when it began, and whether the process was not known before it. */
+  /** After a successful turn: when it began (monotonic ms), and whether the database did not know the process before. */
   readonly renew: (startedMs: number, isNew: boolean) => void;
 }
 
-/** One turn after the other, and what the last one has shown. */
+/** Single turns, and the board that the last one returned. */
 function createTurn(
   { leases, clock, log, process, dead }: SharesDeps,
   { holdings, isSharing, renew }: TurnParts,
@@ -182,7 +180,7 @@ function createTurn(
   };
   return {
     board: () => board,
-    /** False where it did not go well. */
+    /** False if the turn failed, which is logged. */
     async take(): Promise<boolean> {
       try {
         await turn();
@@ -192,28 +190,28 @@ function createTurn(
         return false;
       }
     },
-    /** For another turn at once: slots that are free, or someone to bury. */
+    /** Whether another turn is due at once: there are free slots to take, or dead processes to remove. */
     hasMore: () =>
       register.dead(process).length > 0 ||
       [...holdings.values()].some((holding) => holding.wanted().length > 0),
   };
 }
 
-/** What turns that went well are good for, by when each of them began. */
+/** How long leases are sure, counted from the beginning of the last successful turn. */
 function createSureTime(clock: Clock) {
   let untilMs = Number.NEGATIVE_INFINITY;
-  /** Rises with every gap between them. */
+  /** How often leases have not been sure in between. */
   let gaps = 0;
   const isSure = () => clock.monotonicMs() < untilMs;
   return {
     isSure,
-    /** Tells whether it has been sure all the time since; `undefined`: it is not. */
+    /** A function that tells whether leases have been sure ever since this call; `undefined` if they are not now. */
     sureFromNow(): (() => boolean) | undefined {
       const before = gaps;
       return isSure() ? () => isSure() && gaps === before : undefined;
     },
     renew(startedMs: number, isNew: boolean) {
-      // Whoever has to make itself known again was buried meanwhile.
+      // A process that the database no longer knew had been removed as dead.
       if (isNew || !isSure()) gaps++;
       untilMs = startedMs + SURE_MS;
     },

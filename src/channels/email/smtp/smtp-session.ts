@@ -23,7 +23,7 @@ export interface SmtpSession {
 
 export type OpenedSession = { readonly session: SmtpSession } | { readonly fault: MessageError };
 
-/** Connects and logs in. Limited by the settings' timeouts and by `cut`, whose reason (a string) becomes the fault's message. */
+/** Connects and logs in, within the settings' timeouts. The reason of `cut` (a string) becomes the fault's message. */
 export async function openSmtpSession(
   settings: HostSettings,
   clock: Clock,

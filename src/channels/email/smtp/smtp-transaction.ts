@@ -76,7 +76,7 @@ export function runTransaction(
   });
 }
 
-/** Only headers are returned, since we have the message. A non-ASCII ORCPT is left out rather than encoded (RFC 6533 §3). */
+/** Asks for headers only, since we have the message. A non-ASCII ORCPT is left out rather than encoded (RFC 6533 §3). */
 function toDsnOptions({ envid, orcpt, wantsSuccess }: DsnRequest): Pick<SMTPEnvelope, "dsn"> {
   const notify = wantsSuccess ? "SUCCESS,FAILURE" : "FAILURE";
   return { dsn: { ret: "HDRS", envid, notify, ...(isAscii(orcpt) && { orcpt: `rfc822;${orcpt}` }) } };
@@ -97,7 +97,7 @@ interface SendError extends Error {
   readonly rejectedErrors?: readonly SendError[] | undefined;
 }
 
-/** The content as a stream. Its `end` comes just before the final dot is written, and so tells whether the dot may have been sent. */
+/** The content as a stream. Its `end` comes just before the final dot is written: after it the dot may have been sent. */
 function openContent(raw: Buffer) {
   const stream = isAtOnce(raw) ? streamOf(raw) : Readable.from(octetPieces(raw), { objectMode: false });
   const seen = { isBegun: false, isSent: false };
@@ -143,7 +143,7 @@ function toEnd(error: SendError, { mailError }: KeptEnvelope): TransactionEnd | 
   return undefined;
 }
 
-/** Stands in for the server's reply when the message exceeds the SIZE that its EHLO announced (RFC 1870 §6, RFC 3463 §3.4). */
+/** Stands in for a reply when the message exceeds the SIZE in the server's EHLO (RFC 1870 §6, RFC 3463 §3.4). */
 const TOO_LARGE = "552 5.3.4 the message is larger than the server takes";
 
 /** A 250 that comes before the message is complete does not count. */
