@@ -1,12 +1,12 @@
 import type { Vault } from "../vault.ts";
 
-/** Under which name `meta` holds the sealed keys, and for which place they are sealed. */
+/** `name`: the row of `meta` that holds the keys; `place`: what they are sealed for. */
 export const EARLIER_KEYS = { name: "earlier_keys", place: "meta/earlier_keys" } as const;
 
-/** Rotations that are remembered. */
+/** Keys kept; older ones are dropped. */
 const MAX_KEYS = 20;
 
-/** Adds one in front of what lies there, sealed under the new key; without one (`undefined`) all are forgotten. */
+/** The stored keys with `key` put first, sealed under the new master key; `undefined`, to drop all, without a `key`. */
 export function withEarlierKey(
   key: string | undefined,
   sealed: string | undefined,
@@ -17,7 +17,7 @@ export function withEarlierKey(
   return to.seal(JSON.stringify(keys), EARLIER_KEYS.place);
 }
 
-/** See `Store.earlierKeys`: what lies there, opened. */
+/** The stored keys, opened; see `Store.earlierKeys`. */
 export function openEarlierKeys(vault: Vault, sealed: string | undefined): readonly string[] {
   return sealed === undefined ? [] : JSON.parse(vault.open(sealed, EARLIER_KEYS.place));
 }

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Whether a record was written: what was refused, or found nothing, is not worth that everybody reads all anew. */
+/** Whether an operation on a record has written something, so that caches have to be read again. */
 export function hasChanged(done: unknown): boolean {
   if (done === undefined || done === false || done === "in_use") return false;
   return typeof done !== "object" || done === null || !("conflict" in done || "overtakenBy" in done);
 }
 
 /**
- * Whether a record still is what somebody read. Both are compared opened: what is sealed is never twice the same.
+ * Whether a record still is what the caller read. Both are compared opened, since sealing a value twice gives two texts.
  *
- * @param now as it was just found
+ * @param now the record as it is stored now
  */
 export function isStill(read: object, now: object): boolean {
-  // As it would come back: fields that are `undefined` are absent, at any depth.
+  // Without `undefined` fields at any depth, as the record would be read from the store.
   return isDeepStrictEqual(JSON.parse(JSON.stringify(read)), now);
 }

@@ -1,4 +1,4 @@
-/** Which columns hold what operators register. Only what is named here can be named in a statement. */
+/** The tables and columns of records. Statements can name only what is listed here, so no input gets into their SQL. */
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 
 export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
@@ -6,18 +6,18 @@ export type ColumnType = "text" | "integer" | "boolean" | "json" | "sealed";
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** The kind of record the column names by id. */
+  /** The kind of record that the column refers to by id. */
   readonly parent?: RecordKind;
 }
 
 export interface RecordTable {
   readonly table: string;
   readonly columns: Readonly<Record<string, Column>>;
-  /** A change of it raises `Records.version`. */
+  /** Changes raise `Records.version`. */
   readonly isWatched?: true;
 }
 
-/** Every field of the record has its column. */
+/** A column for every field of the record. */
 type ColumnsOf<K extends RecordKind> = { readonly [F in keyof Required<RecordTypes[K]>]: Column };
 
 type Tables = { readonly [K in RecordKind]: RecordTable & { readonly columns: ColumnsOf<K> } };
@@ -186,14 +186,14 @@ export function given(record: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-/** Throws where the table has no such field. */
+/** Throws if the table has no such field. */
 export function columnOf(table: RecordTable, field: string): Column {
   const column = Object.hasOwn(table.columns, field) ? table.columns[field] : undefined;
   if (!column) throw new Error(`${table.table} has no field ${field}`);
   return column;
 }
 
-/** The same, of a field that can be searched by: what is sealed is never twice the same. */
+/** The same for a field to search by; throws for sealed ones too, since sealing a value twice gives two texts. */
 export function comparable(table: RecordTable, field: string): Column {
   const column = columnOf(table, field);
   if (column.type === "sealed") throw new Error(`${table.table} cannot be searched by ${field}`);

@@ -3,14 +3,15 @@ import type { Column, RecordTable } from "./record-tables.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A record's fields to and from the values of its row. */
+/** Converts a record's fields to and from the values of its row. */
 export interface RecordValues {
-  /** `undefined` and `null` are both NULL; truth is 0 or 1, which either engine takes for it. */
+  /** `undefined` and `null` become NULL, booleans 0 or 1, which both engines accept. */
   toSql(place: Place, value: unknown): string | number | null;
   /** Fields that are NULL are absent. */
   toRecord(table: RecordTable, row: Readonly<Record<string, unknown>>): Fields;
 }
 
+/** A field of one record. Sealed values can be opened only for the place they were sealed for. */
 export interface Place {
   readonly table: RecordTable;
   readonly column: Column;

@@ -4,8 +4,8 @@ import type { Session } from "../database/driver.ts";
 import type { Conflict } from "./record-rows.ts";
 
 /**
- * Where rules hold for a record with these fields: until the transaction ends nobody else applies rules of the same
- * account, since none would see what the other writes. To be called before a record of the account is locked.
+ * If rules apply to a record with these fields, locks its account, so that transactions apply them one after the other:
+ * none sees what the other writes. Call it before locking a record of the account.
  */
 export async function lockForRules(session: Session, kind: RecordKind, fields: Fields): Promise<void> {
   const isRuled = setsDefault(kind, fields) || namesDltId(kind, fields);
@@ -13,10 +13,10 @@ export async function lockForRules(session: Session, kind: RecordKind, fields: F
 }
 
 /**
- * What holds among the records of one account, and no index says: refuses what there may be once; another default
- * sender steps back. For use inside the transaction that writes, after `lockForRules`.
+ * Rules among the records of one account that no index enforces: refuses a DLT template id that another template has,
+ * and unsets the previous default sender. For use inside the transaction that writes, after `lockForRules`.
  *
- * @param fields those that are written, the id and the account
+ * @param fields those to be written, the id and the account
  */
 export async function applyAccountRules(
   session: Session,

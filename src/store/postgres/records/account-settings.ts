@@ -2,7 +2,7 @@ import type { Session } from "../database/driver.ts";
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** The settings of these accounts (by id) over the instance's, in one statement. */
+/** The settings of these accounts (by id), which override the instance's; read in one statement. */
 export async function readSettings(
   session: Session,
   accountIds: Iterable<string>,

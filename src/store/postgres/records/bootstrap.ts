@@ -8,6 +8,7 @@ import type { Database } from "../database/transactions.ts";
 import { createRecordRows } from "./record-rows.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
+/** `Store.bootstrap`. */
 export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] {
   const rows = createRecordRows(createRecordValues(vault));
   const secrets = createWebhookSecrets(vault);
@@ -22,7 +23,7 @@ export function createBootstrap(db: Database, vault: Vault): Store["bootstrap"] 
   };
   return (first) =>
     db.transaction(async (session) => {
-      // Of processes that start together one is first, and the others see what it made.
+      // If several processes start together, one makes the account and the others find it.
       await session.query("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE");
       if ((await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0) return false;
       await make(session, first);

@@ -7,10 +7,11 @@ import { isForeignKey, type Session, type SqlValue, takenColumns } from "../data
 import { applyAccountRules, lockForRules } from "./account-rules.ts";
 
 export interface Conflict {
+  /** The field that is taken, or that refers to a record that does not exist. */
   readonly conflict: string;
 }
 
-/** The statements behind `Records`. Those that write belong in a transaction, which a throw is to end. */
+/** The statements behind `Records`. Writes belong in a transaction that is rolled back if they throw. */
 export interface RecordRows {
   insert<K extends RecordKind>(
     session: Session,
@@ -70,7 +71,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
 
 type Bind = (table: RecordTable, id: string, fields: Fields) => SqlValue[];
 
-/** The record is locked, and then compared: nobody changes it in between. */
+/** Locks the record before comparing it, so that nobody changes it in between. */
 function createUpdate(values: RecordValues, bind: Bind): RecordRows["update"] {
   return async <K extends RecordKind>(
     session: Session,
@@ -99,7 +100,7 @@ function createUpdate(values: RecordValues, bind: Bind): RecordRows["update"] {
   };
 }
 
-/** What a statement on the table was refused for, as an answer; anything else is thrown on. */
+/** The conflict behind a unique violation; rethrows any other error. */
 export function toConflict(kind: RecordKind, error: unknown): Conflict {
   const taken = takenColumns(error)?.at(-1);
   const field = Object.entries<{ name: string }>(RECORD_TABLES[kind].columns).find(
@@ -109,7 +110,7 @@ export function toConflict(kind: RecordKind, error: unknown): Conflict {
   return { conflict: field[0] };
 }
 
-/** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+/** Statements that find a row that uses the record with this id, for uses that are no foreign keys. */
 const USERS: { readonly [K in RecordKind]?: string } = {
   accounts: "SELECT 1 FROM accounts WHERE id = $1 AND has_messages",
   connectors: "SELECT 1 FROM routes WHERE connector_ids::jsonb @> to_jsonb($1::text) LIMIT 1",
@@ -119,10 +120,10 @@ const USERS: { readonly [K in RecordKind]?: string } = {
     OR EXISTS (SELECT 1 FROM jobs WHERE queue = queues.number AND due_at IS NOT NULL))`,
 };
 
-/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+/** Revoked keys are kept and cannot be deleted by operators: they go together with their account. */
 const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = $1 AND revoked_at IS NOT NULL";
 
-/** Locked first, so that nobody begins to use it after it was found free. */
+/** Locks the record first, so that nobody begins to use it after the check. */
 async function removeNow(session: Session, kind: RecordKind, id: string): Promise<boolean | "in_use"> {
   const { table } = RECORD_TABLES[kind];
   const found = await session.query(`SELECT 1 FROM ${table} WHERE id = $1 FOR UPDATE`, [id]);
@@ -141,7 +142,7 @@ async function removeNow(session: Session, kind: RecordKind, id: string): Promis
   }
 }
 
-/** The first field that names a record that is not there; those that are there stay until the transaction ends. */
+/** The first field that refers to a record that does not exist. Locks those that do, so that they stay until the commit. */
 async function orphanOf(session: Session, table: RecordTable, fields: Fields): Promise<string | undefined> {
   for (const [field, value] of Object.entries(fields)) {
     const { parent } = columnOf(table, field);

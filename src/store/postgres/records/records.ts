@@ -38,7 +38,7 @@ export function createRecords(db: Database, vault: Vault, erasedNames: ErasedNam
     settings: (accountId) => settings.of(db, accountId),
     setSettings: (accountId, values) =>
       db.transaction(async (session) => {
-        // In one order, so that two who set the same ones do not wait for each other.
+        // In a fixed order, so that two transactions that set the same settings cannot deadlock.
         const inOrder = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
         for (const [name, value] of inOrder) await settings.set(session, { accountId, name, value });
         await raiseRecordsVersion(session);

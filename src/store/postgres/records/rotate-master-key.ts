@@ -12,19 +12,19 @@ import { createWebhookSecrets } from "./webhook-secrets.ts";
 
 export interface Rotation {
   readonly url: string;
-  /** Under the key it has, and under the key it gets. */
+  /** Of the present master key (`from`) and of the new one (`to`). */
   readonly from: Vault;
   readonly to: Vault;
-  /** What `Store.earlierKeys` is to answer first from now on; absent: it forgets all. */
+  /** Put first in `Store.earlierKeys`; absent: they are all dropped. */
   readonly earlierKey?: string;
-  /** For tests: everything is sealed anew, and nothing is committed. */
+  /** For tests: called when everything is sealed again and nothing is committed yet. */
   readonly beforeCommit?: () => void;
 }
 
-/** Of many domains each has keys. */
+/** Long, since a database may hold the DKIM keys of many domains. */
 const STATEMENT_MS = 600_000;
 
-/** The check value of a database's master key; `undefined`: nothing has started on it. */
+/** The check value of a database's master key; `undefined` if no service has been started on it. */
 export async function readKeyCheckValue(url: string): Promise<string | undefined> {
   const driver = openDriver({ url, connections: 1 });
   try {
@@ -36,9 +36,9 @@ export async function readKeyCheckValue(url: string): Promise<string | undefined
 }
 
 /**
- * Seals every secret of a database under another master key, in one transaction: it is bound to the one key or to the
- * other. Throws, with nothing changed, while other processes are connected, and where the schema is not this program's.
- * One that it does not see writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
+ * Seals every secret of a database under another master key, in one transaction: either all or none of them. Throws, with
+ * nothing changed, while other processes are connected, or if the schema is of a newer version. A process that connects
+ * unnoticed writes nothing sealed afterwards, and ends: see `underKey`, `watchKey`.
  */
 export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   const driver = openDriver({ url: rotation.url, connections: 1, statementMs: STATEMENT_MS });
@@ -46,7 +46,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
     await driver.hold(async (connection) => {
       await connection.exec("BEGIN");
       // An error rolls back: the connection is closed.
-      await sealAnew(connection, rotation);
+      await resealAll(connection, rotation);
       rotation.beforeCommit?.();
       await connection.exec("COMMIT");
     });
@@ -55,7 +55,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
-async function sealAnew(session: Connection, { from, to, earlierKey }: Rotation): Promise<void> {
+async function resealAll(session: Connection, { from, to, earlierKey }: Rotation): Promise<void> {
   const held = await session.query(
     "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR UPDATE",
     [from.checkValue],
@@ -75,7 +75,7 @@ async function sealAnew(session: Connection, { from, to, earlierKey }: Rotation)
 
 async function refuseOthers(session: Session): Promise<void> {
   let others = await session.query<{ host: string | null }>(OTHERS);
-  // The server takes a moment to notice that one has ended.
+  // PostgreSQL takes a moment to notice that a process has ended.
   for (let looked = 1; others.length > 0 && looked < LOOKS; looked++) {
     await session.query("SELECT pg_sleep(0.2), pg_stat_clear_snapshot()");
     others = await session.query<{ host: string | null }>(OTHERS);
@@ -90,7 +90,7 @@ const LOOKS = 10;
 const OTHERS = `SELECT host(client_addr) AS host FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'postrider%'`;
 
-/** It may seal what this program has never heard of. */
+/** A newer schema may have sealed columns that this version does not know. */
 async function refuseNewer(session: Session): Promise<void> {
   if ((await migrationsOf(session)).length === MIGRATIONS.length) return;
   throw new Error("the database is of a newer version: rotate its key with that one");

@@ -11,7 +11,7 @@ export interface SettingRows {
 export interface NewSetting {
   readonly accountId: string | undefined;
   readonly name: string;
-  /** Absent: it is to be unset. */
+  /** `undefined`: the setting is unset. */
   readonly value: string | undefined;
 }
 

@@ -4,8 +4,8 @@ import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 
 /**
- * Transactions that may write what is sealed. While one lasts the database's master key stays what it is; where it has
- * been changed nothing is written, since nobody could open it.
+ * Transactions that may write sealed values. While one lasts the master key cannot be rotated. If it has been, they throw
+ * `StoreUnavailable` and write nothing, since nobody could open it.
  */
 export function underKey(db: Database, vault: Vault): Database {
   return {
@@ -20,11 +20,11 @@ export function underKey(db: Database, vault: Vault): Database {
 
 export const KEY_CHANGED = "the master key of the database has been changed: start again with the new one";
 
-/** The same for what follows in a transaction. */
+/** The same for the rest of a transaction that is open. */
 export async function holdKey(session: Session, vault: Vault): Promise<void> {
   const held = await session.query(HELD, [vault.checkValue]);
   if (held.length === 0) throw new StoreUnavailable(KEY_CHANGED);
 }
 
-/** A rotation writes this row first and last. */
+/** A rotation locks this row first, and so waits for this lock. */
 const HELD = "SELECT 1 FROM meta WHERE name = 'master_key_check' AND value = $1 FOR SHARE";

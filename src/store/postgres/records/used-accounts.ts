@@ -1,14 +1,14 @@
 import type { Session } from "../database/driver.ts";
 
-/** Numbers of accounts that have messages: those stay, so what is remembered of them holds for good. */
+/** A cache of the numbers of accounts that have messages. It never goes stale, since such accounts cannot be removed. */
 export interface UsedAccounts {
-  /** Within a transaction: the accounts from now on have messages. Throws where one does not exist. */
+  /** Within a transaction: marks the accounts as having messages; returns numbers by id. Throws if one does not exist. */
   use(session: Session, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, number>>;
-  /** After its commit. */
+  /** After the commit of `use`: caches its numbers. */
   keep(numbers: ReadonlyMap<string, number>): void;
 }
 
-/** Accounts remembered; beyond it all are forgotten, and read again. */
+/** When the cache is full it is emptied. */
 const MAX_KEPT = 100_000;
 
 export function createUsedAccounts(): UsedAccounts {
@@ -36,7 +36,7 @@ interface AccountRow {
   readonly number: number;
 }
 
-/** One that is being removed is waited for; in order, so that two transactions do not wait for one another. */
+/** Waits for an account that is being removed. In order, so that two transactions cannot deadlock. */
 const MARK = `WITH found AS (SELECT id FROM accounts WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
   UPDATE accounts SET has_messages = true FROM found WHERE accounts.id = found.id
   RETURNING accounts.id, accounts.number`;

@@ -7,13 +7,13 @@ import { KEY_CHANGED } from "./under-key.ts";
 export interface KeyWatch {
   readonly vault: Vault;
   readonly clock: Clock;
-  /** Called when the database has got another master key: this process can read and write nothing sealed any more. */
+  /** Called when the database's master key was rotated: this process can no longer read or write anything sealed. */
   readonly onKeyChanged?: (words: string) => void;
 }
 
 const EVERY_MS = 5_000;
 
-/** Calls back once, within seconds of the change. Returns how to stop. */
+/** Checks every 5 s whether the master key was rotated, and calls back once. Returns a function that stops it. */
 export function watchKey(db: Database, { vault, clock, onKeyChanged }: KeyWatch): () => void {
   if (!onKeyChanged) return () => {};
   let isStopped = false;
@@ -22,7 +22,7 @@ export function watchKey(db: Database, { vault, clock, onKeyChanged }: KeyWatch)
     if (!isStopped) cancel = clock.after(EVERY_MS, () => void look());
   };
   const look = async () => {
-    // What cannot be read now can be read later.
+    // If it cannot be read now, it is read again later.
     const value = await readMeta(db, "master_key_check").catch(() => undefined);
     if (value === undefined || value === vault.checkValue) return lookLater();
     if (!isStopped) onKeyChanged(KEY_CHANGED);

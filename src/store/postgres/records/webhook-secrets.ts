@@ -23,7 +23,7 @@ export function createWebhookSecrets(vault: Vault): WebhookSecrets {
       }));
     },
     async add(session, { accountId, secret, now }) {
-      // One after the other, so that two that are added at the same time do not both stay beside the old ones.
+      // Locked: two secrets added at the same time would each keep the old one, and leave three valid.
       await session.query("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
       await session.query(
         "INSERT INTO webhook_secrets (account_id, secret, created_at) VALUES ($1, $2, $3)",

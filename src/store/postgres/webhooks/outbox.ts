@@ -8,12 +8,14 @@ import { createWebhookReplay } from "./webhook-replay.ts";
 import { createWebhookSettle } from "./webhook-settle.ts";
 import { createWebhookStage } from "./webhook-stage.ts";
 
+/** What the outbox shares with the rest of the store. */
 export interface OutboxParts {
-  /** Rung with lanes that have got events in line. */
+  /** Rung with lanes that have new ready events. */
   readonly bell: Bell<Lane>;
   readonly schedule: (run: () => void) => void;
 }
 
+/** The `Outbox` on PostgreSQL, put together from its parts. */
 export function createOutbox(doors: Doors, { bell, schedule }: OutboxParts): Outbox {
   const db = doors.database;
   const settle = createWebhookSettle(doors.within, { bell, schedule });

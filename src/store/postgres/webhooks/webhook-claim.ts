@@ -37,7 +37,7 @@ export function createWebhookClaim(
 
 interface LeasedRow {
   readonly id: number;
-  /** Of its lane in the request, from 1. */
+  /** Position of its lane in the request, from 1. */
   readonly index: number;
   readonly message_id: string;
   readonly sequence: number;
@@ -60,7 +60,7 @@ async function lease(
   return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
 }
 
-/** What another process is just taking is passed over. */
+/** Skips events that another process is claiming at the moment. */
 const LEASE = `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
   FROM unnest($1::text[], $2::text[], $3::int[]) WITH ORDINALITY AS l (account_id, host, wanted, index)
     JOIN accounts a ON a.id = l.account_id, LATERAL (
@@ -93,7 +93,7 @@ async function readBodies(
   );
 }
 
-/** Joined rather than looked up by a list: then each id leads to the tables of its day alone. */
+/** A join and not `= ANY($1)`, so that each id is looked up only in the partition of its day. */
 const READ = `SELECT p.message_id, m.recipient AS message_recipient, c.envelope, t.position, t.at, t.kind, t.status,
     t.sequence, t.event_type, t.recipient, t.error, t.detail
   FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS p (message_id, position, index)
@@ -125,7 +125,7 @@ function toClaimed(
   });
 }
 
-/** Those whose messages are gone. */
+/** Deletes events whose messages are gone; returns the lanes of the events that they held back. */
 async function remove(session: Session, gone: readonly LeasedRow[]): Promise<readonly LaneRow[]> {
   if (gone.length === 0) return [];
   await session.query("DELETE FROM webhooks WHERE id = ANY($1)", [gone.map(({ id }) => id)]);
@@ -135,7 +135,7 @@ async function remove(session: Session, gone: readonly LeasedRow[]): Promise<rea
   );
 }
 
-/** A loose scan: it steps from lane to lane, whatever stands in them. */
+/** A loose index scan: one step per lane, however many events are in it. */
 const LANES = `WITH RECURSIVE lanes AS (
     (SELECT lane, account FROM webhooks WHERE state = 'ready'
        AND lane > coalesce((SELECT number || ' ' || $2 FROM accounts WHERE id = $1), '') ORDER BY lane LIMIT 1)

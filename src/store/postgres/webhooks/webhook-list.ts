@@ -40,7 +40,7 @@ export function createWebhookList(
   };
 }
 
-/** Goes along an account's events in order of time, and gives those selected. */
+/** Walks an account's events in order of time, and returns a page of those selected. */
 export async function walk(
   session: Session,
   selection: WebhookSelection,
@@ -71,11 +71,12 @@ async function findAttempts(session: Session, { messageId, sequence }: EventKey)
   return rows.flatMap((row) => (row.at === null ? [] : [toAttempt(row)]));
 }
 
-/** One row without an attempt where there is none yet. */
+/** No rows if there is no such event; one row of NULLs if it has no attempt yet. */
 const ATTEMPTS = `SELECT a.at, a.ms, a.status, a.head, a.error_code, a.error
   FROM webhooks w LEFT JOIN webhook_attempts a ON a.webhook = w.id
   WHERE w.message_id = $1 AND w.sequence = $2 ORDER BY a.number`;
 
+/** Beyond it counting stops, so that a scrape stays cheap. */
 const MAX_COUNTED = 100_000;
 
 const counted = (condition: string) =>

@@ -8,8 +8,8 @@ export interface LockedWebhook extends WebhookRow {
 }
 
 /**
- * Webhooks by id, alone with this transaction until it ends, together with those after them (`1`) or before them (`-1`)
- * of the same messages. All that lock several do so in this order, and wait for nobody who waits for them.
+ * Locks webhooks for this transaction, together with the next (`1`) or the previous (`-1`) one of the same message, and
+ * returns them by id. All transactions lock them in this order, so that they cannot deadlock.
  */
 export async function lockWebhooks(
   session: Session,
@@ -30,7 +30,7 @@ const LOCK = `SELECT ${COLUMNS}, w.claim, (SELECT a.id FROM accounts a WHERE a.n
       JOIN webhooks n ON n.message_id = o.message_id AND n.sequence = o.sequence + $2))
   ORDER BY w.message_id, w.sequence FOR NO KEY UPDATE OF w`;
 
-/** A lane as statements give it. */
+/** A lane as statements return it. */
 export interface LaneRow {
   readonly account_id: string | null;
   readonly lane: string;
@@ -40,14 +40,14 @@ export function toLaneOf({ account_id, lane }: LaneRow): Lane {
   return { accountId: account_id ?? "", host: splitLane(lane)[1] };
 }
 
-/** Each once. */
+/** Without duplicates. */
 export function lanesOf(rows: readonly LaneRow[]): readonly Lane[] {
   return [...new Map(rows.map((row) => [row.lane, toLaneOf(row)])).values()];
 }
 
 /**
- * What is out of the way of the events after it, by message and sequence: those are in line now. In a statement after
- * the one that moved it out of the way, see `addWebhooks`.
+ * Makes ready the events that were held back by these, and returns their lanes. Must be a later statement than the one
+ * that finished these; see `addWebhooks`.
  */
 export function letNextGo(
   session: Session,

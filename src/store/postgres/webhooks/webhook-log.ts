@@ -6,8 +6,8 @@ import type { Session } from "../database/driver.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
 
 /**
- * Puts the public ones among new entries into the outbox; the lanes in which some are ready. Whoever moves a webhook on
- * changes its row first, and looks for the one after it by a later statement: the two cannot miss each other.
+ * Adds a webhook for each public entry; returns the lanes that have new ready ones. A transaction that finishes a webhook
+ * updates its row first and looks for the next one in a later statement, so that it cannot miss one added here.
  */
 export async function addWebhooks(session: Session, entries: readonly NewWebhook[]): Promise<Lane[]> {
   const events = entries.flatMap(({ message, entry }) =>
@@ -23,7 +23,7 @@ export async function addWebhooks(session: Session, entries: readonly NewWebhook
   return [...new Map(lanes).values()];
 }
 
-/** A step of a message, and where its webhooks go. */
+/** A timeline entry and its message, with the host that the webhooks go to. */
 export interface NewWebhook {
   readonly message: Callback;
   readonly entry: TimelineEntry;
@@ -37,7 +37,7 @@ interface NewEvent {
   readonly host: string;
 }
 
-/** Which are held up by the event before: one that is new as well, or one that is still on its way. */
+/** Which events are held back by the message's previous one, new or stored. */
 async function findHeld(
   session: Session,
   events: readonly NewEvent[],
@@ -62,7 +62,7 @@ function keyOf(messageId: string, sequence: number): string {
   return `${messageId} ${sequence}`;
 }
 
-/** Locked, since the webhook before may be delivered at this moment, and would find no other to let go. */
+/** Locked, since the previous webhook may be settled just now, without seeing the new one it has to make ready. */
 const BEFORE = `SELECT w.message_id, w.sequence, w.state, w.failures
   FROM unnest($1::uuid[], $2::int[]) AS t (message_id, sequence)
   JOIN webhooks w ON w.message_id = t.message_id AND w.sequence = t.sequence

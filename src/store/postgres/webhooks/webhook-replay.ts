@@ -31,14 +31,14 @@ export function createWebhookReplay(
   };
 }
 
-/** The claim rises: a word about the delivery before counts no more. */
+/** A higher claim: the result of an earlier delivery that is still under way no longer counts. */
 const BEGIN = "due_at = NULL, failures = 0, claim = w.claim + 1";
 
 const REPLAY = `UPDATE webhooks w SET state = 'ready', ${BEGIN} FROM accounts a
   WHERE w.message_id = $1 AND w.sequence = $2 AND w.state <> 'leased' AND a.number = w.account
   RETURNING a.id AS account_id, w.lane`;
 
-/** Those that rest; several of one message keep their order. */
+/** Restarts the webhooks that are at rest; those of one message keep their order. */
 async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<readonly LockedWebhook[]> {
   if (rows.length === 0) return [];
   const locked = await lockWebhooks(

@@ -7,6 +7,7 @@ import { createGroupCommit } from "../database/group-commit.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
 
+/** `schedule`: runs the group commit of the settlements collected so far. */
 export interface WebhookSettleParts {
   readonly bell: Pick<Bell<Lane>, "ring">;
   readonly schedule: (run: () => void) => void;
@@ -43,9 +44,9 @@ interface Note {
   readonly attempt: WebhookAttempt;
 }
 
-/** Webhooks as settlements move them, one after the other, in memory. */
+/** Applies settlements to the locked webhooks in memory, and collects what is to be written. */
 interface Book {
-  /** False where the claim is no longer the latest. */
+  /** False if the claim is no longer the latest. */
   settle(settlement: WebhookSettlement): boolean;
   readonly changed: ReadonlyMap<number, LockedWebhook>;
   readonly notes: readonly Note[];
@@ -71,7 +72,7 @@ function createBook(locked: ReadonlyMap<number, LockedWebhook>): Book {
     const before = changed.get(id) ?? locked.get(id);
     if (before?.message_id !== messageId) return false;
     const row = note(settlement, before);
-    // A lease that ran out is still proved by the latest claim.
+    // After its lease has run out a delivery may still settle, unless the event was claimed again.
     if (row.claim !== claim || (row.state !== "leased" && row.state !== "ready")) return false;
     const { state, dueAt, failures } = outcomeOf(verdict, row.failures);
     changed.set(id, { ...row, state, due_at: dueAt, failures });
@@ -113,7 +114,7 @@ function noteColumns(notes: readonly Note[]) {
   ];
 }
 
-/** Keeps the deliveries, and of each event forgets the oldest where there are many. */
+/** Stores the attempts, keeping the last `MAX_ATTEMPTS` of each webhook, and updates the webhooks. */
 const WRITE = `WITH noted AS (
     INSERT INTO webhook_attempts (webhook, number, at, ms, status, head, error_code, error)
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::int[], $5::int[], $6::text[], $7::text[], $8::text[])

@@ -22,7 +22,7 @@ export function createWebhookStage(
   };
 }
 
-/** What others are at work on is passed over. */
+/** Skips webhooks that other transactions have locked. */
 const DUE = (
   state: string,
   limit: string,

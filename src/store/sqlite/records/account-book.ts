@@ -1,13 +1,13 @@
 import type { Account, AccountMode } from "../../../core/records/accounts.ts";
 import type { Database } from "../database/database.ts";
 
-/** Accounts as the hot paths need them: by number, with their settings, from memory. */
+/** A cache of accounts with their settings, for the hot paths. */
 export interface AccountBook {
   byId(id: string): AccountEntry | undefined;
   byNumber(number: number): AccountEntry | undefined;
-  /** Within a transaction: the account from now on has messages, and stays. */
+  /** Within a transaction: marks the account as having messages, after which it cannot be removed. Throws if it is gone. */
   markUsed(entry: AccountEntry): void;
-  /** Within a transaction that changes accounts or settings. */
+  /** Empties the cache. Call it within a transaction that changes accounts or settings. */
   forget(): void;
 }
 
@@ -20,7 +20,7 @@ export interface AccountEntry {
 
 const NO_ACCOUNT = "messages need an account that exists";
 
-/** Entries kept; beyond it all are dropped and read again. */
+/** When the cache is full it is emptied. */
 const MAX_ENTRIES = 10_000;
 
 export function createAccountBook(db: Database): AccountBook {
@@ -58,7 +58,7 @@ export function createAccountBook(db: Database): AccountBook {
     byNumber: (number) => byNumber.get(number) ?? keep(findByNumber.get(number)),
     markUsed({ number }) {
       if (used.has(number)) return;
-      // Another thread's memory may hold an account that was deleted a moment ago.
+      // The cache of another thread may still hold an account that has just been deleted.
       if (mark.run(number) === 0 && !findByNumber.get(number)) throw new Error(NO_ACCOUNT);
       used.add(number);
     },

@@ -12,6 +12,7 @@ export interface BootstrapParts {
   readonly webhookSecrets: WebhookSecrets;
 }
 
+/** `Store.bootstrap`. */
 export function createBootstrap(db: Database, parts: BootstrapParts): Store["bootstrap"] {
   const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
   const rows = createRecordRows(db, parts.values);

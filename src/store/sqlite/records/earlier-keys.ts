@@ -7,7 +7,7 @@ export function readEarlierKeys(db: Pick<Database, "prepare">, vault: Vault): re
   return openEarlierKeys(vault, readSealed(db));
 }
 
-/** Adds one in front, and seals all of them under the new key; without one, forgets all. Inside a transaction. */
+/** Puts `key` first and seals all keys under the new master key; without a `key`, drops them all. Inside a transaction. */
 export function addEarlierKey(
   db: Pick<Database, "prepare">,
   key: string | undefined,

@@ -8,6 +8,7 @@ import { isConstraint, type SqlValue } from "../database/driver.ts";
 import { type AccountRules, createAccountRules } from "./account-rules.ts";
 
 export interface Conflict {
+  /** The field that is taken, or that refers to a record that does not exist. */
   readonly conflict: string;
 }
 
@@ -95,18 +96,18 @@ function createUpdate(
   };
 }
 
-/** Statements that find a row that refers to the record with this id, where no foreign key says so. */
+/** Statements that find a row that uses the record with this id, for uses that are no foreign keys. */
 const USERS: { readonly [K in RecordKind]?: readonly string[] } = {
   accounts: ["SELECT 1 FROM accounts WHERE id = ? AND has_messages = 1"],
   connectors: ["SELECT 1 FROM routes, json_each(routes.connector_ids) AS used WHERE used.value = ?"],
-  // Its id names its queue: while jobs are in it, the route stays.
+  // The queue is named by the route's id: the route stays while it has jobs.
   routes: [
     `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NULL WHERE queues.name = ?`,
     `SELECT 1 FROM queues JOIN jobs ON jobs.queue = queues.number AND jobs.due_at IS NOT NULL WHERE queues.name = ?`,
   ],
 };
 
-/** Kept for the record, and cannot be deleted by hand: they go with their account, and only then. */
+/** Revoked keys are kept and cannot be deleted by operators: they go together with their account. */
 const REVOKED_KEYS = "DELETE FROM api_keys WHERE account_id = ? AND revoked_at IS NOT NULL";
 
 function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_use" {
@@ -127,9 +128,9 @@ function removeNow(db: Database, kind: RecordKind, id: string): boolean | "in_us
 
 type Write = (table: RecordTable, fields: Fields, run: () => number) => number | Conflict;
 
-/** Runs a statement, and says which field stood in its way. */
+/** Runs a statement; returns the rows it changed, or the field that was in conflict. */
 function createWrite(isThere: (table: RecordTable, id: string) => boolean): Write {
-  /** The first field that names a record that is not there. */
+  /** The first field that refers to a record that does not exist. */
   const orphanOf = (table: RecordTable, fields: Fields) =>
     Object.entries(fields).find(([field, value]) => {
       const { parent } = columnOf(table, field);
@@ -166,7 +167,7 @@ function updateSql(table: RecordTable, fields: Fields): string {
   return `UPDATE ${table.table} SET ${sets.join(", ")} WHERE id = ?`;
 }
 
-/** The engine says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last is what is taken. */
+/** SQLite says `UNIQUE constraint failed: senders.account_id, senders.sender_id`; the last column is the one taken. */
 function takenField(table: RecordTable, error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : "";
   const last = /^UNIQUE constraint failed: (?:.*\.)?(\w+)$/.exec(message)?.[1];

@@ -24,6 +24,7 @@ export interface RecordParts {
   readonly erasedNames: ErasedNames;
 }
 
+/** `Records` on SQLite. */
 export function createRecords(db: Database, parts: RecordParts): Records {
   const rows = createRecordRows(db, parts.values);
   const settings = createSettings(db, parts.vault);
@@ -61,7 +62,7 @@ function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable
   if (table.isWatched) meta.raiseRecordsVersion();
 }
 
-/** Who was erased is found by their name, as long as one asks for it, and an address by each of its spellings. */
+/** Also finds records under the erased form of the recipient searched for, and under other spellings of an address. */
 function createSelect(rows: RecordRows, erasedNames: ErasedNames): RecordRows["select"] {
   return <K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>, page: Page) => {
     const found = rows.select(kind, where, page);
@@ -83,7 +84,7 @@ function insertNow<K extends RecordKind>(
   return rows.insert(kind, record);
 }
 
-/** Senders of one account that one number has opted out of. */
+/** The most senders of one account that one number can have opted out of. */
 const MAX_TWINS = 1_000;
 
 function senderOf(record: object): unknown {

@@ -11,20 +11,20 @@ import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
 export interface Rotation {
-  /** Of a database that nobody else has open. */
+  /** Path of a database that nobody else has open. */
   readonly path: string;
-  /** Under the key it has, and under the key it gets. */
+  /** Of the present master key (`from`) and of the new one (`to`). */
   readonly from: Vault;
   readonly to: Vault;
-  /** What `Store.earlierKeys` is to answer first from now on; absent: it forgets all. */
+  /** Put first in `Store.earlierKeys`; absent: they are all dropped. */
   readonly earlierKey?: string;
-  /** For tests: everything is sealed anew, and nothing is on disk. */
+  /** For tests: called when everything is sealed again and nothing is on disk yet. */
   readonly beforeCommit?: () => void;
 }
 
 /**
- * Seals every secret of a database under another master key, in one transaction: it is bound to the one key or
- * to the other. What was sealed under the old one is overwritten in the file.
+ * Seals every secret of a database under another master key, in one transaction: either all or none of them. What was
+ * sealed under the old key is overwritten in the file.
  */
 export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   const driver = openDriver(rotation.path);
@@ -34,14 +34,14 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
     driver.exec("PRAGMA secure_delete = ON");
     migrate(driver);
     const db = createDatabase({ driver, schedule: setImmediate, ...(beforeCommit && { beforeCommit }) });
-    await db.write(() => sealAnew(db, rotation));
+    await db.write(() => resealAll(db, rotation));
     driver.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } finally {
     driver.close();
   }
 }
 
-function sealAnew(db: Database, { from, to, earlierKey }: Rotation): void {
+function resealAll(db: Database, { from, to, earlierKey }: Rotation): void {
   for (const table of Object.values(RECORD_TABLES)) sealRecords(db, table, { from, to });
   const accounts = db.prepare<{ id: string }>("SELECT id FROM accounts").all();
   for (const { id } of accounts) sealWebhookSecrets(db, id, { from, to });

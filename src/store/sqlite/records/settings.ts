@@ -2,7 +2,7 @@ import { isSettingName, SETTINGS, type Setting } from "../../../core/records/set
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
-/** Settings of the instance (`accountId` undefined) and of accounts; `set` inside a transaction. */
+/** Settings of the instance (`accountId` undefined) and of accounts. `set`: inside a transaction; `undefined` unsets. */
 export interface SettingRows {
   of(accountId: string | undefined): Readonly<Record<string, string>>;
   set(accountId: string | undefined, name: string, value: string | undefined): void;

@@ -4,7 +4,9 @@ import type { Database } from "../database/database.ts";
 /** Two are valid during a rotation. */
 const VALID_SECRETS = 2;
 
+/** An account's webhook signing secrets. */
 export interface WebhookSecrets {
+  /** The valid ones, newest first. */
   newest(accountId: string): readonly { readonly secret: string; readonly createdAt: number }[];
   /** Inside a transaction. */
   add(accountId: string, secret: string, now: number): void;

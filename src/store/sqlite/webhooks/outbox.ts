@@ -10,12 +10,15 @@ import { fromLane } from "./webhook-rows.ts";
 import { createWebhookSettle } from "./webhook-settle.ts";
 import { createWebhookStage } from "./webhook-stage.ts";
 
+/** What the outbox shares with the rest of the store. */
 export interface OutboxParts {
   readonly accounts: AccountBook;
   readonly log: WebhookLog;
+  /** Rung with each lane that has a new ready event. */
   readonly bell: Bell<string>;
 }
 
+/** The `Outbox` on SQLite, put together from its parts. */
 export function createOutbox(db: Database, parts: OutboxParts): Outbox {
   const { accounts, bell } = parts;
   return {

@@ -47,7 +47,7 @@ export function createWebhookClaim(
   };
 }
 
-/** With all that bodies are put together from, in one statement. */
+/** The oldest ready events of a lane, with everything that their bodies are made from. */
 const OLDEST = `
   SELECT w.id AS number, w.message_id, w.sequence AS webhook_sequence, w.failures, w.claim,
     m.recipient AS message_recipient, coalesce(m.envelope, c.envelope) AS envelope,
@@ -65,7 +65,7 @@ interface ReadyRow extends EventRow {
   readonly claim: number;
 }
 
-/** A loose scan: it steps from lane to lane, whatever stands in them. */
+/** A loose index scan: one step per lane, however many events are in it. */
 function createLaneScan(
   db: Database,
   accounts: AccountBook,
@@ -86,7 +86,7 @@ function createLaneScan(
     });
 }
 
-/** Puts together what is delivered, and where; `undefined` where the message is gone. */
+/** Makes the body to deliver and its URL; `undefined` if the message has been deleted. */
 function createWriter(db: Database): (row: ReadyRow, accountId: string) => WebhookBody | undefined {
   const findInbound = db.prepare<InboundRow>("SELECT * FROM inbound_messages WHERE id = ?");
   const write = createBodyWriter();

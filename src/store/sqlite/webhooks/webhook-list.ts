@@ -39,7 +39,7 @@ export function createWebhookList(
   };
 }
 
-/** Goes along an account's events in order of time, and gives those selected. */
+/** Walks an account's events in order of time, and returns a page of those selected. */
 export function createWalk(
   db: Database,
   accounts: AccountBook,
@@ -72,6 +72,7 @@ function createAttemptLookup(db: Database) {
   };
 }
 
+/** Beyond it counting stops, so that a scrape stays cheap. */
 const MAX_COUNTED = 100_000;
 
 function createCounts(db: Database): Outbox["backlog"] {

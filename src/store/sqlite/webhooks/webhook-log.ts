@@ -12,13 +12,13 @@ export interface Callback {
   readonly host: string;
 }
 
-/** The outbox as the transactions see it that fill it, and that move it on. */
+/** What other transactions do to the outbox: add events, and release those that wait for an earlier one. */
 export interface WebhookLog {
-  /** Puts the public ones among the entries into the outbox. */
+  /** Adds an event for each public entry. */
   add(callback: Callback, entries: readonly TimelineEntry[]): void;
-  /** The event is out of the way of the one after it. */
+  /** The event no longer holds back the message's next one: makes that ready if it is held. */
   letNextGo(event: EventKey): void;
-  /** The event before it has neither been delivered nor failed often enough to be overtaken. */
+  /** Whether the message's event before it is unfinished and has not failed often enough to be overtaken. */
   isBlocked(event: EventKey): boolean;
 }
 
@@ -31,7 +31,7 @@ export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">)
     `SELECT 1 FROM webhooks WHERE message_id = ? AND sequence = ?
        AND state NOT IN ('delivered', 'failed') AND failures < ${OVERTAKEN_AFTER_FAILURES}`,
   );
-  // Most messages have no event after it: looked for first, since looking is cheaper than changing.
+  // Most events have none after them: looked up first, since a read is cheaper than an update.
   const findHeld = db.prepare<{ id: number; lane: string }>(
     "SELECT id, lane FROM webhooks WHERE message_id = ? AND sequence = ? AND state = 'held'",
   );

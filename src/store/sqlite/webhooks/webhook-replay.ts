@@ -21,27 +21,27 @@ export function createWebhookReplay(
   const find = db.prepare<WebhookRow>(
     `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? AND sequence = ?`,
   );
-  // The claim rises: a word about the delivery before counts no more.
+  // A higher claim: the result of an earlier delivery that is still under way no longer counts.
   const begin = db.prepare(
     "UPDATE webhooks SET state = ?, due_at = NULL, failures = 0, claim = claim + 1 WHERE id = ?",
   );
   const walk = createWalk(db, accounts);
 
-  const putInLine = (row: WebhookRow, state: "ready" | "held") => {
+  const restart = (row: WebhookRow, state: "ready" | "held") => {
     begin.run(state, row.id);
     if (state === "ready") bell.ring(row.lane);
   };
   const replayOne = ({ messageId, sequence }: EventKey) => {
     const row = find.get(messageId, sequence);
     if (!row || row.state === "leased") return false;
-    putInLine(row, "ready");
+    restart(row, "ready");
     return true;
   };
-  /** Several of one message keep their order. */
+  /** Events of one message keep their order. */
   const replayAgain = (row: WebhookRow) => {
     if (!isAtRest(row.state)) return 0;
     const isBlocked = log.isBlocked({ messageId: row.message_id, sequence: row.sequence });
-    putInLine(row, isBlocked ? "held" : "ready");
+    restart(row, isBlocked ? "held" : "ready");
     return 1;
   };
   return {

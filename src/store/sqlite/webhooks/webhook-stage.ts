@@ -2,7 +2,7 @@ import type { Outbox } from "../../store.ts";
 import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
 
-/** When a lease ended that a start has ended: the store has no clock to say when. */
+/** The end of leases that a start has ended: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
@@ -37,7 +37,7 @@ export function createWebhookStage(
   };
 }
 
-/** As `endDeadLeases` of jobs: at a start, what was being delivered is delivered again at once. */
+/** At a start: events whose delivery was interrupted become due at once, as jobs do in `endDeadLeases`. */
 export async function endDeadWebhookLeases(db: Database): Promise<void> {
   const end = db.prepare(
     `UPDATE webhooks SET due_at = ${LEASE_ENDED} WHERE state = 'leased' AND due_at IS NOT NULL`,
