@@ -12,7 +12,7 @@ export interface AlarmParts {
   readonly engine: Pick<Engine, "connectors">;
 }
 
-/** The alarms of this process, and the calls to the operator's webhook. */
+/** Watches for alarms in this process, and calls the operator's webhook when they change. */
 export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWatch {
   const { records, upkeep, receipts } = store;
   const calls = createAlarmCalls({

@@ -1,4 +1,4 @@
-/** The program of the thread that reads large bodies and makes large mail, so that nobody else waits for it. */
+/** The program of the thread that parses large bodies and composes large mail, so that other requests do not wait. */
 import { parentPort } from "node:worker_threads";
 import { readJson } from "../api/read-json.ts";
 import { composeMail } from "../channels/email/smtp/compose-mail.ts";
@@ -8,7 +8,7 @@ if (!parentPort) throw new Error("this program runs on a thread that the service
 const port = parentPort;
 
 port.on("message", ({ id, task }: ToAside) => {
-  work(id, task).then(say, (error) => say({ id, kind: "failed", message: String(error) }));
+  work(id, task).then(reply, (error) => reply({ id, kind: "failed", message: String(error) }));
 });
 
 async function work(id: number, task: Task): Promise<FromAside> {
@@ -16,8 +16,8 @@ async function work(id: number, task: Task): Promise<FromAside> {
   return { id, kind: "composed", mail: await composeMail(task.mail) };
 }
 
-/** The octets of a mail change hands: nobody copies them. */
-function say(answer: FromAside): void {
+/** Transfers the octets of a mail instead of copying them. */
+function reply(answer: FromAside): void {
   const raw = answer.kind === "composed" && answer.mail.kind === "composed" ? answer.mail.raw : undefined;
   const isWhole = raw !== undefined && raw.byteLength === raw.buffer.byteLength;
   port.postMessage(answer, isWhole ? [raw.buffer as ArrayBuffer] : []);

@@ -8,7 +8,7 @@ import type { Connector, Route } from "../core/records/accounts.ts";
 import { SANDBOX_QUEUES } from "../core/records/routes.ts";
 import type { SandboxLedger } from "../store/store.ts";
 
-/** The kinds an operator can configure. */
+/** The kinds of connector that an operator can configure. */
 export const CONNECTOR_KINDS: readonly ConnectorKind[] = [
   smppConnectorKind,
   httpConnectorKind,
@@ -18,7 +18,7 @@ export const CONNECTOR_KINDS: readonly ConnectorKind[] = [
 
 const SIMULATOR = "simulator";
 
-/** What serves sandbox accounts: there without being configured. */
+/** The connectors and routes of sandbox accounts, which need no configuration. */
 export const BUILT_IN = {
   connectors: (["sms", "email"] as const).map(
     (channel): Connector => ({
@@ -42,7 +42,7 @@ export const BUILT_IN = {
   ),
 };
 
-/** Of a connector whose slots are one process's at a time; `undefined`: it has none. */
+/** How many slots processes share of a connector; `undefined` if each process uses it without sharing. */
 export function slotsOf(connector: Connector): number | undefined {
   return CONNECTOR_KINDS.find((each) => each.kind === connector.kind)?.slots?.(connector);
 }

@@ -41,9 +41,9 @@ import { watchReceipts } from "./watch-receipts.ts";
 import { createWebhooks } from "./webhooks.ts";
 
 export interface Postrider {
-  /** Where it listens. */
+  /** Base URL of the API. */
   readonly url: string;
-  /** Where mail that comes back is taken, if it is. */
+  /** Port of the bounce listener, if it is on. */
   readonly bouncePort?: number;
   /** Set on the first start on an empty database. */
   readonly sandbox?: Sandbox;
@@ -55,18 +55,18 @@ export interface StartOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Requests are answered from now on, though not all parts are at work yet. */
+  /** Called when requests are answered, which is before all parts have started. */
   readonly onServing?: () => void;
-  /** For benchmarks: every commit takes so many milliseconds longer. */
+  /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
-  /** For tests: in place of the hosts that providers are asked at. */
+  /** For tests: stands in for the hosts of providers. */
   readonly webSeat?: Seat;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
 export async function startPostrider(options: StartOptions): Promise<Postrider> {
   const { config } = options;
-  // On PostgreSQL only the first start writes to it, and says so where it cannot.
+  // On PostgreSQL only the first start writes to the folder, and reports it itself if it cannot.
   ensureDataFolder(config.dataFolder, { isWritten: config.databaseUrl === undefined });
   if (config.databaseUrl === undefined) finishRotation(config.dataFolder);
   const lockMemory = createLockMemory();
@@ -147,7 +147,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   return { url: baseUrl, ...bouncePort, ...(sandbox && { sandbox }), stop };
 }
 
-/** What turns by itself, once it is started. */
+/** The background loops, not started yet. */
 function makeLoops(parts: Parts) {
   const { clock, store, dns, steadyLog: log } = parts;
   const shares = openShares(parts);
@@ -169,7 +169,7 @@ function openData({ config, clock, log, faults }: StartOptions, memory: SharedAr
   const { dataFolder, secret, databaseUrl: url } = config;
   if (url !== undefined) {
     const waiting = { clock, onAway: (reason: string) => log.warn({}, reason) };
-    // What is in flight is settled first.
+    // An ordinary stop, which settles what is in flight first.
     const onKeyChanged = (words: string) => {
       log.fatal({}, words);
       process.kill(process.pid, "SIGTERM");
@@ -215,7 +215,7 @@ function openListeners(
   });
 }
 
-/** Nothing can be stored any more, and everything that was promised is on disk: another start heals. */
+/** Without this thread nothing can be stored. All accepted messages are on disk, so a restart by the supervisor is safe. */
 function endProcess(error: Error, log: Logger): void {
   log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);

@@ -1,4 +1,4 @@
-/** The only reader of the environment. Every problem is reported at once, in words that say what to do. */
+/** The only reader of the environment. Reports all problems together, in words that say what to do. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
@@ -17,22 +17,22 @@ export interface Config {
   readonly port: number;
   /** Absolute path of the data folder. */
   readonly dataFolder: string;
-  /** Of PostgreSQL, which then holds everything; absent: SQLite in the data folder. */
+  /** The URL of the PostgreSQL database that holds everything; absent: SQLite in the data folder. */
   readonly databaseUrl?: string;
   /** The master key's text; absent: a file in the data folder. */
   readonly secret?: string;
   readonly logLevel: LogLevel;
-  /** Whose `X-Forwarded-For` counts. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly Cidr[];
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Where mail that comes back is taken; absent: it is not. Port 0: any free port. */
+  /** Address of the bounce listener; absent: there is none. Port 0: any free port. */
   readonly bounce?: { readonly host: string; readonly port: number };
   readonly roles: ReadonlySet<Role>;
-  /** Writes to SQLite on a thread of their own: for disks whose commit takes milliseconds (ADR 10). */
+  /** Write to SQLite on a separate thread, for disks whose commit takes milliseconds (ADR 10). */
   readonly hasStoreThread: boolean;
-  /** Threads that take requests, that of the process included (ADR 13). */
+  /** Threads that take requests, including the main thread (ADR 13). */
   readonly listeners: number;
-  /** Other processes take requests on the same port, and the system gives each its share (SO_REUSEPORT). */
+  /** Other processes listen on the same port; the kernel divides connections among them (SO_REUSEPORT). */
   readonly sharesPort: boolean;
 }
 
@@ -42,7 +42,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type ConfigResult = { readonly config: Config } | { readonly problems: readonly string[] };
 
-/** What `serve` was told on the command line. */
+/** The options of `serve` on the command line. */
 export interface ServeOptions {
   /** Comma separated; absent: all. */
   readonly roles?: string;
@@ -75,18 +75,18 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   return problems.length > 0 ? { problems } : { config };
 }
 
-/** Where the data folder is; the command line looks there for a server to talk to. */
+/** Absolute path of the data folder. The admin commands look there for a server to talk to. */
 function readDataFolder(env: Environment): string {
   return resolve(env.POSTRIDER_DATA || "./data");
 }
 
-/** What commands that work on the data folder itself are told by the environment. */
+/** The environment of commands that work on the data folder or the database itself. */
 export interface DataTarget {
   /** Absolute. */
   readonly dataFolder: string;
-  /** The master key's text, where no file holds it. */
+  /** `POSTRIDER_SECRET`: the master key's text, if no file holds it. */
   readonly secret?: string;
-  /** The master key's text to come. */
+  /** `POSTRIDER_NEW_SECRET`: the text of the next master key. */
   readonly newSecret?: string;
   /** `DATABASE_URL`. */
   readonly databaseUrl?: string;
@@ -101,7 +101,7 @@ export function readDataTarget(env: Environment): DataTarget {
   };
 }
 
-/** Where commands find their server, if the environment says so. */
+/** The environment of commands that talk to a server. */
 export function readAdminTarget(env: Environment): {
   readonly url?: string;
   readonly token?: string;
@@ -138,7 +138,7 @@ function readSecret(text: string, report: Report): string {
   return text;
 }
 
-/** The master key is not made up for a database that other processes use too: each of them is to have the same. */
+/** Requires a master key to be given: none is generated for a database whose processes must all have the same. */
 function readDatabaseUrl(env: Environment, options: ServeOptions, report: Report): string {
   const url = env.DATABASE_URL ?? "";
   try {

@@ -2,10 +2,10 @@ import { lookup } from "node:dns/promises";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Config } from "./config.ts";
 
-/** A connection that says nothing for so long is closed, in mid-request too; longer than a request waits on purpose (30 s). */
+/** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */
 const IDLE_SECONDS = 40;
 
-/** None: what is too large is refused by the interface, in its words. Of a body that nobody reads nothing is kept. */
+/** No limit here: the API refuses bodies that are too large with its own answer, and a body that is not read is not kept. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 /** `addressOf`: the address at the other end of a request's connection. */
@@ -18,7 +18,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-/** The one place that knows which HTTP server this is. */
+/** Starts the HTTP server. Only this file knows that it is Bun's. Throws `ListenFailure`. */
 export function listen(config: ListenConfig, clock: Clock, fetch: Fetch): Listener {
   const server = open(config, fetch);
   const scheme = config.tls ? "https" : "http";
@@ -28,21 +28,21 @@ export function listen(config: ListenConfig, clock: Clock, fetch: Fetch): Listen
   };
 }
 
-/** Nothing can be served there. */
+/** The server cannot listen at that address; the message tells the operator what to change. */
 export class ListenFailure extends Error {
   override readonly name = "ListenFailure";
 }
 
-/** What to say of a failure: the server's own words for a name without an address are those of whatever failed before. */
+/** The words for a failure. Looks up the host itself, since for an unknown name Bun reports an unrelated error. */
 export async function listenProblem(host: string, { message }: ListenFailure): Promise<string> {
   const leads = await lookup(host).catch(() => undefined);
   return leads ? message : hostProblem(host, "leads to no address");
 }
 
-/** Clients that keep their connections hear from their next answer that this one ends, and are not cut off in it. */
+/** Time in which clients with open connections learn from their next answer that it will be closed. */
 const LINGER_MS = 300;
 
-/** Longer and a request is not worth waiting for: its body does not come, or nobody reads its answer. */
+/** How long a stop waits for requests: in a slower one the body does not arrive, or nobody reads the answer. */
 const PATIENCE_MS = 10_000;
 
 const LOOK_MS = 10;
@@ -50,7 +50,7 @@ const LOOK_MS = 10;
 async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> {
   const never = new AbortController().signal;
   await sleep(clock, LINGER_MS, never);
-  // Its promise does not tell: it may resolve while a request is at work, and waits for clients that say nothing.
+  // Its promise is no use: it may resolve while a request is handled, and it waits for idle clients.
   void server.stop(false);
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS, never);
@@ -64,17 +64,17 @@ type ListenConfig = Pick<Config, "host" | "port" | "tls"> & {
 
 function open(config: ListenConfig, fetch: Fetch) {
   try {
-    // A port that is shared is free to others of this user too: that nobody has it is asked before.
+    // A shared port can also be bound by other processes of this user: an exclusive bind first shows that it is free.
     if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
     return serve(config, fetch);
   } catch (cause) {
-    throw new ListenFailure(whyNot(config, cause instanceof Error ? cause.message : String(cause)), {
+    throw new ListenFailure(failureReason(config, cause instanceof Error ? cause.message : String(cause)), {
       cause,
     });
   }
 }
 
-function whyNot({ host, port }: ListenConfig, reason: string): string {
+function failureReason({ host, port }: ListenConfig, reason: string): string {
   if (/^EADDRNOTAVAIL/.test(reason)) return hostProblem(host, "is no address of this machine");
   const isTls = /PEM|SSL|TLS|X509|OPENSSL/i.test(reason);
   const what = isTls ? "TLS_CERT and TLS_KEY do not make an HTTPS server" : "nothing can be served";
@@ -86,7 +86,7 @@ function hostProblem(host: string, problem: string): string {
 }
 
 function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined }, fetch: Fetch) {
-  // Asked for by few operations, and not free.
+  // A function, since few operations need the address and looking it up costs time.
   const addressOf = (request: Request): string => server.requestIP(request)?.address ?? "";
   const server: Bun.Server<undefined> = Bun.serve({
     hostname: config.host,
@@ -94,7 +94,7 @@ function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | unde
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: MAX_BODY_BYTES,
     development: false,
-    // Said because outside development Bun shares the port with another process that listens on it.
+    // Set explicitly, since outside development Bun shares the port with other processes by default.
     reusePort: config.sharing !== undefined,
     ...(config.tls && { tls: config.tls }),
     fetch: (request) => fetch(request, addressOf),
@@ -102,7 +102,7 @@ function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | unde
   return server;
 }
 
-/** Serves on a socket of the file system, for others of this process. */
+/** Serves on a Unix socket, for the listener threads of this process. */
 export function listenOnSocket(
   path: string,
   fetch: (request: Request) => Promise<Response>,
@@ -111,7 +111,7 @@ export function listenOnSocket(
     unix: path,
     development: false,
     fetch(request) {
-      // The time limits are those of the connection to the client.
+      // The connection to the client has the time limits.
       server.timeout(request, 0);
       return fetch(request);
     },
@@ -119,7 +119,7 @@ export function listenOnSocket(
   return { stop: () => void server.stop(true) };
 }
 
-/** A wildcard is no address to connect to. */
+/** The host part of a URL to connect to: loopback for a wildcard address. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

@@ -1,4 +1,4 @@
-/** The program of a listener thread: makes its parts, as `compose.ts` does those of the process. */
+/** The program of a listener thread. Makes the thread's parts, as `compose.ts` makes those of the process. */
 import { randomBytes } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
 import ipaddr from "ipaddr.js";
@@ -92,7 +92,7 @@ function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDr
   });
 }
 
-/** What was answered between two turns. */
+/** Counts the requests answered between two turns. */
 function createTally() {
   let tally = new Map<
     string,

@@ -1,13 +1,13 @@
 import pino, { type Logger } from "pino";
 import type { LogLevel } from "./config.ts";
 
-/** What must never reach a log, should a careless line ever carry it. */
+/** Fields that are never logged, even if a log line carries them by mistake. */
 const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authorization", "text", "body"];
 
-/** Characters that wait for a reader who is slow, or stands still; the lines after them are lost. */
+/** Characters kept for a reader that is too slow; further lines are dropped. */
 const MAX_HELD = 4 * 1024 * 1024;
 
-/** Structured lines on standard output. Who reads them may go away or stand still: lines are lost then, and nothing else. */
+/** Logs JSON lines to standard output. If the reader stops reading or goes away, lines are dropped and nothing blocks. */
 export function createLog(level: LogLevel): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let held = 0;
@@ -24,7 +24,7 @@ export function createLog(level: LogLevel): Logger {
       const { length } = line;
       if (held + length > MAX_HELD) return void lost++;
       held += length;
-      // The stream holds what is not read yet, and hands on what it can when the process ends.
+      // The stream buffers what is not read yet, and flushes what it can when the process ends.
       process.stdout.write(line, () => onHandedOn(length));
     },
   };

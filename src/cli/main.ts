@@ -30,7 +30,7 @@ program
     "let other processes on the same PostgreSQL take requests on the same port: one a core",
   )
   .action(async (options: ServeOptions) => {
-    // Loaded only here: the administration starts faster without the service.
+    // Imported only here, so that the admin commands start faster.
     const { serve } = await import("./serve.ts");
     await serve(process.env, options);
   });

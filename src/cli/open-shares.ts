@@ -4,8 +4,8 @@ import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Only for a process that claims from a database which other processes may use too. Processes that had this data folder
- * before and are gone need not be waited for.
+ * Opens the shares of a process that claims on PostgreSQL; `undefined` for others, which share with nobody. Earlier
+ * processes of this data folder that are known to be dead need not be waited for.
  */
 export function openShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares | undefined {
   const isSharing = config.roles.has("delivery");

@@ -3,19 +3,19 @@ import { AdminFailure } from "./admin/admin-client.ts";
 import { type Terminal, UsageFailure } from "./admin/command-line.ts";
 import { toCell } from "./admin/table.ts";
 
-/** Does a command's work; where it cannot be done, says why and ends the process: with code 1, or 2 where it was not understood. */
+/** Runs a command. On an expected failure prints the reason and exits with code 1, or 2 for wrong usage; rethrows others. */
 export async function orRefusal(terminal: Terminal, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     const isUsage = error instanceof UsageFailure;
-    if (!isUsage && !(error instanceof AdminFailure) && !isOfMachine(error)) throw error;
+    if (!isUsage && !(error instanceof AdminFailure) && !isEnvironmentFault(error)) throw error;
     terminal.stderr(`error: ${toCell(error.message)}\n`);
     terminal.exit(isUsage ? 2 : 1);
   }
 }
 
-/** For work whose every failure has words for the operator: what it throws is told without a stack. */
+/** For work whose errors are all written for the operator: rethrows them as `AdminFailure`, printed without a stack. */
 export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,7 +24,7 @@ export async function withReasons<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A file cannot be read or written, or a database not be opened. */
-function isOfMachine(error: unknown): error is Error {
+/** A file cannot be read or written, or a database cannot be opened. */
+function isEnvironmentFault(error: unknown): error is Error {
   return error instanceof Error && ("syscall" in error || isOutage(error));
 }

@@ -9,12 +9,12 @@ import type { MailKeys } from "./email/mail-keys.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Seat } from "./network/web.ts";
 
-/** What most of the service is made of. */
+/** The parts that most other parts of the service need. */
 export interface Parts {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** For what turns by itself. */
+  /** The log of the background loops; see `createSteadyLog`. */
   readonly steadyLog: DeliveryLog;
   readonly store: Store;
   readonly metrics: Metrics;

@@ -9,10 +9,10 @@ import { createLog } from "./log.ts";
 import { stopSignals } from "./stop-signals.ts";
 import { createSystemClock } from "./system-clock.ts";
 
-/** A stop that takes longer has something stuck in it. */
+/** A stop that takes longer is stuck: the process exits with code 1. */
 const STOP_LIMIT_MS = 20_000;
 
-/** Of a start that a signal came into, as of one that waits for its database. Until it answers requests it may be cut off anywhere. */
+/** How long a start may go on after a signal. Until it serves requests it may be cut off anywhere. */
 const START_LIMIT_MS = 1_000;
 
 /** Runs the service until a signal ends it. */
@@ -26,7 +26,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   const { config } = result;
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
-  // From here on a signal finds somebody, also one that comes before the start is over.
+  // Before the start, so that a signal during it is not missed.
   const signalled = whenSignalled();
   let isServing = false;
   const onServing = () => {
@@ -50,7 +50,7 @@ async function reasonOf(error: unknown, { host }: Config): Promise<string> {
   return error instanceof Error ? wordsOf(error) : String(error);
 }
 
-/** Where its data is. */
+/** Where the data is, for the log. */
 function placeOf({ dataFolder, databaseUrl }: Config): Record<string, string> {
   return { data: dataFolder, ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }) };
 }

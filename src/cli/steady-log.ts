@@ -7,14 +7,13 @@ import { StoreUnavailable } from "../store/store.ts";
 const OUTAGE_GAP_MS = 1_000;
 
 /**
- * The log as the loops of the service write to it. While the database is away each of them runs into that at every
- * turn: it is told once a second, by whoever comes first, and without a stack, since there is one cause and it is
- * not in the code.
+ * The log of the background loops. While the database is away every loop fails in every turn: then at most one line a
+ * second is written, without a stack, since all failures have the same cause and it is not in the code.
  */
 export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">): DeliveryLog {
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
-  const calmed = (level: "warn" | "error") => (fields: Record<string, unknown>, message: string) => {
+  const throttled = (level: "warn" | "error") => (fields: Record<string, unknown>, message: string) => {
     const { err, ...rest } = fields;
     if (!(err instanceof StoreUnavailable)) return log[level](fields, message);
     const nowMs = clock.monotonicMs();
@@ -26,8 +25,8 @@ export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">):
     isDebug: () => log.isLevelEnabled("debug"),
     debug: (fields, message) => log.debug(fields, message),
     info: (fields, message) => log.info(fields, message),
-    warn: calmed("warn"),
-    error: calmed("error"),
+    warn: throttled("warn"),
+    error: throttled("error"),
   };
 }
 

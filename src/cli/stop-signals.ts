@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * What ends the service: a supervisor's SIGTERM, Ctrl-C, and a terminal that is closed. Under `nohup` the last is to do
- * nothing, which a handler would undo; where the system does not say whether it is so, it does what it does by itself.
+ * The signals that stop the service: SIGTERM, SIGINT (Ctrl-C), and SIGHUP (a closed terminal) unless it is ignored, as
+ * under `nohup`, since a handler would undo that. If the system does not tell, SIGHUP gets no handler.
  */
 export function stopSignals(): readonly NodeJS.Signals[] {
   return ["SIGTERM", "SIGINT", ...(isHangUpIgnored() ? [] : (["SIGHUP"] as const))];

@@ -1,4 +1,4 @@
-/** The program of the store's thread: makes its parts, as `compose.ts` does those of the process. */
+/** The program of the store's thread. Makes the thread's parts, as `compose.ts` makes those of the process. */
 import { randomBytes } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
 import { runStoreThread } from "../store/sqlite/thread/run-store-thread.ts";

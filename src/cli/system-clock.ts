@@ -1,9 +1,9 @@
 import type { Clock } from "../core/clock.ts";
 
-/** Longest delay the runtime's timers take; longer ones would fire at once. */
+/** Milliseconds. Timers with a longer delay would fire at once. */
 const MAX_DELAY_MS = 2_147_483_647;
 
-/** The machine's own time. */
+/** The machine's clock and timers. */
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),

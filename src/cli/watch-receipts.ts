@@ -1,7 +1,7 @@
 import type { Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 
-/** The store, with every receipt that it has stored told to `tell`, through whichever door it came. */
+/** The same store, which calls `tell` with the receipts it has stored, whatever part recorded them. */
 export function watchReceipts(store: Store, tell: Engine["noteReceipts"]): Store {
   const { queue } = store;
   return {

@@ -5,7 +5,7 @@ import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../web
 import type { Metrics } from "./metrics/metrics.ts";
 import { openResolver } from "./network/dns.ts";
 
-/** What delivers webhooks; it does nothing until it is started, but try a URL that an operator names. */
+/** The engine that delivers webhooks. Before it is started it only serves the operator's test of a URL. */
 export function createWebhooks(parts: {
   readonly clock: Clock;
   readonly store: Store;

@@ -4,11 +4,11 @@ import type { ComposeAside } from "../../channels/email/smtp/compose-large.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { FromAside, Task, ToAside } from "./messages.ts";
 
-/** A thread for what would hold up the others: large bodies and large mail. */
+/** A worker thread for large bodies and large mail, which would hold up other requests. */
 export interface Aside {
   readonly readJson: ReadJsonAside;
   readonly compose: ComposeAside;
-  /** What is under way fails. */
+  /** Ends the thread; tasks under way reject. */
   stop(): Promise<void>;
 }
 
@@ -17,10 +17,10 @@ export interface AsideDeps {
   readonly clock: Pick<Clock, "after">;
 }
 
-/** A task that takes longer has the thread replaced. */
+/** If a task takes longer, the thread is replaced and its tasks reject. */
 const LIMIT_MS = 60_000;
 
-/** Without anything to do the thread ends: it holds some megabytes. */
+/** An idle thread is ended, since it holds some megabytes. */
 const IDLE_MS = 60_000;
 
 interface Waiter {
@@ -34,7 +34,7 @@ interface Thread {
   readonly waiting: Map<number, Waiter>;
 }
 
-/** The thread is started when it is first needed. What it fails at rejects. */
+/** The thread is started when it is first needed. Tasks that fail reject. */
 export function createAside(deps: AsideDeps): Aside {
   const { ask, stop } = createThread(deps);
   return {
@@ -46,7 +46,7 @@ export function createAside(deps: AsideDeps): Aside {
       const answer = await ask({ kind: "compose", mail }, []);
       if (answer.kind !== "composed") throw new Error("the thread aside answered something else");
       const { mail: composed } = answer;
-      // A Buffer arrives as the plain array of octets that it is.
+      // Structured cloning turns a Buffer into a plain Uint8Array.
       return composed.kind === "composed" ? { ...composed, raw: toBuffer(composed.raw) } : composed;
     },
     stop,

@@ -1,4 +1,4 @@
-/** What is asked of the thread aside, and what it answers; every message is structured-cloned, octets are transferred. */
+/** Messages to and from the thread aside: structured clones, with octets transferred. */
 import type { JsonBody } from "../../api/read-json.ts";
 import type { ComposedMail, MailToCompose } from "../../channels/email/smtp/compose-mail.ts";
 

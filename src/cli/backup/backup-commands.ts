@@ -106,7 +106,7 @@ function describe({ created_at, version, holds, files }: Manifest): string {
   return rows.map(([name = "", value]) => `  ${toCell(name).padEnd(11)} ${toCell(value)}\n`).join("");
 }
 
-/** A file for each table would be a long list. */
+/** Only how many, if there is a file for each table. */
 function filesOf(names: readonly string[]): string {
   return names.length > 5 ? String(names.length) : names.join(", ");
 }

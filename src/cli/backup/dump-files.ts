@@ -6,7 +6,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import type { DumpTarget } from "../../store/postgres/dump.ts";
 import { syncFile } from "../../store/private-file.ts";
 
-/** Of a table: its columns on the first line, then a line for each row, JSON of the texts that PostgreSQL writes. */
+/** The file of a table, in JSON lines: its columns first, then each row's values as PostgreSQL prints them. */
 export function tableFile(table: string): string {
   return `${table}.jsonl.gz`;
 }
@@ -20,7 +20,7 @@ export function createDumpFiles(folder: string, onTable: (table: string, rows: n
     if (!current) throw new Error("rows belong to a table");
     const { lines, written } = current;
     if (lines.write(`${JSON.stringify(values)}\n`)) return;
-    // A disk that is full ends the wait too.
+    // `written` rejects if the disk is full, and so ends the wait too.
     await Promise.race([new Promise<void>((resolve) => lines.once("drain", resolve)), written]);
   };
   return {
@@ -28,7 +28,7 @@ export function createDumpFiles(folder: string, onTable: (table: string, rows: n
       const path = join(folder, tableFile(table));
       const lines = new PassThrough();
       const written = pipeline(lines, createGzip(), createWriteStream(path, { mode: OWNER_ONLY_FILE }));
-      // Whoever waits next hears of it.
+      // The error is reported by the next `await` of it.
       written.catch(() => undefined);
       current = { path, table, lines, written };
       await write(columns);
@@ -49,10 +49,10 @@ export function createDumpFiles(folder: string, onTable: (table: string, rows: n
 
 type Row = readonly (string | null)[];
 
-/** Rows handed on at once. */
+/** Rows per part. */
 const PART = 500;
 
-/** And not many more characters than these: contents may be large. */
+/** A part ends at about this many characters, since contents may be large. */
 const PART_CHARACTERS = 4_000_000;
 
 export async function readColumns(folder: string, table: string): Promise<readonly string[]> {
@@ -79,10 +79,10 @@ export async function* readRows(folder: string, table: string): AsyncIterable<re
   if (part.length > 0) yield part;
 }
 
-/** JSON has no line end inside. */
+/** Splits at line ends, which JSON text does not contain. Throws if the last line is cut short. */
 async function* linesOf(folder: string, table: string): AsyncIterable<string> {
   const lines = new PassThrough();
-  // A file that cannot be read ends the reading with its error.
+  // If the file cannot be read, reading `lines` throws the error.
   pipeline(createReadStream(join(folder, tableFile(table))), createGunzip(), lines).catch(() => undefined);
   const decoder = new TextDecoder();
   let rest = "";

@@ -10,9 +10,9 @@ import { MANIFEST_FILE, type Manifest, sha256OfFile } from "./manifest.ts";
 
 export interface BackupOrder {
   readonly dataFolder: string;
-  /** A folder to be made; where it is there already, one is made in it, named after the time. */
+  /** The folder to make; if it exists, a folder named after the time is made in it. */
   readonly to: string;
-  /** Puts in the master key and `sandbox.json`, which holds the admin token. */
+  /** Includes the master key and `sandbox.json`, which holds the admin token. */
   readonly withKey: boolean;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
@@ -30,15 +30,15 @@ export interface MadeBackup {
 const OWNER_ONLY_FILE = 0o600;
 
 /**
- * Backs a data folder up, while its service runs or not. The backup has its name only once it is whole and on disk;
- * what a crash leaves of it is called `….partial-…`.
+ * Backs up a data folder, whether its service runs or not. The folder gets its name only when it is complete and on
+ * disk; a crash leaves one called `….partial-…`.
  */
 export function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = ownDatabase(order.dataFolder);
   return inNewFolder(order, async (draft) => fill(draft, database, order));
 }
 
-/** The folder has its name once `fill` has filled it, and there is none where that failed. */
+/** Makes a folder that gets its name once `fill` has filled it, and is deleted if that fails. */
 export async function inNewFolder(
   order: Pick<BackupOrder, "to" | "now">,
   fill: (draft: string) => Promise<Manifest>,
@@ -82,11 +82,11 @@ function fill(draft: string, database: string, order: BackupOrder): Manifest {
 export interface Described
   extends Pick<BackupOrder, "version" | "now">,
     Pick<Manifest, "holds" | "postgres"> {
-  /** Of its files. */
+  /** Names of the backup's files. */
   readonly names: readonly string[];
 }
 
-/** Written last. */
+/** Writes the manifest, which is the last file of a backup. */
 export function describeBackup(draft: string, { version, now, names, holds, postgres }: Described): Manifest {
   const manifest: Manifest = {
     format: 1,
@@ -100,7 +100,7 @@ export function describeBackup(draft: string, { version, now, names, holds, post
   return manifest;
 }
 
-/** The names of the files written. */
+/** Writes the master key and `sandbox.json`; returns the names of the files. Throws if the key is not at hand. */
 export function writeSecrets(
   draft: string,
   checkValue: string | undefined,

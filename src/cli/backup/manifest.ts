@@ -17,7 +17,7 @@ export interface Manifest {
   /** Hex SHA-256 of each file, by name. */
   readonly files: Readonly<Record<string, string>>;
   readonly holds: Holdings;
-  /** Of a PostgreSQL database; absent: of SQLite. */
+  /** Present in the backup of a PostgreSQL database. */
   readonly postgres?: Dump;
 }
 
@@ -45,7 +45,7 @@ const SCHEMA = Type.Object({
   ),
 });
 
-/** Throws where the folder holds no backup, or one whose files are not as they were written. */
+/** Reads a backup's manifest. Throws `AdminFailure` if the folder holds no backup, or if a file has changed since. */
 export function readBackup(folder: string): Manifest {
   const manifest = readManifest(folder);
   for (const [name, digest] of Object.entries(manifest.files)) {

@@ -24,7 +24,7 @@ export interface PostgresBackupOrder extends BackupOrder {
   readonly onTable: OnTable;
 }
 
-/** Backs a PostgreSQL database up as it is at one moment, while its service runs or not. */
+/** Backs up one snapshot of a PostgreSQL database, whether its service runs or not. */
 export function backUpPostgres(order: PostgresBackupOrder): Promise<MadeBackup> {
   return inNewFolder(order, async (draft) => {
     const files = createDumpFiles(draft, order.onTable);
@@ -48,7 +48,7 @@ export interface PostgresRestoreOrder {
   /** The backup's folder. */
   readonly from: string;
   readonly databaseUrl: string;
-  /** Where a key file may lie. */
+  /** Searched for the key file. */
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
@@ -56,7 +56,7 @@ export interface PostgresRestoreOrder {
   readonly onTable: OnTable;
 }
 
-/** Puts a backup into an empty PostgreSQL database; its master key has to be at hand, or in the backup. */
+/** Restores a backup into an empty PostgreSQL database. Throws unless its master key is at hand or in the backup. */
 export async function restorePostgres(order: PostgresRestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
   const manifest = readBackup(from);

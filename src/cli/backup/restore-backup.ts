@@ -25,8 +25,8 @@ export interface RestoreOrder {
 const OWNER_ONLY_FILE = 0o600;
 
 /**
- * Puts a backup into a data folder that has no database. The database gets its name last, when it has been found
- * whole and its master key is at hand: before that nothing can be started on the folder.
+ * Restores a backup into a data folder that has no database. The database gets its name last, when it is checked and its
+ * master key is at hand: before that no service can start on it.
  */
 export function restoreBackup(order: RestoreOrder): Manifest {
   const from = resolve(order.from);
@@ -79,7 +79,7 @@ function restoreInto(
   }
 }
 
-/** Its master key's check value. */
+/** Checks the copied database; returns its master key's check value. */
 function checkCopy(path: string, holds: Holdings): string | undefined {
   const { problems, holdings, keyCheckValue } = inspectDatabase(path);
   if (problems.length > 0) throw new AdminFailure(`the backup's database is damaged: ${problems.join("; ")}`);
@@ -88,7 +88,7 @@ function checkCopy(path: string, holds: Holdings): string | undefined {
   return keyCheckValue;
 }
 
-/** Where no key at hand is the right one, the backup's own, unless the folder has another already. */
+/** Takes the master key from the backup, if no key at hand is the right one. Throws if the folder has another key. */
 function takeKey(
   path: string,
   own: { readonly from: string; readonly checkValue: string | undefined } | undefined,

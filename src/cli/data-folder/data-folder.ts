@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 
-/** What lies in the data folder. All of it is readable by its owner only. */
+/** The files of the data folder, all readable by their owner only. */
 export const DATABASE_FILE = "postrider.db";
 export const SANDBOX_FILE = "sandbox.json";
 export const MASTER_KEY_FILE = "master.key";
@@ -21,15 +21,15 @@ export const NEXT_KEY_FILE = "master.key.next";
 /** The key before the last rotation, which older backups need. */
 export const PREVIOUS_KEY_FILE = "master.key.previous";
 
-/** Less is a file that was cut short. */
+/** A shorter key is a truncated file. */
 const MIN_KEY_LENGTH = 16;
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OTHERS_NOTHING = 0o077;
 
 /**
- * Makes the folder if it is not there. What this process writes from now on is its owner's only, whatever the folder's
- * mode. Throws, in words for the operator, where it cannot be made, or written if it `isWritten`.
+ * Makes the folder if it does not exist, and sets the umask, so that files this process writes are readable by their owner
+ * only. Throws, in words for the operator, if the folder cannot be made, or not be written although it `isWritten`.
  */
 export function ensureDataFolder(path: string, { isWritten }: { readonly isWritten: boolean }): void {
   process.umask(OTHERS_NOTHING);
@@ -69,8 +69,8 @@ function readKeyFile(path: string): string {
 }
 
 /**
- * The folder is not locked yet. Whoever else starts on it at this moment has the same key in the end, and a crash
- * leaves a whole one or none: the file is made under another name, and takes its own only if that is free.
+ * The folder is not locked yet. The key is written to a draft, which is linked to its name only if that is free: so
+ * processes that start at the same time get the same key, and a crash leaves a complete key file or none.
  */
 function makeMasterKey(path: string): void {
   const draft = `${path}.${randomBytes(8).toString("hex")}`;
@@ -78,7 +78,7 @@ function makeMasterKey(path: string): void {
   try {
     linkSync(draft, path);
   } catch {
-    // It is taken, or this file system has no links.
+    // Another process was first, or this file system has no hard links.
     if (!existsSync(path)) renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });

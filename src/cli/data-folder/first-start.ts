@@ -5,7 +5,7 @@ import type { RandomBytes } from "../../core/uuid.ts";
 import type { Store } from "../../store/store.ts";
 import { SANDBOX_FILE } from "./data-folder.ts";
 
-/** What a newcomer needs to send the first message: the content of `sandbox.json`. */
+/** What a new user needs to send a first message: the content of `sandbox.json`. */
 export interface Sandbox {
   readonly base_url: string;
   readonly account_id: string;
@@ -63,7 +63,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
   return isFirst ? sandbox : undefined;
 }
 
-/** The lines that a newcomer copies. */
+/** What the first start prints: commands for a new user to copy. */
 export function welcome(sandbox: Sandbox, dataFolder: string): string {
   const sms = JSON.stringify({
     to: "+919876543210",

@@ -4,23 +4,25 @@ import { basename, join } from "node:path";
 import { uuidTime } from "../../core/uuid.ts";
 import { lockFile } from "../../store/lock.ts";
 
-/** That a process lives, for others that are started on its data folder. */
+/** A locked file that shows other processes on the data folder that this one is alive. */
 export interface Lifeline {
-  /** Names of processes that had this folder lately and are no more: nobody has to wait long whether they turn up again. */
+  /** Names of recent processes of this folder that are dead, so that nobody has to wait for them. */
   readonly dead: readonly string[];
-  /** To be called when nothing is done under the name any more. The file stays: the next start may need its word. */
+  /** Call it when nothing is done under the name any more. The file stays, to tell the next start of this death. */
   release(): void;
 }
 
 /**
- * Holds a file in the data folder for as long as this process lives; the kernel lets go of it however that ends. So a
- * file that nobody holds was that of a process that is dead, which its database alone could only guess (ADR 30). Throws
- * where the folder cannot be written, and on a system that does not say when it was started. `name`: a UUIDv7.
+ * Locks a file in the data folder for as long as this process lives; the kernel releases the lock however it ends. So an
+ * unlocked file belongs to a process that is certainly dead, which the database alone could only guess (ADR 30). Throws
+ * if the folder cannot be written, or if the system has no boot id.
+ *
+ * @param name of this process, a UUIDv7
  */
 export function takeLifeline(folder: string, name: string): Lifeline {
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8");
   const dead = findDead(folder, boot, name);
-  // It gets its name when it is locked: else another start could find it before, and nobody holding it.
+  // Renamed only when it is locked: otherwise another start could find it unlocked and take this process for dead.
   const early = join(folder, `process-${name}.new`);
   const lock = lockFile(early, { create: true });
   renameSync(early, join(folder, `process-${markOf(early, boot)}-${name}.lock`));
@@ -31,15 +33,15 @@ const UNFINISHED = /^process-(?<name>[^.]+)\.new$/;
 const WORD = /^process-(?<mark>[0-9a-f]{16})-(?<name>[^.]+)\.lock$/;
 
 /**
- * Of this very file, on this machine, since it was started. While a file is held no other can have its number: so what was
- * copied, or came back with a backup, is known by its name, which tells of another.
+ * Identifies the file by boot, device and inode, which no other file can have while it exists. A copy, or a file that was
+ * restored from a backup, is recognized since its name holds the mark of another file.
  */
 function markOf(path: string, boot: string): string {
   const { dev, ino } = lstatSync(path, { bigint: true });
   return createHash("sha256").update(`${boot} ${dev} ${ino}`).digest("hex").slice(0, 16);
 }
 
-/** Words kept: the start that heard one first may have come to nothing. */
+/** Files of dead processes that are kept, since the start that reads one first may fail before it uses it. */
 const KEPT = 16;
 
 function findDead(folder: string, boot: string, own: string): readonly string[] {
@@ -53,7 +55,7 @@ function findDead(folder: string, boot: string, own: string): readonly string[] 
   return words.slice(0, KEPT).map(({ name }) => name);
 }
 
-/** By a start that was killed; one that is under way just now has a name almost as young as this one's. */
+/** Whether a killed start left the file. A start that is under way has a name hardly older than this process's. */
 function isLeftUnfinished(file: string, own: string): boolean {
   const name = UNFINISHED.exec(file)?.groups?.name;
   const ageMs = name === undefined ? 0 : (uuidTime(own) ?? 0) - (uuidTime(name) ?? 0);
@@ -67,7 +69,7 @@ interface Word {
   readonly name: string;
 }
 
-/** None of a file that is held. One that nobody holds, and that is a copy, goes. */
+/** The dead process that a file stands for; none if the file is locked. Deletes an unlocked file that is a copy. */
 function wordOf(path: string, boot: string): readonly Word[] {
   try {
     const lock = lockFile(path, { create: false });
@@ -79,7 +81,7 @@ function wordOf(path: string, boot: string): readonly Word[] {
       lock.release();
     }
   } catch {
-    // Another's, of another user, or no lock at all: it says nothing.
+    // It is locked, belongs to another user, or cannot be locked: it tells nothing.
   }
   return [];
 }

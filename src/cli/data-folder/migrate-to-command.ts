@@ -19,6 +19,7 @@ export interface MoveCommand {
   readonly clock: Clock;
 }
 
+/** `migrate-to`: moves a stopped service from SQLite to PostgreSQL. */
 export function addMigrateToCommand(program: Command, { target, terminal, clock }: MoveCommand): void {
   program
     .command("migrate-to")
@@ -52,7 +53,7 @@ async function goBack(dataFolder: string): Promise<string> {
 const KEEP_KEY = `The master key stays what it was: keep master.key, or set POSTRIDER_SECRET to it, for every process.
 `;
 
-/** At most a line a second, and one at each table's end. */
+/** Progress is printed at most once a second, and at the end of each table. */
 const TELL_EVERY_MS = 1_000;
 
 function createProgress(terminal: Terminal, clock: Clock) {
@@ -65,7 +66,7 @@ function createProgress(terminal: Terminal, clock: Clock) {
   };
 }
 
-/** Both sides of every count that is not nothing. */
+/** A table of the counts on both sides, without those that are 0. */
 function describe(counted: readonly Counted[]): string {
   const shown = counted.filter(({ sqlite, postgres }) => sqlite + postgres > 0);
   const rows = [

@@ -20,7 +20,7 @@ export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
   readonly clock: Clock;
 }
 
-/** Moves the service of a data folder, which is stopped, into a PostgreSQL database; see `moveUp`. */
+/** Moves a stopped service from its data folder into a PostgreSQL database; see `moveUp`. */
 export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
   const path = databaseOf(order.dataFolder);
   return alone(order.dataFolder, () => {

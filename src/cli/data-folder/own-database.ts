@@ -4,14 +4,14 @@ import { refuseMoved } from "../../store/move/move-marks.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
-/** Told where a data folder is not one. */
+/** The words for a data folder without a database. */
 export const noDatabase = (path: string): string =>
   `there is no ${path}: name the data folder with --data or POSTRIDER_DATA`;
 
-/** The path of a data folder's database, for commands that work on it: it is there, and has not moved to PostgreSQL. */
+/** Path of a data folder's database. Throws if there is none, or if it has moved to PostgreSQL. */
 export function ownDatabase(dataFolder: string): string {
   const path = join(dataFolder, DATABASE_FILE);
-  // Throws where another user's folder cannot be looked into: there may well be one.
+  // Throws if the folder may not be read: it may hold a database all the same.
   if (!statSync(path, { throwIfNoEntry: false })) throw new AdminFailure(noDatabase(path));
   try {
     refuseMoved(path);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Of an option that names a folder. Nothing would be the current one, which nobody asked for. */
+/** Parses an option that names a folder. Refuses "", which would silently mean the current folder. */
 export function parseFolder(text: string): string {
   if (text === "") throw new InvalidArgumentError("It is empty: name a folder.");
   return text;

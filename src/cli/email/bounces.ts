@@ -18,7 +18,7 @@ export interface BounceParts {
   readonly ids: () => string;
 }
 
-/** Where mail that comes back is taken; `undefined` where `BOUNCE_PORT` is not set. */
+/** Opens the listener for bounces; `undefined` without `BOUNCE_PORT` or the role `api`. */
 export async function openBounces(parts: BounceParts): Promise<BounceListener | undefined> {
   const { config, store, mailKeys, clock, log, metrics } = parts;
   if (!config.bounce || !config.roles.has("api")) return undefined;
@@ -32,7 +32,7 @@ export async function openBounces(parts: BounceParts): Promise<BounceListener | 
   return openBounceListener({ ...config.bounce, ...shared, ...(tls && { tls }) });
 }
 
-/** Puts a recipient's wish on the account's list. */
+/** Adds a recipient who unsubscribes to the account's suppressions. */
 export function createUnsubscribe({
   store,
   clock,

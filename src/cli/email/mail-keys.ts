@@ -2,18 +2,18 @@ import { hkdfSync } from "node:crypto";
 import { createReturnPaths, type ReturnPaths } from "../../channels/email/return-path.ts";
 import { createUnsubscribeTokens, type UnsubscribeTokens } from "../../channels/email/unsubscribe-token.ts";
 
-/** What proves that an address or a link was made here: derived from the master key, the same in every process. */
+/** Signs return paths and unsubscribe links with keys derived from the master key, the same in every process. */
 export interface MailKeys {
   readonly returnPaths: ReturnPaths;
   readonly unsubscribes: UnsubscribeTokens;
 }
 
-/** Hex. All that is kept of a master key that has been rotated away: it opens no secret. */
+/** Hex. The only thing kept of a master key after its rotation; it cannot open secrets. */
 export function mailRootOf(masterKey: string | Uint8Array): string {
   return Buffer.from(hkdfSync("sha256", masterKey, "", "postrider mail", 32)).toString("hex");
 }
 
-/** @param earlier `mailRootOf` keys of the past: what was made under them is still known, since links outlive messages. */
+/** @param earlier `mailRootOf` earlier master keys, whose links and return paths stay valid */
 export function createMailKeys(masterKey: string | Uint8Array, earlier: readonly string[] = []): MailKeys {
   const newest = keysOf(mailRootOf(masterKey));
   const all = [newest, ...earlier.map(keysOf)];

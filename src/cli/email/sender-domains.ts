@@ -6,11 +6,11 @@ import { readSetting } from "../../core/records/settings.ts";
 import type { FindSenderDomain, SenderDomain } from "../../delivery/sending/to-outgoing.ts";
 import type { Records } from "../../store/store.ts";
 
-/** How long what was read is used again: opening a sealed key takes longer than sending a message. */
+/** How long a domain is cached: opening its sealed key takes longer than sending a message. */
 const FRESH_MS = 2_000;
 const MAX_KEPT = 1_000;
 
-/** What mail of an account's domains is sent with, read again when a reading is two seconds old. */
+/** Finds the DKIM keys and return path host of an account's domain; cached for two seconds. */
 export function createSenderDomains(
   records: Pick<Records, "list" | "settings">,
   clock: Clock,
@@ -24,7 +24,7 @@ export function createSenderDomains(
     if (kept.size >= MAX_KEPT) kept.clear();
     const answer = read(records, accountId, domain);
     kept.set(key, { readMs: clock.monotonicMs(), answer });
-    // A failure is told to who asked, and not kept.
+    // A failure is passed to the caller and not cached.
     answer.catch(() => kept.delete(key));
     return answer;
   };

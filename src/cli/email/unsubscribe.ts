@@ -5,7 +5,7 @@ import type { BounceParts } from "./bounces.ts";
 import { createUnsubscribe } from "./bounces.ts";
 import type { MailKeys } from "./mail-keys.ts";
 
-/** The link that a mail client opens or posts to, and the address for those that would rather write. */
+/** The List-Unsubscribe headers: a link that a mail client opens or posts to, and an address to write to. */
 export function createUnsubscribeHeaders(
   { returnPaths, unsubscribes }: MailKeys,
   publicUrl: NonNullable<ChannelDeps["publicUrl"]>,
@@ -26,7 +26,7 @@ export function createUnsubscribeHeaders(
   };
 }
 
-/** Acts on a link's token; false for one that was not made here. */
+/** Unsubscribes by the token of a link; false for a token that was not made here. */
 export function createUnsubscribeByToken(parts: Pick<BounceParts, "store" | "clock" | "ids" | "mailKeys">) {
   const unsubscribe = createUnsubscribe(parts);
   return {

@@ -1,6 +1,6 @@
 import type { Fetch } from "../listen.ts";
 
-/** Requests that come before the parts are ready, or while they stop, are told to come back. */
+/** Answers 503 with Retry-After until it is opened, so that the port can be bound before all parts are ready. */
 export function createGate(ids: () => string) {
   let open: Fetch | undefined;
   let isDraining = false;

@@ -1,4 +1,4 @@
-/** The HTTP interface and its administration, made of the parts that run. */
+/** Makes the HTTP API and the admin API from the running parts. */
 import { randomBytes } from "node:crypto";
 import packageJson from "../../../package.json" with { type: "json" };
 import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
@@ -21,10 +21,10 @@ import type { Parts } from "../parts.ts";
 import { docsAsset } from "./docs-asset.ts";
 import { isTrustedProxy } from "./trusted-proxies.ts";
 
-/** A loop that has not turned for so long is stuck, and the process not ready. */
+/** A loop without a turn for this long is stuck, and the process is not ready. */
 const STALLED_MS = 10_000;
 
-/** A change of the configuration is answered after so long at the latest. */
+/** How long the answer to a configuration change waits for the engine to apply it. */
 const CONFIG_WAIT_MS = 1_000;
 
 export interface HttpParts {
@@ -105,12 +105,12 @@ function createAdmin(
     testWebhook: webhooks.test,
     pausedWebhookHosts: webhooks.paused,
     alarms: alarms.alarms,
-    onConfigChanged: () => goBy(engine, clock, log),
+    onConfigChanged: () => applyChange(engine, clock, log),
   });
 }
 
-/** Has the engine go by what was changed. The change is stored: where it cannot be read now, it is in a second. */
-function goBy(engine: Engine, clock: Clock, log: Parts["steadyLog"]): Promise<void> {
+/** Has the engine apply a stored change. If that fails now, the engine applies it within a second by itself. */
+function applyChange(engine: Engine, clock: Clock, log: Parts["steadyLog"]): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(CONFIG_WAIT_MS, resolve);
     engine

@@ -3,10 +3,10 @@ import type { Clock } from "../../core/clock.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { Records } from "../../store/store.ts";
 
-/** Within this time of a change, every process acts on it. */
+/** A change takes effect in every process within this time. */
 const MAX_AGE_MS = 1_000;
 
-/** The setting `public_url` as it is, read at most once a second however many messages ask. */
+/** The setting `public_url`, read at most once a second. */
 export function createPublicUrl(
   records: Pick<Records, "settings">,
   clock: Clock,

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { createVault } from "../../store/vault.ts";
 import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 
-/** The master key at hand that a database belongs to: `POSTRIDER_SECRET`, or of the folder's key files. */
+/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
 export function findMasterKey(from: {
   readonly dataFolder: string;
   readonly secret: string | undefined;
-  /** Of the database; `undefined`: it has never been started on, and any key is its key. */
+  /** Of the database; `undefined` if no service has been started on it: then any key will do. */
   readonly checkValue: string | undefined;
 }): string | undefined {
   const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(from.dataFolder, name)));
@@ -21,7 +21,7 @@ export function isKeyOf(checkValue: string, masterKey: string): boolean {
   return createVault({ masterKey, randomBytes }).checkValue === checkValue;
 }
 
-/** A key file's key; `undefined` where there is no such file, or nothing in it. */
+/** A key file's key; `undefined` if the file does not exist or is empty. */
 export function readKey(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8").trim() || undefined : undefined;
 }

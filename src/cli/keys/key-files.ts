@@ -7,8 +7,8 @@ import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.t
 import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
 
 /**
- * The key that a database with this check value is to leave. Throws where that is not at hand, where `newSecret` is none,
- * and where the database has it already: then the key file that a rotation to it left behind, cut off, is put aside first.
+ * The present master key of a database with this check value. Throws if it is not at hand, if `newSecret` is too short, or
+ * if that is the database's key already; then the key file that an interrupted rotation to it left is put aside first.
  */
 export function findOldKey(
   { dataFolder, secret, newSecret }: Pick<DataTarget, "dataFolder" | "secret" | "newSecret">,
@@ -28,14 +28,14 @@ export function findOldKey(
   );
 }
 
-/** The new key lies in no file: what is in the folder is the old one. */
+/** Puts the old key file aside and removes it, since the new key is kept in no file. */
 export function retireKeyFile(dataFolder: string): void {
   putKeyAside(dataFolder);
   rmSync(join(dataFolder, MASTER_KEY_FILE), { force: true });
   syncFolder(dataFolder);
 }
 
-/** Backups of before need the old key. */
+/** Keeps the old key as `master.key.previous`, since earlier backups need it. */
 export function putKeyAside(dataFolder: string): void {
   const old = readKey(join(dataFolder, MASTER_KEY_FILE));
   if (old !== undefined) writePrivateFile(join(dataFolder, PREVIOUS_KEY_FILE), `${old}\n`);

@@ -16,12 +16,12 @@ export interface KeyRotation {
   readonly dataFolder: string;
   /** `POSTRIDER_SECRET`. */
   readonly secret?: string;
-  /** The new key's text; absent: it is made, and lies in the data folder. */
+  /** The new key's text; absent: one is generated and kept in the data folder. */
   readonly newSecret?: string;
-  /** Unsubscribe links and return paths of mail that has left stop working: for an old key that others know. */
+  /** Makes links and return paths of mail already sent invalid, for an old key that others know. */
   readonly forgetLinks: boolean;
   readonly randomBytes: RandomBytes;
-  /** For tests, which end the process there. */
+  /** For tests, which end the process at a step. */
   readonly onStep?: (step: RotationStep) => void;
 }
 
@@ -30,8 +30,8 @@ export type RotationStep = "new key written" | "sealed" | "committed" | "old key
 const KEY_OCTETS = 32;
 
 /**
- * Gives the data folder of a stopped service another master key. The new key is on disk before the database is
- * bound to it, and the old one stays until after: wherever this is cut off, the next start finds the right one.
+ * Gives the data folder of a stopped service another master key. The new key is on disk before the database is sealed
+ * with it, and the old one stays until after, so that a start after an interruption finds the right one.
  */
 export async function rotateKey(rotation: KeyRotation): Promise<void> {
   const { dataFolder } = rotation;
@@ -66,7 +66,7 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   else retireKeyFile(dataFolder);
 }
 
-/** Ends a rotation that was cut off, one way or the other. To be called before the master key is read. */
+/** Completes or undoes a rotation that was interrupted. Call it before reading the master key. */
 export function finishRotation(dataFolder: string): void {
   if (!existsSync(join(dataFolder, NEXT_KEY_FILE))) return;
   const lock = takeDataFolder(dataFolder);
@@ -77,7 +77,7 @@ export function finishRotation(dataFolder: string): void {
   }
 }
 
-/** Under the folder's lock: nobody is between two steps. */
+/** Adopts the next key if the database is sealed with it, else deletes it. Needs the folder's lock. */
 function settleKeyFiles(dataFolder: string): void {
   const path = join(dataFolder, NEXT_KEY_FILE);
   const next = readKey(path);

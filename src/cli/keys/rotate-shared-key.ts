@@ -7,13 +7,13 @@ import { findOldKey, retireKeyFile } from "./key-files.ts";
 import type { KeyRotation } from "./rotate-key.ts";
 
 export interface SharedKeyRotation extends KeyRotation {
-  /** Of PostgreSQL. */
+  /** URL of the PostgreSQL database. */
   readonly databaseUrl: string;
 }
 
 /**
- * Gives a PostgreSQL database another master key, while none of its processes runs. The new key is `newSecret`: all of
- * them are to have it, so it is not made here. A key file of the data folder, if the old key was in one, is put aside.
+ * Gives a PostgreSQL database another master key, while none of its processes runs. The new key must be given as
+ * `newSecret`, since all processes need it. A key file in the data folder is put aside.
  */
 export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void> {
   const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks, onStep } = rotation;

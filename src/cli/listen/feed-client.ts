@@ -18,19 +18,19 @@ export interface FeedServer {
   readonly apiKey: string;
 }
 
-/** Seconds that the server is asked to wait; and how much longer it may take before nobody believes in an answer. */
+/** How long the server is asked to wait for events, and how much longer to wait for its answer. Seconds. */
 const WAIT_SECONDS = 30;
 const GRACE_SECONDS = 10;
 
 const LIMIT = 100;
 
-/** Reads on after `after`; rejects with `AdminFailure` where asking again would not help, with any other error where it may. */
+/** Reads the page after a cursor. Rejects with `AdminFailure` if asking again would not help, with other errors if it may. */
 export async function readFeed(
   { baseUrl, apiKey }: FeedServer,
   after: string,
   signal: AbortSignal,
 ): Promise<FeedPage> {
-  // Whatever happens while nobody waits comes after a cursor, and not after "now".
+  // At once for "now": only with a cursor is nothing missed between two requests.
   const wait = after === "now" ? 0 : WAIT_SECONDS;
   const query = new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` });
   const url = urlOn(baseUrl, `/v1/events?${query}`);

@@ -13,7 +13,7 @@ export interface FeedOptions {
   readonly apiKey?: string;
 }
 
-/** The options, else the environment, else `sandbox.json` of the data folder. */
+/** The server from the options, else the environment, else `sandbox.json`. Throws `AdminFailure` if none names it. */
 export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
   const path = join(target.dataFolder, SANDBOX_FILE);
   const given = { baseUrl: options.url ?? target.url, apiKey: options.apiKey ?? target.apiKey };
@@ -30,8 +30,8 @@ export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
 }
 
 /**
- * The newest secret of the sandbox account, where its key is used and this machine has its admin token: then a program
- * that checks signatures needs no other secret here. `undefined` where that is not so.
+ * The newest webhook secret of the sandbox account, so that the local program can check signatures as usual. `undefined`
+ * if another account's key is used, or the admin token is not at hand.
  */
 export async function findSecret(
   { dataFolder, token }: FeedTarget,

@@ -7,7 +7,7 @@ export interface Follow {
   /** A cursor, or `now`. */
   readonly after: string;
   readonly clock: Clock;
-  /** Ends it. */
+  /** Stops following. */
   readonly signal: AbortSignal;
   /** The feed answers: at the start, and again after trouble. */
   readonly onConnected: () => void;
@@ -19,7 +19,7 @@ export interface Follow {
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Gives every event of the feed, in order, until it is stopped; resolves with the cursor to go on from. */
+/** Passes on every event of the feed, in order, until it is stopped; resolves with the cursor to continue from. */
 export async function followFeed(follow: Follow): Promise<string> {
   const { server, clock, signal, onConnected, onEvent } = follow;
   let cursor = follow.after;

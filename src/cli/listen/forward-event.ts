@@ -9,10 +9,10 @@ export interface Forwarding {
   readonly clock: Clock;
 }
 
-/** As long as a webhook has. */
+/** The time limit of a webhook. */
 const TIME_LIMIT_MS = 15_000;
 
-/** POSTs an event as its webhook would come, signed; what became of it, in a word or two. Never rejects. */
+/** POSTs an event, signed like its webhook; returns the result in a few words. Never rejects. */
 export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forwarding): Promise<string> {
   const { id, ...webhook } = event;
   const body = JSON.stringify(webhook);

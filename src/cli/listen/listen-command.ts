@@ -23,7 +23,7 @@ interface ListenOptions extends FeedOptions {
   readonly secret?: string;
 }
 
-/** `listen`: for development, where no webhook could reach the program that is being written. */
+/** `listen`: for development on a machine that no webhook can reach. */
 export function addListenCommand(program: Command, listening: Listening): void {
   program
     .command("listen")
@@ -77,7 +77,7 @@ function makeSecret(): string {
   return `whsec_${randomBytes(24).toString("base64")}`;
 }
 
-/** Never whom it is about. */
+/** One line for an event, without the recipient. */
 function lineOf({ timestamp, type, data }: FeedItem, result: string): string {
   const message = data.message_id === undefined ? "" : ` ${String(data.message_id)}`;
   return `${timestamp} ${type}${message} -> ${result}`;

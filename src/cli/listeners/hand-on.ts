@@ -1,6 +1,6 @@
 /**
- * Requests go from a listener thread to the process over a socket in a folder that only this user may enter. The
- * process gets them as they came: with their URL, and the address at the other end.
+ * Hands requests from a listener thread to the main thread, over a Unix socket in a folder that only this user may enter.
+ * The main thread sees them with their original URL and client address.
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
@@ -9,7 +9,7 @@ import { fullUrl } from "../../api/router.ts";
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
 
-/** Hands requests to the process that answers on `socket`. */
+/** Hands requests to whoever answers on `socket`; 503 if nobody does. */
 export function createHandOn(socket: string): AnswerRequest {
   return async (request, addressOf) => {
     const headers = new Headers(request.headers);
@@ -25,7 +25,7 @@ export function createHandOn(socket: string): AnswerRequest {
   };
 }
 
-/** What the other end does with them: `answer` sees the request that came to the thread. */
+/** The handler at the other end: restores the original request for `answer`. */
 export function answerHandedOn(answer: AnswerRequest): (request: Request) => Promise<Response> {
   return (request) => {
     const headers = new Headers(request.headers);

@@ -1,4 +1,4 @@
-/** What the process and its listener threads say to one another. All of it is data. */
+/** Messages between the main thread and the listener threads; all are structured clones. */
 import type { ObservedRequest } from "../../api/app-deps.ts";
 import type { SharedWriting } from "../../store/sqlite/open-beside.ts";
 import type { LogLevel } from "../config.ts";
@@ -23,7 +23,7 @@ export type ToListener = "drain";
 
 export type FromListener =
   | { readonly kind: "open" }
-  /** Every `TURN_MS`: that the loop turns, and what was answered since. */
+  /** Every `TURN_MS`: shows that the event loop turns, with the requests answered since the last one. */
   | { readonly kind: "turn"; readonly answered: readonly AnsweredRequests[] }
   /** Jobs of these queues may be ready. */
   | { readonly kind: "ready"; readonly queues: readonly string[] }

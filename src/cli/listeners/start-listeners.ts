@@ -1,4 +1,4 @@
-/** Further threads that listen on the port of the process, accept and look up messages, and hand the rest on. */
+/** Threads that listen on the process's port too. They accept and look up messages, and hand other requests on. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,18 +11,18 @@ import { answerHandedOn } from "./hand-on.ts";
 import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
 
 export interface Listeners {
-  /** The queue, with jobs that the threads accept heard of too. */
+  /** The same queue, whose `onReady` also reports jobs that the threads accept. */
   heard(queue: Queue): Queue;
-  /** Resolves when all of them take requests. `answer` gets what they hand on. */
+  /** Resolves when all threads take requests. `answer` answers what they hand on. */
   start(port: number, answer: Fetch): Promise<void>;
-  /** Those whose loop has not turned for `limitMs`, in words. */
+  /** Names of the threads whose event loop has not turned for `limitMs`. */
   stalled(limitMs: number): readonly string[];
-  /** They refuse what comes, finish what is open, and end. */
+  /** The threads refuse new requests, finish the open ones, and end. */
   stop(): Promise<void>;
 }
 
 export interface ListenersOptions {
-  /** How many threads, beside that of the process. */
+  /** How many threads besides the main one. */
   readonly count: number;
   /** What each of them runs. */
   readonly program: URL;
@@ -30,7 +30,7 @@ export interface ListenersOptions {
   readonly memory: SharedArrayBuffer;
   readonly clock: Clock;
   readonly onRequest: (request: ObservedRequest) => void;
-  /** A thread ended unbidden: part of what clients connect to is gone. */
+  /** A thread ended by itself, so that some clients are no longer served. */
   readonly onLost: (error: Error) => void;
 }
 

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
 import type { Alarm } from "../../core/alarms/alarm.ts";
 
-/** Shows the alarms there are. */
+/** A gauge of the raised alarms; the returned function sets it. */
 export function alarmMetrics(registers: Registry[]): (alarms: readonly Alarm[]) => void {
   const gauge = new Gauge({
     name: "postrider_alarm",

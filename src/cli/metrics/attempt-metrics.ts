@@ -6,13 +6,13 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 3
 
 export interface AttemptMetrics {
   readonly observe: Observe["attempt"];
-  /** Forgets connectors that were not among those running at the call before either: their last attempts have been shown. */
+  /** Drops connectors that are not running now and were not at the last call: their last attempts have been scraped. */
   forgetOthers(running: ReadonlySet<string>): void;
-  /** Lines of the exposition that are not the registry's. */
+  /** The histograms, which the registry does not hold, in the text format. */
   text(): string;
 }
 
-/** Counts what attempts came to, by connector. */
+/** Counts the outcomes and durations of attempts by connector. */
 export function attemptMetrics(registers: Registry[]): AttemptMetrics {
   const outcomes = new Counter({
     name: "postrider_attempt_outcomes_total",

@@ -3,9 +3,9 @@ import type { InboundResult } from "../../core/inbound/inbound.ts";
 import type { InboundStore } from "../../store/store.ts";
 
 export interface InboundMetrics {
-  /** The same store, whose messages are counted. */
+  /** The same store, which counts the messages it receives. */
   counted(inbound: InboundStore): InboundStore;
-  /** Reads what is counted in the store. */
+  /** Sets the gauges from the store. */
   refresh(inbound: Pick<InboundStore, "unassigned">): Promise<void>;
 }
 

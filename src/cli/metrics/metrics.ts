@@ -11,7 +11,7 @@ import { createLatencyHistogram, type LatencyHistogram } from "./latency-histogr
 import { createReturnMailMetrics, type ReturnMailMetrics } from "./return-mail-metrics.ts";
 import { type WebhookMetrics, type WebhookSources, webhookMetrics } from "./webhook-metrics.ts";
 
-/** Milliseconds. Fine where an accept lives, coarse where something is wrong. */
+/** Milliseconds. Fine in the range of normal requests, coarse above. */
 const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
 
 /** Ages are compared with the wall clock at the time of the scrape. */
@@ -70,7 +70,7 @@ export function createMetrics(): Metrics {
 }
 
 function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metrics["request"] {
-  // Counted here and shown when asked for: the library's labels cost more than the counting.
+  // Counted here and copied at a scrape: looking up the library's labels costs more than counting.
   const counts = new Map<string, Map<number, number>>();
   new Counter({
     name: "postrider_http_requests_total",
@@ -91,7 +91,7 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
   };
 }
 
-/** The library's default collectors sample all the time; these are read when asked for. */
+/** Read at a scrape, unlike the library's default collectors, which sample all the time. */
 function processMetrics(registers: Registry[]): void {
   const read = (name: string, help: string, value: () => number) =>
     new Gauge({

@@ -17,7 +17,7 @@ const OUTCOMES: Readonly<Record<Kind, string>> = {
 
 export interface WebhookMetrics {
   observe(kind: Kind, ms: number): void;
-  /** Reads what is counted elsewhere. */
+  /** Sets the gauges from the store and the engine. */
   refresh(sources: WebhookSources): Promise<void>;
   /** Histograms, which the registry does not hold. */
   text(): string;

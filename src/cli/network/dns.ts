@@ -4,10 +4,10 @@ import type { Dns } from "../../core/domains/dns.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { Records } from "../../store/store.ts";
 
-/** Resolvers remember for up to an hour that a name does not exist; a new one knows nothing. */
+/** Resolvers may cache for up to an hour that a name does not exist; a new one has an empty cache. */
 const RESOLVER_AGE_MS = 60_000;
 
-/** Asks the resolvers that the instance's `dns_servers` names at that moment, or the machine's own. */
+/** Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. */
 export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
   let last: { readonly servers: string; readonly resolver: Resolver; readonly madeMs: number } | undefined;
   const resolver = async () => {

@@ -6,15 +6,15 @@ import { present } from "../../core/present.ts";
 const TIME_LIMIT_MS = 10_000;
 const MAX_OCTETS = 64 * 1024;
 
-/** For tests: where every host is, in place of where its name leads. It still has to prove its name. */
+/** For tests: the address to connect to for every host. Certificates are still checked against the host's name. */
 export interface Seat {
   readonly address: string;
   readonly port: number;
-  /** PEM; in place of the system's. */
+  /** PEM certificates to trust instead of the system's. */
   readonly ca: string;
 }
 
-/** Fetches what a provider's own words point to. The caller has made sure of the host. */
+/** Fetches URLs that a provider's callbacks name. The caller has checked the host. `undefined` for anything but a 200. */
 export function createWeb(clock: Clock, seat?: Seat): Web {
   return {
     get: (url) =>
