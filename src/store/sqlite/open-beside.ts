@@ -36,6 +36,8 @@ export function openBeside(options: {
   const driver = openDriver(options.path);
   configure(driver);
   const beforeCommit = createPlaceCheck(options.path);
+  // Nothing is committed here yet: files replaced before the first write must not be taken for those opened now.
+  beforeCommit();
   const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory), beforeCommit });
   const accounts = createAccountBook(db);
   return { store: createStore(db, { vault: options.vault, accounts, share }), forget: accounts.forget };

@@ -71,11 +71,12 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     markDown: health.markDown,
     async stop() {
       health.stop();
-      limit.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([slots.allFree(), idle.quitAll()]);
       // Sessions that the last messages have returned since.
       await idle.quitAll();
+      // Last: the messages sent meanwhile may have lowered it again.
+      limit.stop();
       cancel();
       stopping.abort(STOPPED);
     },

@@ -1,15 +1,16 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { StoreUnavailable } from "../../store.ts";
 
 /**
- * Throws where the files of a database are not where they were opened any more: removed, moved, or others in their place.
- * They can be written to all the same, but what is stored then goes with the process, or is sent from a copy too. It costs
- * two looks at a folder, a few microseconds, and is for within a transaction, when the log is there. A database that
- * comes back is in its place again.
+ * For a database that was just opened: a check that throws if its files have been moved, removed or replaced since the
+ * first check. They could still be written to, but what is stored then is lost with the process, or sent from a copy as
+ * well. To be called within a transaction, or after one, when the log exists. Costs a few microseconds. A database that
+ * is put back passes again.
  */
 export function createPlaceCheck(path: string): () => void {
   if (path === ":memory:") return () => {};
-  const isSame = [path, `${path}-wal`].map(createWatch);
+  // SQLite keeps the log beside the file itself, also where that was opened through a symbolic link.
+  const isSame = [path, `${realpathSync(path)}-wal`].map(createWatch);
   return () => {
     if (isSame.every((look) => look())) return;
     throw new StoreUnavailable(
