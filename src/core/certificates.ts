@@ -21,8 +21,8 @@ const DER_SEQUENCE = 0x30;
 function isSequence(base64: string): boolean {
   const octets = octetsOf(base64);
   if (!octets) return false;
-  const [tag, first = 0, ...rest] = octets;
-  if (tag !== DER_SEQUENCE) return false;
+  const [tag, first, ...rest] = octets;
+  if (tag !== DER_SEQUENCE || first === undefined) return false;
   if (first < 0x80) return rest.length === first;
   // The long form: the low bits tell how many octets the length has.
   const size = first & 0x7f;

@@ -30,6 +30,16 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
+    test("one whose stored settings a newer rule refuses can still be renamed and disabled", async () => {
+      const id = await connector();
+      const read = await admin.store.records.find("connectors", { id });
+      await admin.store.records.update("connectors", read!, { config: { ...read!.config, hots: "a" } });
+      const disabled = await admin.call("PATCH", `connectors/${id}`, { is_enabled: false });
+      expect([disabled.status, disabled.json.is_enabled]).toEqual([200, false]);
+      const changed = await admin.call("PATCH", `connectors/${id}`, { config: { port: 7 } });
+      expect(Object.keys(changed.json.details)).toEqual(["config.hots"]);
+    });
+
     test("a secret is stored and only ever shown as set", async () => {
       const id = await connector({ host: "a.example", password: "hunter2" });
       const { json } = await admin.call("GET", `connectors/${id}`);

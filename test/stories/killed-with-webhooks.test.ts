@@ -77,7 +77,10 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 /** For a killed process that was the only one to take turns: its successor on the same folder buries it and repeats its delivery. */
 async function expectGoesOn(world: World, { id, turn }: Turned): Promise<void> {
   const { board, receiver, newest } = world;
-  const buried = await until(board, (processes) => processes.every((one) => one.id !== id));
+  const buried = await until(
+    board,
+    (processes) => processes.length > 0 && processes.every((one) => one.id !== id),
+  );
   expect((buried[0]?.turn ?? 0) - turn).toBeLessThan(TURNS_OF_A_RESTART);
   await receiver.arrived(2);
   expect((await newest()) - turn).toBeLessThan(TURNS_UNTIL_AGAIN);

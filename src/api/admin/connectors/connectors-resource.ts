@@ -79,7 +79,8 @@ function updateConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
     schema,
     judge({ sound, errors }, current) {
       const kind = kindNamed(deps, current.kind);
-      if (kind) changeSettings(kind, { current, given: sound.config }, errors);
+      // What is stored may be older than a rule: it must not keep a connector from being disabled.
+      if (kind && sound.config) changeSettings(kind, { current, given: sound.config }, errors);
     },
     toChanges(given, current) {
       const kind = kindNamed(deps, current.kind);
