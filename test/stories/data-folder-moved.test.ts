@@ -55,14 +55,17 @@ for (const name of ["postrider.db", "postrider.db-wal"]) {
   });
 }
 
-test("a service whose folder has been replaced leaves the new one's messages to the new one's service", async () => {
-  await start();
-  const old = `${folder.path}-old`;
-  renameSync(folder.path, old);
-  const next = await startPostrider({ dataFolder: folder.path });
-  expect((await post()).status).toBe(503);
-  expect((await send(next, { apiKey: next.sandbox.api_key, path: PATH, body: SMS })).status).toBe(202);
-  next.kill("SIGKILL");
-  await next.exited;
-  rmSync(old, { recursive: true });
-});
+for (const args of [[], ["--listeners", "2"]]) {
+  test(`a service whose folder has been replaced leaves the new one's messages to the new one's service (${args.join(" ") || "one thread"})`, async () => {
+    await start(...args);
+    const old = `${folder.path}-old`;
+    renameSync(folder.path, old);
+    const next = await startPostrider({ dataFolder: folder.path });
+    // On every thread that takes requests, also on one that has stored nothing before.
+    for (let n = 0; n < 8; n++) expect((await post()).status).toBe(503);
+    expect((await send(next, { apiKey: next.sandbox.api_key, path: PATH, body: SMS })).status).toBe(202);
+    next.kill("SIGKILL");
+    await next.exited;
+    rmSync(old, { recursive: true });
+  });
+}

@@ -73,9 +73,8 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
       health.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
       await Promise.all([slots.allFree(), idle.quitAll()]);
-      // Sessions that the last messages have returned since.
+      // The last messages have returned sessions since, and may have lowered the limit.
       await idle.quitAll();
-      // Last: the messages sent meanwhile may have lowered it again.
       limit.stop();
       cancel();
       stopping.abort(STOPPED);
