@@ -60,7 +60,7 @@ async function comesLate(isSo: () => boolean | Promise<boolean>, withinMs: numbe
 export async function startHeldPostrider(
   roles?: string,
   environment: Environment = {},
-  more: Pick<StartOptions, "webSeat"> = {},
+  more: Pick<StartOptions, "webAddress"> = {},
 ): Promise<HeldPostrider> {
   const folder = makeDataFolder();
   const held = createHeldClock();

@@ -33,7 +33,7 @@ import { createListeners, type Listeners, type ListenersOptions } from "./listen
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createDns } from "./network/dns.ts";
 import { createNetwork } from "./network/network.ts";
-import type { Seat } from "./network/web.ts";
+import type { FixedAddress } from "./network/web.ts";
 import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
 import { createSteadyLog } from "./steady-log.ts";
@@ -60,7 +60,7 @@ export interface StartOptions {
   /** For benchmarks: `commitMs` is added to every commit. */
   readonly faults?: { readonly commitMs: number };
   /** For tests: stands in for the hosts of providers. */
-  readonly webSeat?: Seat;
+  readonly webAddress?: FixedAddress;
 }
 
 /** Starts the service. Rejects, with nothing left running, when a part cannot start. */
@@ -92,7 +92,7 @@ interface Opened {
 }
 
 function makeParts(
-  { config, clock, log, webSeat }: StartOptions,
+  { config, clock, log, webAddress }: StartOptions,
   { store, metrics, listeners, earlierKeys }: Opened,
 ): Parts {
   return {
@@ -109,7 +109,7 @@ function makeParts(
     ids: createIds(clock, randomBytes),
     dns: createDns(store.records, clock),
     mailKeys: createMailKeys(readMasterKey(config.dataFolder, config.secret), earlierKeys),
-    ...(webSeat && { webSeat }),
+    ...(webAddress && { webAddress }),
     aside: createAside({ program: new URL("./aside-thread.ts", import.meta.url), clock }),
   };
 }

@@ -7,7 +7,7 @@ import type { Aside } from "./aside/create-aside.ts";
 import type { Config } from "./config.ts";
 import type { MailKeys } from "./email/mail-keys.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import type { Seat } from "./network/web.ts";
+import type { FixedAddress } from "./network/web.ts";
 
 /** The parts that most other parts of the service need. */
 export interface Parts {
@@ -22,5 +22,5 @@ export interface Parts {
   readonly dns: Dns;
   readonly mailKeys: MailKeys;
   readonly aside: Aside;
-  readonly webSeat?: Seat;
+  readonly webAddress?: FixedAddress;
 }

@@ -46,7 +46,7 @@ onBothStores(() => {
     const { port } = web.address() as AddressInfo;
     live = await startLiveEmail(
       { provider: "ses", sns_topic_arn: TOPIC },
-      { webSeat: { address: "127.0.0.1", port, ca: snsTls.ca } },
+      { webAddress: { address: "127.0.0.1", port, ca: snsTls.ca } },
     );
     const url = await callbackUrl();
     sns = makeSnsSigner(TOPIC, live.postrider.now());

@@ -1,7 +1,7 @@
 import type { OutgoingEmail } from "../channel.ts";
 import { composeMail } from "../email/smtp/compose-mail.ts";
-import { type Cutter, createCutter } from "./cutter.ts";
 import type { Rendering } from "./rendering.ts";
+import { createTruncation, type Truncation } from "./truncation.ts";
 
 /** Characters kept of the source and of each body. */
 const MAX_FIELD = 256 * 1024;
@@ -16,7 +16,7 @@ export async function renderEmail(message: OutgoingEmail, copies: number): Promi
   const { messageId, createdAt, content, dkim } = message;
   const mail = await composeMail({ messageId, createdAt, content, ...(dkim && { dkim }) });
   if (mail.kind === "refused") return mail;
-  const cutter = createCutter();
+  const truncation = createTruncation();
   const limit = Math.min(MAX_FIELD, Math.floor(MAX_FIELD_OF_ALL / Math.max(1, copies)));
   const { from, to, cc, bcc, subject, bodyText, bodyHtml, headers, replyTo } = content;
   const rendered = {
@@ -26,21 +26,24 @@ export async function renderEmail(message: OutgoingEmail, copies: number): Promi
     ...(bcc && { bcc }),
     subject,
     ...(replyTo !== undefined && { reply_to: replyTo }),
-    ...(headers && { headers: cutHeaders(headers, cutter) }),
-    ...(bodyText !== undefined && { body_text: cutter.cut("body_text", bodyText, limit) }),
-    ...(bodyHtml !== undefined && { body_html: cutter.cut("body_html", bodyHtml, limit) }),
+    ...(headers && { headers: cutHeaders(headers, truncation) }),
+    ...(bodyText !== undefined && { body_text: truncation.truncate("body_text", bodyText, limit) }),
+    ...(bodyHtml !== undefined && { body_html: truncation.truncate("body_html", bodyHtml, limit) }),
     // A character has up to 4 octets: this is enough to exceed the limit, without decoding ten megabytes.
-    source: cutter.cut("source", mail.raw.subarray(0, 4 * (limit + 1)).toString(), limit),
-    ...cutter.note(),
+    source: truncation.truncate("source", mail.raw.subarray(0, 4 * (limit + 1)).toString(), limit),
+    ...truncation.note(),
   };
   return { kind: "rendered", rendered, detail: {} };
 }
 
-function cutHeaders(headers: Readonly<Record<string, string>>, cutter: Cutter): Record<string, string> {
+function cutHeaders(
+  headers: Readonly<Record<string, string>>,
+  truncation: Truncation,
+): Record<string, string> {
   let left = MAX_HEADERS;
   const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {
-    const shown = cutter.cut("headers", value, Math.max(0, left - name.length));
+    const shown = truncation.truncate("headers", value, Math.max(0, left - name.length));
     left -= name.length + shown.length;
     if (left > 0) kept.push([name, shown]);
   }

@@ -1,8 +1,8 @@
 import type { MessageError } from "../../core/messages/message.ts";
 import { MAX_SEGMENTS, segmentSms } from "../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../channel.ts";
-import { createCutter } from "./cutter.ts";
 import type { Rendering } from "./rendering.ts";
+import { createTruncation } from "./truncation.ts";
 
 /** Characters kept of a variable's value. Texts are kept whole: they have at most 255 segments. */
 const MAX_VALUE = 4_096;
@@ -14,12 +14,12 @@ const MAX_TEXT = MAX_SEGMENTS * 160;
 export function renderSms({ from, text, content }: OutgoingSms): Rendering {
   const counted = text === undefined ? {} : countSegments(text);
   if (counted === undefined) return { kind: "refused", error: TOO_LONG };
-  const cutter = createCutter();
+  const truncation = createTruncation();
   const { templateId, variables, resolved } = content;
   const dltTemplateId = resolved?.dltTemplateId ?? content.dltTemplateId;
   const dltEntityId = resolved?.dltEntityId ?? content.dltEntityId;
   const shown =
-    variables && mapValues(variables, (value) => cutter.cut("variables", String(value), MAX_VALUE));
+    variables && mapValues(variables, (value) => truncation.truncate("variables", String(value), MAX_VALUE));
   const rendered = {
     ...(from !== undefined && { from }),
     ...(text !== undefined && { text }),
@@ -28,7 +28,7 @@ export function renderSms({ from, text, content }: OutgoingSms): Rendering {
     ...(dltEntityId !== undefined && { dlt_entity_id: dltEntityId }),
     ...(shown && { variables: shown }),
     ...counted,
-    ...cutter.note(),
+    ...truncation.note(),
   };
   return { kind: "rendered", rendered, detail: counted };
 }

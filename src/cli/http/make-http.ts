@@ -78,7 +78,7 @@ export function createHttp(
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),
-    web: createWeb(clock, parts.webSeat),
+    web: createWeb(clock, parts.webAddress),
     readJsonAside: parts.aside.readJson,
     onRequest: metrics.request,
     isTrustedProxy: (address) => isTrustedProxy(address, config.trustedProxies),

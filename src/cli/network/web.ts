@@ -7,7 +7,7 @@ const TIME_LIMIT_MS = 10_000;
 const MAX_OCTETS = 64 * 1024;
 
 /** For tests: the address to connect to for every host. Certificates are still checked against the host's name. */
-export interface Seat {
+export interface FixedAddress {
   readonly address: string;
   readonly port: number;
   /** PEM certificates to trust instead of the system's. */
@@ -15,18 +15,18 @@ export interface Seat {
 }
 
 /** Fetches URLs that a provider's callbacks name. The caller has checked the host. `undefined` for anything but a 200. */
-export function createWeb(clock: Clock, seat?: Seat): Web {
+export function createWeb(clock: Clock, fixed?: FixedAddress): Web {
   return {
     get: (url) =>
       new Promise((resolve) => {
         const { hostname } = url;
         const req = request({
-          host: seat?.address ?? hostname,
+          host: fixed?.address ?? hostname,
           servername: hostname,
           path: url.pathname + url.search,
           headers: { host: url.host },
           agent: false,
-          ...present({ port: seat?.port ?? (url.port || undefined), ca: seat?.ca }),
+          ...present({ port: fixed?.port ?? (url.port || undefined), ca: fixed?.ca }),
         });
         const finish = (text?: string) => {
           cancel();

@@ -41,11 +41,11 @@ export function outboxContract(open: OpenStore): void {
   test(
     "the change of status brings its event, in line where it is the first and held where it is not",
     inWorld(open, async (world) => {
-      const rung: Lane[] = [];
-      world.store.outbox.onReady((lane) => void rung.push(lane));
+      const notified: Lane[] = [];
+      world.store.outbox.onReady((lane) => void notified.push(lane));
       const id = await sendAndReceive(world);
       expect(await states(world, id)).toEqual(["1 ready", "2 held"]);
-      expect(rung).toEqual([laneOf(world)]);
+      expect(notified).toEqual([laneOf(world)]);
       expect(await world.store.outbox.readyLanes({ limit: 10 })).toEqual([laneOf(world)]);
       const [event, ...others] = await take(world);
       expect(others).toEqual([]);

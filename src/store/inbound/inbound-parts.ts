@@ -47,7 +47,7 @@ export interface PartGroup {
 }
 
 /** The rows of parts, as a transaction reads and changes them. */
-export interface PartShelf {
+export interface PartTable {
   /** In order of their numbers. */
   ofGroup(group: PartGroup): readonly InboundPartRow[];
   /** How many parts there are of all messages, counted up to `MAX_WAITING_PARTS`. */
@@ -60,38 +60,38 @@ export interface PartShelf {
   oldest(before: number): InboundPartRow | undefined;
 }
 
-export function createInboundParts(shelf: PartShelf): InboundParts {
+export function createInboundParts(table: PartTable): InboundParts {
   const addTo = (group: PartGroup, piece: InboundPiece, { number, total }: InboundPart): AddedPart => {
-    shelf.put(group, number, piece);
-    const rows = shelf.ofGroup(group);
+    table.put(group, number, piece);
+    const rows = table.ofGroup(group);
     if (rows.length < total) return { kind: "waiting", messages: [] };
-    shelf.complete(group, piece.id);
+    table.complete(group, piece.id);
     return { kind: "whole", messages: [toWhole(rows, piece.id)] };
   };
 
   return {
     add(piece, part) {
       const group = groupOfPart(piece, part);
-      const before = shelf.ofGroup(group);
+      const before = table.ofGroup(group);
       const same = before.find(({ number }) => number === part.number);
       if (same?.text === JSON.stringify(piece.text)) return { kind: "repeat", messages: [] };
       if (same) {
         // The handset has reused the reference: the earlier message will never be completed.
-        shelf.remove(group);
+        table.remove(group);
         const incomplete = same.message_id === null ? [toWhole(before)] : [];
         const added = addTo(group, piece, part);
         return { ...added, messages: [...incomplete, ...added.messages] };
       }
-      if (before.length === 0 && shelf.count() >= MAX_WAITING_PARTS)
+      if (before.length === 0 && table.count() >= MAX_WAITING_PARTS)
         return { kind: "whole", messages: [alone(piece)] };
       return addTo(group, piece, part);
     },
     expire(before) {
-      const first = shelf.oldest(before);
+      const first = table.oldest(before);
       if (!first) return undefined;
       const group = groupOf(first);
-      const rows = shelf.ofGroup(group);
-      shelf.remove(group);
+      const rows = table.ofGroup(group);
+      table.remove(group);
       return { rows: rows.length, ...(first.message_id === null && { message: toWhole(rows) }) };
     },
   };

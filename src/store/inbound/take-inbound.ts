@@ -9,7 +9,7 @@ import {
 import type { InboundParts, WholeMessage } from "./inbound-parts.ts";
 
 /** What the rules about inbound messages read and write, as each engine provides it inside a transaction. */
-export interface InboundBooks {
+export interface InboundState {
   readonly parts: InboundParts;
   /** Whether the provider has handed it over before. */
   isRepeat(piece: InboundPiece): boolean;
@@ -41,28 +41,28 @@ interface Wisher {
   readonly recipient: string;
 }
 
-export function takeInbound(books: InboundBooks, piece: InboundPiece): InboundResult {
+export function takeInbound(state: InboundState, piece: InboundPiece): InboundResult {
   if (!piece.part) {
-    if (books.isRepeat(piece)) return { kind: "repeat" };
-    return keepInbound(books, { ...piece, text: piece.text.toWellFormed() });
+    if (state.isRepeat(piece)) return { kind: "repeat" };
+    return keepInbound(state, { ...piece, text: piece.text.toWellFormed() });
   }
-  const { kind, messages } = books.parts.add(piece, piece.part);
-  const kept = messages.map((message) => keepInbound(books, message)).at(-1);
+  const { kind, messages } = state.parts.add(piece, piece.part);
+  const kept = messages.map((message) => keepInbound(state, message)).at(-1);
   return kind === "whole" && kept ? kept : { kind: kind === "repeat" ? "repeat" : "waiting" };
 }
 
 /** Stores a whole message for its account, with its event, and follows its keyword (STOP, START). */
-export function keepInbound(books: InboundBooks, whole: WholeMessage): InboundResult {
+export function keepInbound(state: InboundState, whole: WholeMessage): InboundResult {
   const { key, accountId: given, ...rest } = whole;
-  const accountId = given ?? books.ownerOf(whole);
-  const entry = accountId === undefined ? undefined : books.accountOf(accountId);
+  const accountId = given ?? state.ownerOf(whole);
+  const entry = accountId === undefined ? undefined : state.accountOf(accountId);
   const keyword = entry && readKeyword(whole.text, entry.settings);
   const webhookUrl = entry && readSetting(entry.settings, "inbound_url");
   const message = { ...rest, ...(entry && { accountId: entry.account.id }), ...(keyword && { keyword }) };
-  books.insert(message, { key, webhookUrl });
+  state.insert(message, { key, webhookUrl });
   if (!entry) return { kind: "stored" };
-  books.tell(message, entry, webhookUrl);
-  if (keyword) followKeyword(books.optOuts, keyword, { message: whole, entry });
+  state.tell(message, entry, webhookUrl);
+  if (keyword) followKeyword(state.optOuts, keyword, { message: whole, entry });
   return { kind: "stored", accountId: entry.account.id, ...(keyword && { keyword }) };
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import { openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { checkMasterKey } from "../postgres/database/meta.ts";
 import { setCounters } from "../postgres/database/table-columns.ts";
-import { type Database, openDoors } from "../postgres/database/transactions.ts";
+import { type Database, openClosable } from "../postgres/database/transactions.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createDays, isThere } from "../postgres/retention/days.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/database/driver.ts";
@@ -37,30 +37,33 @@ const STATEMENT_MS = 3_600_000;
 export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): Promise<readonly Counted[]> {
   const source = openSource(path);
   const driver = openTarget({ url, connections: 2, statementMs: STATEMENT_MS });
-  const doors = openDoors(driver, clock);
+  const closable = openClosable(driver, clock);
   try {
     configure(source);
     migrateSource(source);
     const name = sourceName(source);
     // If only the last step was missing, the source is marked already, but no service has run on either since.
-    if ((await nameOfCopied(doors.database)) !== name) refuseWhatMoved(source);
+    if ((await nameOfCopied(closable.database)) !== name) refuseWhatMoved(source);
     // First, so that a database that is refused keeps its schema.
-    await isCopyOf(doors.database, name);
+    await isCopyOf(closable.database, name);
     await migrate(driver);
-    await takeTarget(doors.database, name);
-    await checkMasterKey(doors.database, vault);
-    const moving = { source, target: doors.database, days: createDays(doors.database) };
+    await takeTarget(closable.database, name);
+    await checkMasterKey(closable.database, vault);
+    const moving = { source, target: closable.database, days: createDays(closable.database) };
     for (const [walk, table] of movedTables().entries()) await move(moving, { walk, table, onProgress });
-    await setCounters(doors.database);
-    await setEventNumber(doors.database, source);
-    const counted = await countBoth(source, doors.database);
+    await setCounters(closable.database);
+    await setEventNumber(closable.database, source);
+    const counted = await countBoth(source, closable.database);
     refuseDifference(counted);
-    await doors.database.query("ANALYZE");
+    await closable.database.query("ANALYZE");
     leaveBehind(source, clock.now());
-    await doors.database.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [MOVING, `${MOVING}.%`]);
+    await closable.database.query("DELETE FROM meta WHERE name = $1 OR name LIKE $2", [
+      MOVING,
+      `${MOVING}.%`,
+    ]);
     return counted;
   } finally {
-    await doors.close();
+    await closable.close();
     source.close();
   }
 }

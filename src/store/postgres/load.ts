@@ -3,7 +3,7 @@ import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
 import { openDriver, type Session } from "./database/driver.ts";
 import { type Column, columnsOf, setCounters } from "./database/table-columns.ts";
-import { type Database, openDoors } from "./database/transactions.ts";
+import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
 import { knownMigrations, migrate, migrationsOf, type SchemaStep } from "./migrate.ts";
 import { createDays, type Days, isThere } from "./retention/days.ts";
@@ -26,22 +26,22 @@ const STATEMENT_MS = 3_600_000;
  */
 export async function load(url: string, clock: Clock, source: LoadSource): Promise<void> {
   const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
-  const doors = openDoors(driver, clock);
+  const closable = openClosable(driver, clock);
   try {
     // First, so that a database that is refused keeps its schema.
-    await refuse(doors.database, source);
+    await refuse(closable.database, source);
     await migrate(driver, source.dump.migrations.length);
-    await takeTarget(doors.database, source);
-    const days = createDays(doors.database);
-    for (const table of await inOrder(doors.database, Object.keys(source.dump.rows))) {
-      source.onTable(table, await loadTable(doors.database, days, { table, source }));
+    await takeTarget(closable.database, source);
+    const days = createDays(closable.database);
+    for (const table of await inOrder(closable.database, Object.keys(source.dump.rows))) {
+      source.onTable(table, await loadTable(closable.database, days, { table, source }));
     }
-    await checkCounts(doors.database, source.dump);
-    await setCounters(doors.database);
-    await doors.database.query("ANALYZE");
-    await doors.database.query("DELETE FROM meta WHERE name = $1", [MOVING]);
+    await checkCounts(closable.database, source.dump);
+    await setCounters(closable.database);
+    await closable.database.query("ANALYZE");
+    await closable.database.query("DELETE FROM meta WHERE name = $1", [MOVING]);
   } finally {
-    await doors.close();
+    await closable.close();
   }
 }
 

@@ -2,10 +2,10 @@ import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { createBell } from "./database/bell.ts";
 import { type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./database/meta.ts";
-import { type Database, type Doors, openDoors } from "./database/transactions.ts";
+import { createNotifier } from "./database/notifier.ts";
+import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErase, createErasures } from "./erasures/erasures.ts";
 import { createEventFeed } from "./events/event-feed.ts";
@@ -28,7 +28,7 @@ import { createBacklog } from "./queue/backlog.ts";
 import { createClaim } from "./queue/claim.ts";
 import { createExpire } from "./queue/expire.ts";
 import { createLeases } from "./queue/leases.ts";
-import { createQueueBook } from "./queue/queue-book.ts";
+import { createQueues } from "./queue/queues.ts";
 import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
@@ -60,19 +60,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pulse = openDriver({ ...options, connections: 1 });
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url);
-    const doors = openDoors(driver, options.clock);
-    const pulseDoors = openDoors(pulse, options.clock);
-    await refuseHalfMoved(doors.database);
-    await checkMasterKey(doors.database, options.vault);
-    const store = createStore(doors, options);
-    const unwatch = watchKey(doors.database, options);
+    const closable = openClosable(driver, options.clock);
+    const closablePulse = openClosable(pulse, options.clock);
+    await refuseHalfMoved(closable.database);
+    await checkMasterKey(closable.database, options.vault);
+    const store = createStore(closable, options);
+    const unwatch = watchKey(closable.database, options);
     return {
       ...store,
-      leases: createLeases(pulseDoors.database),
+      leases: createLeases(closablePulse.database),
       async close() {
         unwatch();
         await store.close();
-        await pulseDoors.close();
+        await closablePulse.close();
       },
     };
   } catch (error) {
@@ -82,33 +82,33 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /** What use cases share. `changes` runs a transaction that changes messages, see `MessageLog`. */
-function createBooks({ database, within }: Doors, vault: Vault) {
-  const bells = { events: createBell<string>(), webhooks: createBell<Lane>() };
+function createShared({ database, within }: ClosableDatabase, vault: Vault) {
+  const notifiers = { events: createNotifier<string>(), webhooks: createNotifier<Lane>() };
   return {
-    bells,
+    notifiers,
     days: createDays(within),
-    queues: createQueueBook(within),
-    changes: createMessageChanges(database, bells),
-    /** For calls that were admitted before they joined a group; see `Doors`. */
-    changesWithin: createMessageChanges(within, bells),
+    queues: createQueues(within),
+    changes: createMessageChanges(database, notifiers),
+    /** For calls that were admitted before they joined a group; see `ClosableDatabase`. */
+    changesWithin: createMessageChanges(within, notifiers),
     erasedNames: createErasedNames(vault),
   };
 }
 
-type Books = ReturnType<typeof createBooks>;
+type Shared = ReturnType<typeof createShared>;
 
 type WithoutLeases = Omit<Store, "leases">;
 
 function createStore(
-  doors: Doors,
+  closable: ClosableDatabase,
   { clock, vault, schedule = setImmediate }: PostgresOptions,
 ): WithoutLeases {
-  const { database: db, within } = doors;
-  const books = createBooks(doors, vault);
-  const { bells, days, queues, erasedNames } = books;
+  const { database: db, within } = closable;
+  const shared = createShared(closable, vault);
+  const { notifiers, days, queues, erasedNames } = shared;
   const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
-  const { inbound, completeInbound } = createInbound(doors, {
-    bell: bells.webhooks,
+  const { inbound, completeInbound } = createInbound(closable, {
+    notifier: notifiers.webhooks,
     erasedNames,
     schedule,
   });
@@ -116,67 +116,67 @@ function createStore(
     intake: {
       accept: untilTaken({
         clock,
-        first: (request) => doors.admit(() => accept(request)),
-        again: (request) => doors.admit(() => acceptAlone(request)),
+        first: (request) => closable.admit(() => accept(request)),
+        again: (request) => closable.admit(() => acceptAlone(request)),
       }),
-      savedAnswer: (key) => doors.admit(() => savedAnswer(key)),
+      savedAnswer: (key) => closable.admit(() => savedAnswer(key)),
       overLimit: createOverLimit(db),
       ...createMessageLookup(db),
       findKeyOwner: createKeyLookup(db),
     },
-    messages: { list: createMessageList(db), cancel: createCancel(books.changes) },
-    queue: createQueue(doors, books, schedule),
-    outbox: createOutbox(doors, { bell: bells.webhooks, schedule }),
+    messages: { list: createMessageList(db), cancel: createCancel(shared.changes) },
+    queue: createQueue(closable, shared, schedule),
+    outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
     push: createPush(db),
     records: createRecords(underKey(db, vault), vault, erasedNames),
     sandbox: createSandboxLedger(db),
-    receipts: createReceiptStore(db, books),
+    receipts: createReceiptStore(db, shared),
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
     inbound,
-    feed: createEventFeed(db, bells.events),
+    feed: createEventFeed(db, notifiers.events),
     erasures: createErasures(db),
-    upkeep: { ...createUpkeep(db, books), completeInbound },
+    upkeep: { ...createUpkeep(db, shared), completeInbound },
     bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
     ping: async () => void (await db.query("SELECT 1")),
-    close: doors.close,
+    close: closable.close,
   };
 }
 
-function createUpkeep(db: Database, books: Books): Omit<UpkeepStore, "completeInbound"> {
-  const { bells, days, erasedNames } = books;
+function createUpkeep(db: Database, shared: Shared): Omit<UpkeepStore, "completeInbound"> {
+  const { notifiers, days, erasedNames } = shared;
   return {
-    ...createStage(db, books),
-    expire: createExpire({ ...books, recorders: [createRecordEnded(erasedNames)] }),
+    ...createStage(db, shared),
+    expire: createExpire({ ...shared, recorders: [createRecordEnded(erasedNames)] }),
     backlog: createBacklog(db),
     wipeContents: createWipeContents(db),
     parkedReceipts: () => countParked(db),
     pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
     pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
-    erase: createErase(db, books),
+    erase: createErase(db, shared),
     prepareDays: createPrepareDays(days),
     pruneMessages: createPruneMessages(db, { days }),
     pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
-    numberEvents: createNumberEvents(db, { days, bell: bells.events }),
+    numberEvents: createNumberEvents(db, { days, notifier: notifiers.events }),
   };
 }
 
 /** Settlements share commits, as accepts do, and receipts likewise. */
 function createQueue(
-  doors: Doors,
-  { changes, changesWithin, queues, erasedNames }: Books,
+  closable: ClosableDatabase,
+  { changes, changesWithin, queues, erasedNames }: Shared,
   schedule: NonNullable<PostgresOptions["schedule"]>,
 ): Store["queue"] {
   const beginRecording = createBeginRecording(erasedNames);
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
   const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   return {
-    claim: createClaim(doors.database, erasedNames),
+    claim: createClaim(closable.database, erasedNames),
     release: createRelease(changes, queues),
-    settle: (settlements) => doors.admit(() => settle(settlements)),
-    recordReceipts: (receipts) => doors.admit(() => recordReceipts(receipts)),
+    settle: (settlements) => closable.admit(() => settle(settlements)),
+    recordReceipts: (receipts) => closable.admit(() => recordReceipts(receipts)),
     onReady: queues.onReady,
   };
 }

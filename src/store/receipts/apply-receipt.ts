@@ -4,28 +4,28 @@ import { applyReceipt } from "../../core/messages/progress.ts";
 import type { ReceiptResult } from "../../core/queue/claimed-job.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import type { Match } from "./match-receipt.ts";
-import type { KnownMessage, ReceiptBooks, SizeOf } from "./receipt-books.ts";
+import type { KnownMessage, ReceiptState, SizeOf } from "./receipt-state.ts";
 
 /** Applies a receipt to the part it was matched with, inside a transaction. */
 export function applyToMatch<M extends KnownMessage>(
-  books: ReceiptBooks<M>,
+  state: ReceiptState<M>,
   receipt: Receipt,
   { message, part, by }: Match<M>,
 ): ReceiptResult {
-  return apply(books, receipt, { message, by, indexes: partsWithId(message.progress.parts, receipt, part) });
+  return apply(state, receipt, { message, by, indexes: partsWithId(message.progress.parts, receipt, part) });
 }
 
 /** Applies a receipt to the part it names itself. */
 export function applyToTarget<M extends KnownMessage>(
-  books: ReceiptBooks<M>,
+  state: ReceiptState<M>,
   receipt: Receipt,
   target: NonNullable<Receipt["target"]>,
 ): ReceiptResult {
   const { messageId } = target;
-  const message = books.messages.find(messageId);
+  const message = state.messages.find(messageId);
   const indexes = message ? partsNamed(message.progress.parts, receipt) : [];
   if (!message || indexes.length === 0) return { kind: "unknown", messageId };
-  return apply(books, receipt, { message, indexes, by: "id" });
+  return apply(state, receipt, { message, indexes, by: "id" });
 }
 
 interface Application<M extends KnownMessage> extends Omit<Match<M>, "part"> {
@@ -33,21 +33,21 @@ interface Application<M extends KnownMessage> extends Omit<Match<M>, "part"> {
 }
 
 function apply<M extends KnownMessage>(
-  books: ReceiptBooks<M>,
+  state: ReceiptState<M>,
   receipt: Receipt,
   { message, indexes, by }: Application<M>,
 ): ReceiptResult {
-  const { messages, knownIds } = books;
+  const { messages, knownIds } = state;
   let { progress } = message;
   let isLate = true;
   for (const part of indexes) {
     const step = applyReceipt(progress, part, receipt);
     progress = step.progress;
     isLate &&= step.isLate;
-    const entries = step.entries.map((entry) => withSize(books.sizeOf, message.id, withMatch(entry, by)));
+    const entries = step.entries.map((entry) => withSize(state.sizeOf, message.id, withMatch(entry, by)));
     if (entries.length > 0) messages.save(message, { progress, entries });
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
-    learn(books, message, { receipt, email: progress.parts[part]?.address });
+    learn(state, message, { receipt, email: progress.parts[part]?.address });
   }
   return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
 }
@@ -65,7 +65,7 @@ function withSize(sizeOf: SizeOf, messageId: string, entry: TimelineEntry): Time
 
 /** The suppression list learns from late receipts as well: they are just as true. */
 function learn<M extends KnownMessage>(
-  { suppressions }: ReceiptBooks<M>,
+  { suppressions }: ReceiptState<M>,
   message: M,
   { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
 ): void {

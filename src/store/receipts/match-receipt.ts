@@ -2,10 +2,10 @@ import type { PartRef, Receipt } from "../../core/messages/outcome.ts";
 import { mayMove } from "../../core/messages/part.ts";
 import { foldId, inOtherRadix } from "../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../core/receipts/same-number.ts";
-import type { KnownId, KnownMessage, ReceiptBooks } from "./receipt-books.ts";
+import type { KnownId, KnownMessage, ReceiptState } from "./receipt-state.ts";
 
 export type MatchParts<M extends KnownMessage> = Pick<
-  ReceiptBooks<M>,
+  ReceiptState<M>,
   "messages" | "knownIds" | "unconfirmed"
 >;
 

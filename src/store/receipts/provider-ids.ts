@@ -6,7 +6,7 @@ import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
 import { type Match, matchReceipt } from "./match-receipt.ts";
-import type { KnownMessage, NotedIds, ReceiptBooks } from "./receipt-books.ts";
+import type { KnownMessage, NotedIds, ReceiptState } from "./receipt-state.ts";
 
 /**
  * Brings together what providers say of one part: the answer to the attempt, and the receipt. They may be stored in either
@@ -23,16 +23,16 @@ export interface ProviderIds {
 
 export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progress, "channel">;
 
-export function createProviderIds<M extends KnownMessage>(books: ReceiptBooks<M>): ProviderIds {
+export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
   const receive = (receipt: Receipt): ReceiptResult => {
-    if (receipt.target) return applyToTarget(books, receipt, receipt.target);
-    const found = matchReceipt(books, receipt);
+    if (receipt.target) return applyToTarget(state, receipt, receipt.target);
+    const found = matchReceipt(state, receipt);
     if (found)
-      return applyToMatch(books, receipt, found.by === "reference" ? markSent(books, found, receipt) : found);
-    books.parked.park(receipt);
+      return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
+    state.parked.park(receipt);
     return { kind: "parked" };
   };
-  const recordIds = createRecordIds(books, receive);
+  const recordIds = createRecordIds(state, receive);
 
   return {
     recordAttempt({ connectorId, outcomes, messageId, at }, message) {
@@ -40,12 +40,12 @@ export function createProviderIds<M extends KnownMessage>(books: ReceiptBooks<M>
         if (outcome?.kind === "sent" && connectorId !== undefined)
           recordIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
-          expectReference(books, { part, connectorId, message }, receive);
+          expectReference(state, { part, connectorId, message }, receive);
       });
     },
     answerLate(answer, at) {
-      books.applyLateAnswer(answer, at);
-      const found = books.messages.find(answer.messageId);
+      state.applyLateAnswer(answer, at);
+      const found = state.messages.find(answer.messageId);
       if (!found) return;
       const message = { ...found, channel: found.progress.channel };
       recordIds({ ...answer, ...idsOf(answer, { at, message }) });
@@ -64,7 +64,7 @@ function idsOf(
 }
 
 function createRecordIds(
-  { knownIds, parked }: Pick<ReceiptBooks<never>, "knownIds" | "parked">,
+  { knownIds, parked }: Pick<ReceiptState<never>, "knownIds" | "parked">,
   receive: (receipt: Receipt) => unknown,
 ) {
   return (part: NotedIds & { readonly recipient: string }): void => {
@@ -82,7 +82,7 @@ interface Unanswered {
 
 /** A receipt that carries the part's reference proves that it was sent, and may have come before the attempt was given up. */
 function expectReference(
-  { unconfirmed, parked }: Pick<ReceiptBooks<never>, "unconfirmed" | "parked">,
+  { unconfirmed, parked }: Pick<ReceiptState<never>, "unconfirmed" | "parked">,
   { part, connectorId, message: { id: messageId, recipient } }: Unanswered,
   receive: (receipt: Receipt) => unknown,
 ): void {
@@ -93,7 +93,7 @@ function expectReference(
 
 /** Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. */
 function markSent<M extends KnownMessage>(
-  books: ReceiptBooks<M>,
+  state: ReceiptState<M>,
   found: Match<M>,
   receipt: Receipt,
 ): Match<M> {
@@ -101,10 +101,10 @@ function markSent<M extends KnownMessage>(
   const { connectorId, providerMessageId, receivedAt } = receipt;
   const answer = { messageId, part: found.part, connectorId, providerMessageIds: [providerMessageId] };
   const awaitedSince = receipt.status === "sent" ? receivedAt : undefined;
-  books.knownIds.note({ ...answer, awaitedSince });
+  state.knownIds.note({ ...answer, awaitedSince });
   const part = progress.parts[found.part];
-  const detail = { ...books.sizeOf(messageId) };
+  const detail = { ...state.sizeOf(messageId) };
   const parts = progress.parts.length;
-  if (part && isOpen(part)) books.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
-  return { ...found, message: books.messages.find(messageId) ?? found.message };
+  if (part && isOpen(part)) state.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
+  return { ...found, message: state.messages.find(messageId) ?? found.message };
 }

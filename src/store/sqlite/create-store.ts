@@ -2,14 +2,14 @@ import type { AcceptResult } from "../../core/messages/accept-request.ts";
 import { createRecordValues } from "../records/record-values.ts";
 import type { Store, UpkeepStore } from "../store.ts";
 import type { Vault } from "../vault.ts";
-import { createBell } from "./database/bell.ts";
 import type { Database } from "./database/database.ts";
 import { createMeta } from "./database/meta.ts";
+import { createNotifier } from "./database/notifier.ts";
 import { createRowNumbers, type NumberShare } from "./database/row-numbers.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErase, createErasures } from "./erasures/erasures.ts";
-import { createEventBook } from "./events/event-book.ts";
 import { createEventFeed } from "./events/event-feed.ts";
+import { createEventLog } from "./events/event-log.ts";
 import { createInbound } from "./inbound/inbound.ts";
 import { createAccept } from "./intake/accept.ts";
 import { createIdempotencyKeys } from "./intake/idempotency-keys.ts";
@@ -18,7 +18,7 @@ import { createOverLimit, createSmsUsage } from "./intake/sms-usage.ts";
 import { createMailPolicies } from "./mail-policies.ts";
 import { createCancel } from "./messages/cancel.ts";
 import { createContentPieces } from "./messages/content-pieces.ts";
-import { createContentShelf } from "./messages/content-shelf.ts";
+import { createContents } from "./messages/contents.ts";
 import { createKeyLookup, createMessageLookup } from "./messages/find-message.ts";
 import { createLargeBody } from "./messages/large-body.ts";
 import { createMessageList } from "./messages/message-list.ts";
@@ -29,20 +29,20 @@ import { createBacklog } from "./queue/backlog.ts";
 import { createClaim } from "./queue/claim.ts";
 import { createExpire } from "./queue/expire.ts";
 import { createLeases } from "./queue/leases.ts";
-import { createQueueBook } from "./queue/queue-book.ts";
+import { createQueues } from "./queue/queues.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { createProviderIds } from "./receipts/provider-ids.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
 import { createRecordReceipts } from "./receipts/receipts.ts";
-import type { AccountBook } from "./records/account-book.ts";
+import type { AccountCache } from "./records/account-cache.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
 import { readEarlierKeys } from "./records/earlier-keys.ts";
 import { createRecords } from "./records/records.ts";
 import { createWebhookSecrets } from "./records/webhook-secrets.ts";
 import { createSandboxLedger } from "./sandbox.ts";
-import { createOptOutBook } from "./suppressions/opt-outs.ts";
-import { createSuppressionBook } from "./suppressions/suppression-book.ts";
+import { createOptOuts } from "./suppressions/opt-outs.ts";
+import { createSuppressionList } from "./suppressions/suppression-list.ts";
 import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 import { createWebhookLog } from "./webhooks/webhook-log.ts";
@@ -55,23 +55,23 @@ export interface SqliteStore extends Store {
 
 export interface StoreParts {
   readonly vault: Vault;
-  readonly accounts: AccountBook;
+  readonly accounts: AccountCache;
   /** Absent: this connection is the only one that numbers rows. */
   readonly share?: NumberShare;
 }
 
 export function createStore(db: Database, parts: StoreParts): SqliteStore {
-  const books = createBooks(db, parts);
-  const { accounts, bell, contents, events, keys, messages, optOuts, providerIds, queues } = books;
-  const { records, suppressions, webhooks } = books;
+  const shared = createShared(db, parts);
+  const { accounts, notifier, contents, events, keys, messages, optOuts, providerIds, queues } = shared;
+  const { records, suppressions, webhooks } = shared;
   const { inbound, completeInbound } = createInbound(db, { accounts, optOuts, events, webhooks });
-  const acceptPacked = createAccept(db, books);
+  const acceptPacked = createAccept(db, shared);
   const ping = db.prepare("SELECT 1");
   return {
     acceptPacked,
     intake: {
       accept: (request) => acceptPacked(packAccept(request)),
-      overLimit: createOverLimit(db, books),
+      overLimit: createOverLimit(db, shared),
       // A write, so that it runs behind requests that may be taking the key.
       savedAnswer: (idempotency) => db.write(() => keys.find(idempotency), 1, "last"),
       ...createMessageLookup(db, accounts),
@@ -85,21 +85,21 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
       ...createClaim(db, { accounts, contents, messages, optOuts, queues }),
       settle: createSettle(db, { messages, contents, providerIds, suppressions }),
       recordReceipts: createRecordReceipts(db, providerIds),
-      largeBody: createLargeBody(db, books.pieces),
+      largeBody: createLargeBody(db, shared.pieces),
       onReady: queues.onReady,
     },
-    outbox: createOutbox(db, { accounts, bell, log: webhooks }),
+    outbox: createOutbox(db, { accounts, notifier, log: webhooks }),
     push: createPush(db, keys),
     records: createRecords(db, records),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(db, { providerIds, messages, contents }),
-    suppressions: createSuppressions(db, books),
+    suppressions: createSuppressions(db, shared),
     mailPolicies: createMailPolicies(db),
     inbound,
     feed: createEventFeed(db, { accounts, events }),
     leases: createLeases(),
     erasures: createErasures(db),
-    upkeep: { ...createUpkeep(db, books), completeInbound },
+    upkeep: { ...createUpkeep(db, shared), completeInbound },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
@@ -108,25 +108,25 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
   };
 }
 
-type Books = ReturnType<typeof createBooks>;
+type Shared = ReturnType<typeof createShared>;
 
 /** What use cases on one connection share: access to tables, and what is remembered of them. */
-function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
-  const queues = createQueueBook(db);
-  const events = createEventBook(db, accounts);
-  const bell = createBell<string>(db);
-  const webhooks = createWebhookLog(db, bell);
+function createShared(db: Database, { vault, accounts, share }: StoreParts) {
+  const queues = createQueues(db);
+  const events = createEventLog(db, accounts);
+  const notifier = createNotifier<string>(db);
+  const webhooks = createWebhookLog(db, notifier);
   const messages = createMessageLog(db, events, webhooks);
-  const contents = createContentShelf(db, messages);
+  const contents = createContents(db, messages);
   const erasedNames = createErasedNames(db, vault);
-  const suppressions = createSuppressionBook(db, { accounts, erasedNames });
-  const optOuts = createOptOutBook(db, erasedNames);
+  const suppressions = createSuppressionList(db, { accounts, erasedNames });
+  const optOuts = createOptOuts(db, erasedNames);
   return {
     accounts,
     queues,
     keys: createIdempotencyKeys(db),
     events,
-    bell,
+    notifier,
     webhooks,
     messages,
     contents,
@@ -149,16 +149,16 @@ function createBooks(db: Database, { vault, accounts, share }: StoreParts) {
   };
 }
 
-function createUpkeep(db: Database, books: Books): Omit<UpkeepStore, "completeInbound"> {
-  const { suppressions } = books;
+function createUpkeep(db: Database, shared: Shared): Omit<UpkeepStore, "completeInbound"> {
+  const { suppressions } = shared;
   return {
-    ...createStage(db, books),
-    expire: createExpire(db, books),
-    ...createPrune(db, books),
+    ...createStage(db, shared),
+    expire: createExpire(db, shared),
+    ...createPrune(db, shared),
     pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
-    ...createBacklog(db, books.queues),
+    ...createBacklog(db, shared.queues),
     numberEvents: async () => 0,
     prepareDays: async () => 0,
-    erase: createErase(db, books),
+    erase: createErase(db, shared),
   };
 }

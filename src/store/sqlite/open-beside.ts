@@ -8,7 +8,7 @@ import { createPlaceCheck } from "./database/in-place.ts";
 import type { NumberShare } from "./database/row-numbers.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { configure } from "./open-sqlite.ts";
-import { createAccountBook } from "./records/account-book.ts";
+import { createAccountCache } from "./records/account-cache.ts";
 
 /** What threads of one process share that write to the same database. */
 export interface SharedWriting {
@@ -39,6 +39,6 @@ export function openBeside(options: {
   // Nothing is committed here yet: files replaced before the first write must not be taken for those opened now.
   beforeCommit();
   const db = createDatabase({ driver, schedule: turns.last, lock: createWriteLock(memory), beforeCommit });
-  const accounts = createAccountBook(db);
+  const accounts = createAccountCache(db);
   return { store: createStore(db, { vault: options.vault, accounts, share }), forget: accounts.forget };
 }

@@ -3,7 +3,7 @@ import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
-import { createAccountBook } from "./records/account-book.ts";
+import { createAccountCache } from "./records/account-cache.ts";
 
 export interface ReadingStore {
   /** Reads see every commit up to the last `renew`, or the start of this turn of the event loop. Writes all fail. */
@@ -20,6 +20,6 @@ export function openReading(path: string, vault: Vault): ReadingStore {
     driver.exec(`PRAGMA ${pragma}`);
   }
   const db = createDatabase({ driver, schedule: setImmediate });
-  const accounts = createAccountBook(db);
+  const accounts = createAccountCache(db);
   return { store: createStore(db, { vault, accounts }), renew: db.renew, forget: accounts.forget };
 }

@@ -12,7 +12,7 @@ import { removeLoosePieces } from "./messages/content-pieces.ts";
 import { migrate } from "./migrate.ts";
 import type { SharedWriting } from "./open-beside.ts";
 import { endDeadLeases } from "./queue/stage.ts";
-import { createAccountBook } from "./records/account-book.ts";
+import { createAccountCache } from "./records/account-cache.ts";
 import { endDeadWebhookLeases } from "./webhooks/webhook-stage.ts";
 
 export interface SqliteOptions {
@@ -61,7 +61,7 @@ export async function openOn(
   await removeLoosePieces(db);
   await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
   const { vault, shared } = options;
-  return createStore(db, { vault, accounts: createAccountBook(db), ...(shared && { share: shared.share }) });
+  return createStore(db, { vault, accounts: createAccountCache(db), ...(shared && { share: shared.share }) });
 }
 
 /** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */

@@ -4,11 +4,11 @@ import { FINAL_STATUSES } from "../messages/final-statuses.ts";
 import type { UpkeepStore } from "../store.ts";
 import type { Database } from "./database/database.ts";
 import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";
-import type { ContentShelf } from "./messages/content-shelf.ts";
+import type { Contents } from "./messages/contents.ts";
 import { createMessageRemoval } from "./messages/message-removal.ts";
 
 export interface PruneParts {
-  readonly contents: ContentShelf;
+  readonly contents: Contents;
   readonly keys: IdempotencyKeys;
 }
 
@@ -113,7 +113,7 @@ interface WipeRow {
 const MAX_EXAMINED = 200;
 
 /** Wipes bodies of batches none of whose messages can be attempted any more; each call goes on where the last one ended. */
-function createWipe(db: Database, contents: ContentShelf): (limit: number) => number {
+function createWipe(db: Database, contents: Contents): (limit: number) => number {
   const candidates = db.prepare<WipeRow>(
     `SELECT c.id, EXISTS (
        SELECT 1 FROM messages m WHERE m.id >= c.first_message_id AND m.id <= c.last_message_id

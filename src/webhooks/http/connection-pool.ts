@@ -30,7 +30,7 @@ export function createConnectionPool({
   secureContext,
   maxOpen = MAX_OPEN,
 }: ConnectionPoolDeps): ConnectionPool {
-  const idle = createShelf();
+  const idle = createIdle();
   const sweep = createSweep(clock, idle);
   let open = 0;
   let isClosed = false;
@@ -79,7 +79,7 @@ interface Kept {
 }
 
 /** Closes connections that have been idle for `IDLE_MS`, with one timer for all. */
-function createSweep(clock: Clock, idle: Pick<Shelf, "all">) {
+function createSweep(clock: Clock, idle: Pick<Idle, "all">) {
   let cancel: (() => void) | undefined;
   const sweep = () => {
     const now = clock.monotonicMs();
@@ -101,10 +101,10 @@ function createSweep(clock: Clock, idle: Pick<Shelf, "all">) {
   };
 }
 
-type Shelf = ReturnType<typeof createShelf>;
+type Idle = ReturnType<typeof createIdle>;
 
 /** Idle connections, all and by endpoint, the one idle for longest first. */
-function createShelf() {
+function createIdle() {
   const all = new Map<Connection, Kept>();
   const byKey = new Map<string, Kept[]>();
 

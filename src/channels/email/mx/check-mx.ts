@@ -4,7 +4,7 @@ import type { MailPolicy } from "../../../core/email/mail-policy.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CheckReach } from "../../channel.ts";
-import { openCut } from "../smtp/cut.ts";
+import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import { type HostAddress, sessionSettings } from "./host-sessions.ts";
@@ -31,11 +31,11 @@ export async function checkMx(connector: Connector, clock: Clock, reach?: CheckR
   if (!reach) return { ok: false, detail: "the check was given no way into the network" };
   const settings = toMxSettings(connector);
   const domain = domainToASCII(reach.domain ?? DEFAULT_DOMAIN);
-  const cut = openCut(clock, CHECK_LIMIT_MS, []);
+  const joined = joinSignals(clock, CHECK_LIMIT_MS, []);
   try {
-    return await check({ settings, domain, reach, clock, cut: cut.signal });
+    return await check({ settings, domain, reach, clock, signal: joined.signal });
   } finally {
-    cut.release();
+    joined.release();
   }
 }
 
@@ -44,7 +44,7 @@ interface Check {
   readonly domain: string;
   readonly reach: CheckReach;
   readonly clock: Clock;
-  readonly cut: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 async function check(given: Check): Promise<Checked> {
@@ -66,7 +66,7 @@ async function check(given: Check): Promise<Checked> {
   return { ok: false, detail: `${domain}: ${faults.join("; ")}${said}` };
 }
 
-async function policyOf({ settings, domain, reach, clock, cut }: Check): Promise<MailPolicy | undefined> {
+async function policyOf({ settings, domain, reach, clock, signal }: Check): Promise<MailPolicy | undefined> {
   if (!settings.keepsMtaSts) return undefined;
   const { allowedRanges, mtaStsPort: port } = settings;
   const { network } = reach;
@@ -77,7 +77,7 @@ async function policyOf({ settings, domain, reach, clock, cut }: Check): Promise
     port,
     ...present({ ca: settings.session.ca }),
   });
-  return policies.policyOf(domain, cut);
+  return policies.policyOf(domain, signal);
 }
 
 /** In order of preference, without the hosts that the policy forbids. */
@@ -89,9 +89,9 @@ function targetsOf(hosts: readonly MailHost[], policy: MailPolicy | undefined): 
     .flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address, mustProve })));
 }
 
-async function greet({ settings, clock, cut }: Check, target: HostAddress): Promise<Checked> {
+async function greet({ settings, clock, signal }: Check, target: HostAddress): Promise<Checked> {
   const where = `${target.name} (${target.address}, port ${settings.session.port})`;
-  const opened = await openSmtpSession(sessionSettings(settings, target), clock, cut);
+  const opened = await openSmtpSession(sessionSettings(settings, target), clock, signal);
   if ("fault" in opened)
     return { ok: false, detail: `${where}: ${opened.fault.code}: ${opened.fault.message}` };
   const { session } = opened;

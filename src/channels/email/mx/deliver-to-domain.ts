@@ -44,7 +44,7 @@ export async function deliverToDomain(
   domain: string,
   handover: Handover,
 ): Promise<Delivered> {
-  const entry = await parts.domainGates.enter(domain, handover.cut);
+  const entry = await parts.domainGates.enter(domain, handover.signal);
   if (entry.kind === "full") return all(handover, held(entry.retryAfterMs), { countsAsAttempt: false });
   try {
     return await deliver(parts, domain, handover);
@@ -57,9 +57,9 @@ async function deliver(parts: MxParts, domain: string, handover: Handover): Prom
   const finder = { dns: parts.dns, rules: parts.rules, family: parts.settings.family };
   const [found, policy] = await Promise.all([
     findMailHosts(domain, finder),
-    parts.policies?.policyOf(domain, handover.cut),
+    parts.policies?.policyOf(domain, handover.signal),
   ]);
-  if (handover.cut.aborted) return all(handover, deferred(CALLED_OFF), { countsAsAttempt: false });
+  if (handover.signal.aborted) return all(handover, deferred(CALLED_OFF), { countsAsAttempt: false });
   if (found.kind === "never") return all(handover, { kind: "rejected", error: found.error, bounced: true });
   if (found.kind === "later") return all(handover, deferred(found.error));
   const targets = targetsOf(parts, { domain, hosts: found.hosts, policy });
@@ -110,8 +110,8 @@ async function tryTargets(
   let wasAsked = false;
   let isSecure: boolean | undefined;
   for (const target of targets) {
-    if (left.length === 0 || handover.cut.aborted) break;
-    const entry = await parts.hostGates.enter(target.name, handover.cut);
+    if (left.length === 0 || handover.signal.aborted) break;
+    const entry = await parts.hostGates.enter(target.name, handover.signal);
     if (entry.kind === "full") {
       untried = wasAsked ? untried : held(entry.retryAfterMs);
       continue;

@@ -1,6 +1,6 @@
 import { request } from "node:https";
 import type { Clock } from "../../../core/clock.ts";
-import { openCut } from "../smtp/cut.ts";
+import { joinSignals } from "../smtp/joined-signal.ts";
 
 export interface PolicyPlace {
   /** `mta-sts.` and the domain. */
@@ -25,11 +25,11 @@ export async function fetchPolicy(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const cut = openCut(clock, TIME_LIMIT_MS, [signal]);
+  const joined = joinSignals(clock, TIME_LIMIT_MS, [signal]);
   try {
-    return await get(place, cut.signal);
+    return await get(place, joined.signal);
   } finally {
-    cut.release();
+    joined.release();
   }
 }
 

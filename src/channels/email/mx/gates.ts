@@ -4,7 +4,7 @@ import type { Limits } from "./mx-config.ts";
 /** Keeps each of many destinations to a number at a time, and to a rate. */
 export interface Gates {
   /** Waits for a turn, at most 10 s. Whoever is let in has to call `leave`, once. */
-  readonly enter: (destination: string, cut: AbortSignal) => Promise<Entry>;
+  readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
 }
 
 export type Entry =
@@ -50,7 +50,7 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
   };
 
   return {
-    async enter(destination, cut) {
+    async enter(destination, signal) {
       const gate = open(destination);
       const waitMs = paceMs(gate, clock, perSecond);
       if (waitMs > PATIENCE_MS) return { kind: "full", retryAfterMs: waitMs };
@@ -59,8 +59,8 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
       }
       if (perSecond !== undefined) gate.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
       if (gate.inside < atATime) gate.inside++;
-      else if (!(await standInLine(gate, clock, cut))) return { kind: "full", retryAfterMs: COME_BACK_MS };
-      if (waitMs > 0) await sleep(clock, waitMs, cut);
+      else if (!(await standInLine(gate, clock, signal))) return { kind: "full", retryAfterMs: COME_BACK_MS };
+      if (waitMs > 0) await sleep(clock, waitMs, signal);
       return { kind: "in", leave: () => leave(destination, gate) };
     },
   };
@@ -71,11 +71,11 @@ function paceMs({ nextMs }: Gate, clock: Clock, perSecond: number | undefined): 
 }
 
 /** True when it is the caller's turn; false after `PATIENCE_MS`, or on abort. */
-function standInLine({ line }: Gate, clock: Clock, cut: AbortSignal): Promise<boolean> {
+function standInLine({ line }: Gate, clock: Clock, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (isTurn: boolean) => {
       cancel();
-      cut.removeEventListener("abort", giveUp);
+      signal.removeEventListener("abort", giveUp);
       const place = line.indexOf(call);
       if (place >= 0) line.splice(place, 1);
       resolve(isTurn);
@@ -84,8 +84,8 @@ function standInLine({ line }: Gate, clock: Clock, cut: AbortSignal): Promise<bo
     const giveUp = () => settle(false);
     const cancel = clock.after(PATIENCE_MS, giveUp);
     line.push(call);
-    cut.addEventListener("abort", giveUp);
-    if (cut.aborted) giveUp();
+    signal.addEventListener("abort", giveUp);
+    if (signal.aborted) giveUp();
   });
 }
 

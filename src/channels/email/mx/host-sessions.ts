@@ -48,12 +48,12 @@ export function createHostSessions(settings: MxSettings, clock: Clock): HostSess
     lineTo(host) {
       const idle = idleOf(`${host.address} ${host.name} ${host.mustProve}`);
       return {
-        async connect({ isFresh, cut }) {
+        async connect({ isFresh, signal }) {
           const waiting = isFresh ? undefined : idle.take();
           if (waiting) return { session: waiting, isReused: true };
-          const opened = await openSmtpSession(sessionSettings(settings, host), clock, cut);
+          const opened = await openSmtpSession(sessionSettings(settings, host), clock, signal);
           if (!("fault" in opened)) triedLastUntil.delete(host.address);
-          else if (!cut.aborted) noteFault(host.address);
+          else if (!signal.aborted) noteFault(host.address);
           return "fault" in opened ? opened : { ...opened, isReused: false };
         },
         giveBack(session) {

@@ -5,8 +5,8 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../channel.ts";
 import type { Network } from "../../network.ts";
 import { composeWhereFit } from "../smtp/compose-large.ts";
-import { openCut } from "../smtp/cut.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
+import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
 import { asciiDomainOf } from "../smtp/mail-address.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "../smtp/recipients.ts";
@@ -51,9 +51,9 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
         return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
-      const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
-      const sending = { message, recipients, cut: cut.signal, deps };
-      const outcome = await slots.hold(() => sendMail(parts, sending)).finally(cut.release);
+      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, stopping.signal]);
+      const sending = { message, recipients, signal: joined.signal, deps };
+      const outcome = await slots.hold(() => sendMail(parts, sending)).finally(joined.release);
       deps.onSlots();
       return outcome;
     },
@@ -99,13 +99,13 @@ function createParts(settings: MxSettings, deps: ChannelDeps & { readonly networ
 interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
-  readonly cut: AbortSignal;
+  readonly signal: AbortSignal;
   readonly deps: ChannelDeps;
 }
 
 async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> {
-  const { recipients, message, cut, deps } = sending;
-  if (recipients.addresses.length === 0 || cut.aborted) return deferAll(recipients, CALLED_OFF);
+  const { recipients, message, signal, deps } = sending;
+  if (recipients.addresses.length === 0 || signal.aborted) return deferAll(recipients, CALLED_OFF);
   try {
     const mail = await composeWhereFit(message, deps.composeAside);
     if (mail.kind === "composed") return await sendToDomains(parts, sending, mail);
@@ -123,11 +123,11 @@ async function sendMail(parts: MxParts, sending: Sending): Promise<SendOutcome> 
 }
 
 async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const { recipients, cut } = sending;
+  const { recipients, signal } = sending;
   const domains = Map.groupBy(recipients.addresses, asciiDomainOf);
   const delivered = await Promise.all(
     [...domains].map(([domain, addresses]) =>
-      deliverToDomain(parts, domain, { mail, cut, envelopes: envelopesTo(addresses, sending) }),
+      deliverToDomain(parts, domain, { mail, signal, envelopes: envelopesTo(addresses, sending) }),
     ),
   );
   const outcomes = new Map(delivered.flatMap((each) => [...each.outcomes]));

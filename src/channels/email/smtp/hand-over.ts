@@ -19,7 +19,7 @@ export interface Line {
   /** An idle connection, or a new one if there is none or `isFresh`. */
   readonly connect: (options: {
     readonly isFresh: boolean;
-    readonly cut: AbortSignal;
+    readonly signal: AbortSignal;
   }) => Promise<LentSession>;
   readonly giveBack: (session: SmtpSession) => void;
 }
@@ -32,7 +32,7 @@ export interface Handover {
   readonly mail: Mail;
   readonly envelopes: readonly Envelope[];
   /** Aborts with a reason (a string). */
-  readonly cut: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** What became of the envelopes. */
@@ -49,11 +49,11 @@ export interface HandedOver {
 }
 
 /** Sends the envelopes one after the other, each over a connection from `line`. Never rejects. */
-export async function handOver(line: Line, { mail, envelopes, cut }: Handover): Promise<HandedOver> {
+export async function handOver(line: Line, { mail, envelopes, signal }: Handover): Promise<HandedOver> {
   const outcomes = new Map<string, PartOutcome>();
   let detail: HandedOver["detail"] = {};
   for (const [index, envelope] of envelopes.entries()) {
-    const tried = await tryEnvelope(line, { mail, envelope, cut });
+    const tried = await tryEnvelope(line, { mail, envelope, signal });
     if ("fault" in tried) return { outcomes, left: envelopes.slice(index), fault: tried.fault, detail };
     const { report, session } = tried;
     for (const address of envelope.to) outcomes.set(address, outcomeFor(address, tried));
@@ -74,7 +74,7 @@ interface Tried {
 interface Trial {
   readonly mail: Mail;
   readonly envelope: Envelope;
-  readonly cut: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 async function tryEnvelope(line: Line, trial: Trial): Promise<Tried | { readonly fault: MessageError }> {
@@ -96,22 +96,22 @@ export const CALLED_OFF: MessageError = {
 
 async function tryOnce(
   line: Line,
-  { mail, envelope, cut }: Trial,
+  { mail, envelope, signal }: Trial,
   { isFresh }: { readonly isFresh: boolean },
 ): Promise<Tried | { readonly fault: MessageError } | "stale"> {
-  if (cut.aborted) return { fault: CALLED_OFF };
-  const lent = await line.connect({ isFresh, cut });
+  if (signal.aborted) return { fault: CALLED_OFF };
+  const lent = await line.connect({ isFresh, signal });
   if ("fault" in lent) return lent;
   const { session, isReused } = lent;
   const to = takenBy(session, envelope, mail);
-  if (cut.aborted || to.length === 0) {
+  if (signal.aborted || to.length === 0) {
     line.giveBack(session);
-    return cut.aborted ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
+    return signal.aborted ? { fault: CALLED_OFF } : { envelope, mail, session, report: NOTHING_SAID };
   }
   const { raw, needsSmtpUtf8 } = mail;
-  const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, cut);
+  const report = await session.transact({ ...envelope, to, raw, needsSmtpUtf8 }, signal);
   line.giveBack(session);
-  if (isReused && isUntouched(report) && !cut.aborted) return "stale";
+  if (isReused && isUntouched(report) && !signal.aborted) return "stale";
   return { envelope, mail, session, report };
 }
 

@@ -4,8 +4,8 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps, OutgoingEmail } from "../../channel.ts";
 import { tagMail } from "../providers/tag-mail.ts";
 import { composeWhereFit } from "./compose-large.ts";
-import { openCut } from "./cut.ts";
 import { CALLED_OFF, handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
+import { joinSignals } from "./joined-signal.ts";
 import { largeAtATime } from "./large-at-a-time.ts";
 import { envelopesOf, type Recipients, recipientsOf } from "./recipients.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
@@ -30,10 +30,12 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
       const { dkim, ...unsigned } = tagMail(given, settings.provider);
       const message = settings.isSigning && dkim ? { ...unsigned, dkim } : unsigned;
       const recipients = recipientsOf(message);
-      const cut = openCut(deps.clock, settings.sendTimeoutMs, [signal, pool.cut]);
-      const sending = pool.withSlot(() => sendMail(pool, { message, recipients, cut: cut.signal, deps }));
+      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal, pool.stopping]);
+      const sending = pool.withSlot(() =>
+        sendMail(pool, { message, recipients, signal: joined.signal, deps }),
+      );
       const outcome = await (sending ?? deferAll(recipients, NO_CONNECTION, WAITING));
-      cut.release();
+      joined.release();
       return outcome;
     },
   };
@@ -49,14 +51,14 @@ const WAITING = { countsAsAttempt: false };
 interface Sending {
   readonly message: OutgoingEmail;
   readonly recipients: Recipients;
-  readonly cut: AbortSignal;
+  readonly signal: AbortSignal;
   readonly deps: ChannelDeps;
 }
 
 async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> {
   const { recipients, message, deps } = sending;
   const isNobody = recipients.addresses.length === 0;
-  if (isNobody || sending.cut.aborted) return deferAll(recipients, CALLED_OFF, WAITING);
+  if (isNobody || sending.signal.aborted) return deferAll(recipients, CALLED_OFF, WAITING);
   try {
     const mail = await composeWhereFit(message, deps.composeAside);
     if (mail.kind === "composed") return await sendEnvelopes(pool, sending, mail);
@@ -71,10 +73,10 @@ async function sendMail(pool: SmtpPool, sending: Sending): Promise<SendOutcome> 
 }
 
 async function sendEnvelopes(pool: SmtpPool, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const { message, recipients, cut, deps } = sending;
+  const { message, recipients, signal, deps } = sending;
   const asked = { returnPaths: deps.returnPaths, wantsSuccess: true };
   const envelopes = envelopesOf(message, recipients, asked);
-  const handed = await handOver(pool, { mail, envelopes, cut });
+  const handed = await handOver(pool, { mail, envelopes, signal });
   if (handed.wanted) pool.markDown(handed.wanted);
   const untried: PartOutcome = { kind: "deferred", error: handed.fault ?? NO_CONNECTION };
   if (handed.outcomes.size === 0) return allAlike(recipients, untried, WAITING);

@@ -4,8 +4,8 @@ import { withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
-import { openCut } from "./cut.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
+import { joinSignals } from "./joined-signal.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
 import { type SmtpSettings, smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
@@ -35,9 +35,9 @@ export const smtpConnectorKind: ConnectorKind = {
   },
   async check(connector, clock) {
     const settings = toSmtpSettings(connector);
-    const cut = openCut(clock, CHECK_LIMIT_MS, []);
-    const opened = await openSmtpSession(settings, clock, cut.signal);
-    cut.release();
+    const joined = joinSignals(clock, CHECK_LIMIT_MS, []);
+    const opened = await openSmtpSession(settings, clock, joined.signal);
+    joined.release();
     if ("fault" in opened) {
       const { code, message } = opened.fault;
       const fields = { authority: "ca", hasAuthority: settings.ca !== undefined, host: "`host`" };

@@ -1,10 +1,10 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import { createConnectionLimit } from "./connection-limit.ts";
-import { openCut } from "./cut.ts";
 import type { Line } from "./hand-over.ts";
 import { createHostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
+import { joinSignals } from "./joined-signal.ts";
 import { createSlots } from "./slots.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { isServiceClosing } from "./smtp-replies.ts";
@@ -20,7 +20,7 @@ export interface SmtpPool extends Line {
   /** 0 while the host is not known to be up. */
   readonly freeSlots: () => number;
   /** Aborts, with a reason (a string), when messages under way must end. */
-  readonly cut: AbortSignal;
+  readonly stopping: AbortSignal;
   /** Takes a slot, if there is one, for as long as `work` runs. */
   readonly withSlot: <T>(work: () => Promise<T>) => Promise<T> | undefined;
   /** The server refuses our session: marks the host down for a while. */
@@ -50,15 +50,15 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
     start: health.start,
     status: health.status,
     freeSlots,
-    cut: stopping.signal,
+    stopping: stopping.signal,
     withSlot: (work) => (freeSlots() > 0 ? slots.hold(work).finally(deps.onSlots) : undefined),
-    async connect({ isFresh, cut }) {
+    async connect({ isFresh, signal }) {
       const waiting = isFresh ? undefined : idle.take();
       if (waiting) return loans.lend(waiting, true);
-      const opened = await openSmtpSession(settings, deps.clock, cut);
+      const opened = await openSmtpSession(settings, deps.clock, signal);
       if ("session" in opened) return loans.lend(opened.session, false);
       // Being called off says nothing about the host.
-      if (!cut.aborted) heedFault(opened.fault);
+      if (!signal.aborted) heedFault(opened.fault);
       return opened;
     },
     giveBack(session) {
@@ -108,9 +108,9 @@ function openHost(
   const health = createHostHealth({ clock, random, onStatus, probe: () => void probe() });
 
   const probe = async () => {
-    const cut = openCut(clock, settings.sendTimeoutMs, [stopping]);
-    const opened = await openSmtpSession(settings, clock, cut.signal);
-    cut.release();
+    const joined = joinSignals(clock, settings.sendTimeoutMs, [stopping]);
+    const opened = await openSmtpSession(settings, clock, joined.signal);
+    joined.release();
     if ("fault" in opened) return health.markDown(opened.fault);
     if (stopping.aborted) return void opened.session.quit();
     idle.put(opened.session);

@@ -16,37 +16,37 @@ export interface SmtpSession {
   readonly messages: () => number;
   readonly isOpen: () => boolean;
   /** Sends one envelope and reports what became of it; afterwards the session is open only if it can take another. */
-  readonly transact: (envelope: FilledEnvelope, cut: AbortSignal) => Promise<TransactionReport>;
+  readonly transact: (envelope: FilledEnvelope, signal: AbortSignal) => Promise<TransactionReport>;
   /** QUIT; resolves when the connection has ended, after at most 2 s. */
   readonly quit: () => Promise<void>;
 }
 
 export type OpenedSession = { readonly session: SmtpSession } | { readonly fault: MessageError };
 
-/** Connects and logs in, within the settings' timeouts. The reason of `cut` (a string) becomes the fault's message. */
+/** Connects and logs in, within the settings' timeouts. The reason of `signal` (a string) becomes the fault's message. */
 export async function openSmtpSession(
   settings: HostSettings,
   clock: Clock,
-  cut: AbortSignal,
+  signal: AbortSignal,
 ): Promise<OpenedSession> {
-  const opened = await openOnce(settings, clock, cut);
+  const opened = await openOnce(settings, clock, signal);
   // Opportunistic TLS does not protect against an attacker, who could also hide the offer: so go on without it.
-  const mayGoBare = settings.tls === "opportunistic" && !settings.auth && !cut.aborted;
+  const mayGoBare = settings.tls === "opportunistic" && !settings.auth && !signal.aborted;
   if ("fault" in opened && opened.fault.code === "smtp.tls" && mayGoBare) {
-    return openOnce({ ...settings, tls: "none" }, clock, cut);
+    return openOnce({ ...settings, tls: "none" }, clock, signal);
   }
   return opened;
 }
 
-async function openOnce(settings: HostSettings, clock: Clock, cut: AbortSignal): Promise<OpenedSession> {
+async function openOnce(settings: HostSettings, clock: Clock, signal: AbortSignal): Promise<OpenedSession> {
   const connection = new SmtpConnection(connectionOptions(settings));
   // An `error` event without a listener would end the process. The errors are also reported to the callbacks.
   connection.on("error", () => {});
   limitReplies(connection);
-  const connectFault = await settled(connection, cut, (done) => connection.connect(done));
+  const connectFault = await settled(connection, signal, (done) => connection.connect(done));
   if (connectFault) return { fault: connectFault };
   const ehlo = connection.lastServerResponse || "";
-  const loginFault = await login(connection, settings, cut);
+  const loginFault = await login(connection, settings, signal);
   if (loginFault) {
     connection.close();
     return { fault: loginFault };
@@ -82,7 +82,7 @@ function connectionOptions(settings: HostSettings): SMTPConnectionOptions {
 async function login(
   connection: SmtpConnection,
   { auth, tls }: HostSettings,
-  cut: AbortSignal,
+  signal: AbortSignal,
 ): Promise<MessageError | undefined> {
   if (!auth) return undefined;
   if (!connection.secure && tls !== "none") {
@@ -93,7 +93,7 @@ async function login(
   }
   if (!connection.allowsAuth) return { code: "smtp.auth", message: "the server offers no AUTH" };
   const { username, password } = auth;
-  return settled(connection, cut, (done) => connection.login({ user: username, pass: password }, done));
+  return settled(connection, signal, (done) => connection.login({ user: username, pass: password }, done));
 }
 
 interface ConnectionError extends Error {
@@ -105,23 +105,23 @@ interface ConnectionError extends Error {
 /** Waits for one step of opening a session; resolves with its fault, or `undefined` if it succeeded. */
 function settled(
   connection: SmtpConnection,
-  cut: AbortSignal,
+  signal: AbortSignal,
   begin: (done: (error?: ConnectionError | null) => void) => void,
 ): Promise<MessageError | undefined> {
   return new Promise((resolve) => {
     const finish = (fault?: MessageError) => {
-      cut.removeEventListener("abort", onCut);
+      signal.removeEventListener("abort", onAbort);
       connection.off("error", onError).off("end", onEnd);
       resolve(fault);
     };
     const onError = (error: ConnectionError) => finish(toFault(error, connection.upgrading === true));
     const onEnd = () => finish({ code: "smtp.connect", message: "the server closed the connection" });
-    const onCut = () => {
-      finish({ code: "smtp.timeout", message: String(cut.reason) });
+    const onAbort = () => {
+      finish({ code: "smtp.timeout", message: String(signal.reason) });
       connection.close();
     };
-    if (cut.aborted) return onCut();
-    cut.addEventListener("abort", onCut);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
     connection.on("error", onError).on("end", onEnd);
     begin((error) => finish(error ? toFault(error, false) : undefined));
   });
@@ -152,10 +152,10 @@ function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): Smtp
     takesDsn: /^250[ -]DSN\b/im.test(ehlo),
     messages: () => messages,
     isOpen: () => !connection.destroyed,
-    async transact(envelope, cut) {
+    async transact(envelope, signal) {
       messages++;
-      const report = await runTransaction(connection, envelope, cut);
-      await makeReady(connection, report, cut);
+      const report = await runTransaction(connection, envelope, signal);
+      await makeReady(connection, report, signal);
       return report;
     },
     quit: () => quit(connection, clock),
@@ -166,11 +166,11 @@ function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): Smtp
 async function makeReady(
   connection: SmtpConnection,
   { end }: TransactionReport,
-  cut: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   if (end.kind === "taken" || connection.destroyed) return;
   const isBad = "reply" in end && isSessionFault(end.reply);
-  const fault = isBad || (await settled(connection, cut, (done) => connection.reset(done)));
+  const fault = isBad || (await settled(connection, signal, (done) => connection.reset(done)));
   if (fault) connection.close();
 }
 

@@ -29,13 +29,13 @@ export interface FilledEnvelope extends Envelope {
 }
 
 /**
- * Sends one envelope and reports what became of it; never rejects. Aborting `cut` ends it at once, and its reason (a
+ * Sends one envelope and reports what became of it; never rejects. Aborting `signal` ends it at once, and its reason (a
  * string) becomes the report's. The connection is closed afterwards if its state is in doubt.
  */
 export function runTransaction(
   connection: SmtpConnection,
   { from, to, dsn, raw, needsSmtpUtf8 = false }: FilledEnvelope,
-  cut: AbortSignal,
+  signal: AbortSignal,
 ): Promise<TransactionReport> {
   const envelope: KeptEnvelope = { from, to: [...to], size: raw.length, ...(dsn && toDsnOptions(dsn)) };
   const content = openContent(raw);
@@ -46,7 +46,7 @@ export function runTransaction(
       if (isSettled) return;
       isSettled = true;
       askNoMore();
-      cut.removeEventListener("abort", onCut);
+      signal.removeEventListener("abort", onAbort);
       connection.off("end", onEnd);
       // After a refusal in the middle of the content the server may still read what follows as content.
       if (end.kind === "lost" || (end.kind === "message_refused" && content.isBegun() && !content.isSent())) {
@@ -61,12 +61,12 @@ export function runTransaction(
         wasContentSent: content.isSent(),
         wasUnanswered: isUnanswered(connection),
       });
-    const onCut = () => lose(String(cut.reason));
+    const onAbort = () => lose(String(signal.reason));
     // Not every lost connection reaches the callback of `send`. Deferred, so that the callback's error wins.
     const onEnd = () => setImmediate(lose, "the connection was lost");
-    if (cut.aborted) return onCut();
+    if (signal.aborted) return onAbort();
     connection.lastServerResponse = false;
-    cut.addEventListener("abort", onCut);
+    signal.addEventListener("abort", onAbort);
     connection.once("end", onEnd);
     connection.send(envelope, content.stream, (error, info) => {
       const end = error ? toEnd(error, envelope) : toTakenEnd(info.response, content.isSent());

@@ -44,7 +44,7 @@ export function createSenderPace(
   /** When each waiting message may go; in the order given out. */
   const places = new Map<string, number>();
 
-  const book = (sender: string, segments: number) => {
+  const reserve = (sender: string, segments: number) => {
     const now = clock.monotonicMs();
     const at = Math.max(nextAt.get(sender) ?? Number.NEGATIVE_INFINITY, now - BURST_MS);
     nextAt.delete(sender);
@@ -61,7 +61,7 @@ export function createSenderPace(
       if (places.delete(messageId) && place !== undefined && place > now - LAPSE_MS) return 0;
       const aheadMs = (nextAt.get(sender) ?? Number.NEGATIVE_INFINITY) - now;
       if (aheadMs > HORIZON_MS) return Math.ceil(HORIZON_MS * (1 + random()));
-      const at = book(sender, segments);
+      const at = reserve(sender, segments);
       if (at <= now) return 0;
       forgetPassed(places, now - LAPSE_MS);
       if (places.size < MAX_PLACES) places.set(messageId, at);

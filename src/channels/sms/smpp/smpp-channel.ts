@@ -10,10 +10,10 @@ import type {
   QueriedPart,
   Share,
 } from "../../channel.ts";
+import { createAbortWatch } from "./abort-watch.ts";
 import { addressOf, senderOf } from "./addresses.ts";
 import { type Binds, createBinds } from "./binds.ts";
 import { createCredentialGate } from "./credential-gate.ts";
-import { createCutOffs } from "./cut-offs.ts";
 import { createHandsetInbox } from "./handset-inbox.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { queryParts } from "./query-parts.ts";
@@ -141,7 +141,7 @@ function createSubmitter({ connector, config, binds, line, pace }: SubmitterPart
     binds,
     line,
     pace,
-    cutOffs: createCutOffs(),
+    abortWatch: createAbortWatch(),
     reading: { statusClasses, idFormat: config.id_format, hasReceipts: hasReceipts(config) },
     patienceMs: config.response_timeout_ms,
     onLateAnswer: (answer) => deps.onLateAnswer?.({ ...answer, connectorId: connector.id }),

@@ -3,8 +3,8 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Part } from "../../../core/messages/message.ts";
 import type { LateAnswer } from "../../../core/receipts/late-answer.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../channel.ts";
+import type { AbortWatch } from "./abort-watch.ts";
 import type { Binds } from "./binds.ts";
-import type { CutOffs } from "./cut-offs.ts";
 import type { Pace } from "./pace.ts";
 import type { Session } from "./session.ts";
 import { THROTTLE_PAUSE_MS } from "./status-words.ts";
@@ -25,7 +25,7 @@ export interface Submitter {
   readonly binds: Pick<Binds, "sessions" | "replace">;
   readonly line: SubmitLine;
   readonly pace: Pace;
-  readonly cutOffs: CutOffs;
+  readonly abortWatch: AbortWatch;
   readonly reading: AnswerReading;
   /** How long a segment may wait for its turn, counted from the beginning of the attempt. */
   readonly patienceMs: number;
@@ -139,7 +139,7 @@ function submitSegment(
       isReported = true;
       resolve(result);
     };
-    const stopWatching = submitter.cutOffs.watch(progress.signal, () => report(CUT_OFF));
+    const stopWatching = submitter.abortWatch.watch(progress.signal, () => report(CUT_OFF));
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
       const result = toSubmitResult(answer, submitter.reading);

@@ -35,15 +35,15 @@ test("a message accepted by one process wakes who waits for its queue in another
   const open = async () => hearOthers(await openOther(url), { url, clock });
   const [one, other] = [await open(), await open()];
   await untilListening(client, 2);
-  const rung: string[] = [];
-  one.queue.onReady((queue) => rung.push(queue));
+  const notified: string[] = [];
+  one.queue.onReady((queue) => notified.push(queue));
   const woken = new Promise<string>((resolve) => void other.queue.onReady(resolve));
   const world = await createWorld(one);
   await world.sms();
   expect(await woken).toBe(QUEUE);
   while (heard.length === 0) await client.query("SELECT 1");
   expect(heard).toEqual([JSON.stringify([`queue ${QUEUE}`])]);
-  expect(rung).toEqual([QUEUE]);
+  expect(notified).toEqual([QUEUE]);
   await one.close();
   await other.close();
   await client.end();

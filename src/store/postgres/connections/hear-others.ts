@@ -1,22 +1,26 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Store } from "../../store.ts";
-import { createBell } from "../database/bell.ts";
+import { createNotifier } from "../database/notifier.ts";
 import { openMessenger } from "./messenger.ts";
 
 type Topic = "queue" | "lane" | "events";
 
 /** Adds the signals of other processes on the same database to a store: a commit of one wakes listeners in all. */
 export function hearOthers(store: Store, options: { readonly url: string; readonly clock: Clock }): Store {
-  const others = { queue: createBell<string>(), lane: createBell<Lane>(), events: createBell<string>() };
+  const others = {
+    queue: createNotifier<string>(),
+    lane: createNotifier<Lane>(),
+    events: createNotifier<string>(),
+  };
   const messenger = openMessenger({
     ...options,
     hear(word) {
       const [topic, name, host] = word.split(" ", 3);
       if (name === undefined) return;
-      if (topic === "queue") others.queue.ring([name]);
-      if (topic === "events") others.events.ring([name]);
-      if (topic === "lane" && host !== undefined) others.lane.ring([{ accountId: name, host }]);
+      if (topic === "queue") others.queue.notify([name]);
+      if (topic === "events") others.events.notify([name]);
+      if (topic === "lane" && host !== undefined) others.lane.notify([{ accountId: name, host }]);
     },
   });
   // Ids and hosts contain no spaces.
@@ -26,9 +30,9 @@ export function hearOthers(store: Store, options: { readonly url: string; readon
   store.feed.onEvents((accountId) => tell("events", accountId));
   return {
     ...store,
-    queue: { ...store.queue, onReady: both(store.queue.onReady, others.queue.onRing) },
-    outbox: { ...store.outbox, onReady: both(store.outbox.onReady, others.lane.onRing) },
-    feed: { ...store.feed, onEvents: both(store.feed.onEvents, others.events.onRing) },
+    queue: { ...store.queue, onReady: both(store.queue.onReady, others.queue.subscribe) },
+    outbox: { ...store.outbox, onReady: both(store.outbox.onReady, others.lane.subscribe) },
+    feed: { ...store.feed, onEvents: both(store.feed.onEvents, others.events.subscribe) },
     async close() {
       await messenger.close();
       await store.close();

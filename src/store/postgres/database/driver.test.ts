@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { openDriver } from "./driver.ts";
-import { openDoors } from "./transactions.ts";
+import { openClosable } from "./transactions.ts";
 
 const PREPARED = "SELECT count(*) AS count FROM pg_prepared_statements";
 
@@ -27,7 +27,7 @@ for (const [setting, count] of [
 
 test("what was prepared before another version added a column works after it, alone and in a transaction", () =>
   withDriver(async (driver) => {
-    const { database } = openDoors(driver, createSystemClock());
+    const { database } = openClosable(driver, createSystemClock());
     await driver.query("CREATE TABLE words (word text)");
     await driver.query("INSERT INTO words VALUES ('one')");
     const read = () => driver.query("SELECT * FROM words");

@@ -4,7 +4,7 @@ import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { openDriver } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
-import { openDoors } from "./transactions.ts";
+import { openClosable } from "./transactions.ts";
 
 const INSERT = "INSERT INTO meta (name, value) VALUES ('a', 'b')";
 
@@ -27,7 +27,7 @@ async function whileLocked(
 test("where a transaction cannot begin its first statement, sent along with the beginning, does nothing", () =>
   whileLocked(async (url, unlock) => {
     const driver = openDriver({ url, connections: 1, statementMs: 200 });
-    const { database, close } = openDoors(driver, createSystemClock());
+    const { database, close } = openClosable(driver, createSystemClock());
     const insert = () => database.transaction((session) => session.query(INSERT));
     await expect(insert()).rejects.toThrow();
     await unlock();
@@ -40,7 +40,7 @@ test("where a transaction cannot begin its first statement, sent along with the 
 
 test("a transaction that asks nothing begins nothing", () =>
   whileLocked(async (url) => {
-    const { database, close } = openDoors(openDriver({ url, connections: 1 }), createSystemClock());
+    const { database, close } = openClosable(openDriver({ url, connections: 1 }), createSystemClock());
     expect(await database.transaction(async () => 1)).toBe(1);
     await close();
   }));

@@ -16,7 +16,7 @@ export interface Database extends Session {
 }
 
 /** A database that can be closed: what was admitted before ends first, what comes later is rejected. */
-export interface Doors {
+export interface ClosableDatabase {
   /** Admits each call by itself. */
   readonly database: Database;
   /** Admits work of several calls on `within`, which it may finish while the database is being closed. */
@@ -29,7 +29,7 @@ export interface Doors {
 
 const MAX_TRIES = 5;
 
-export function openDoors(driver: Driver, clock: Clock): Doors {
+export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {

@@ -1,6 +1,6 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
-import { findOwners } from "../inbound/inbound-books.ts";
+import { findOwners } from "../inbound/load-inbound.ts";
 import { removeInbound } from "../inbound/prune-inbound.ts";
 import type { Walk } from "./erasures.ts";
 

@@ -2,15 +2,15 @@ import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { EventFeed } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 
 /** Octets of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_OCTETS = 1024 * 1024;
 
-/** `bell`: rung with the ids of accounts that have events to read. */
-export function createEventFeed(db: Database, bell: Bell<string>): EventFeed {
+/** `notifier`: notified with the ids of accounts that have events to read. */
+export function createEventFeed(db: Database, notifier: Notifier<string>): EventFeed {
   return {
     async read({ accountId, after, limit }) {
       const rows = await db.query<EventRow>(PAGE, [accountId, after, limit]);
@@ -32,7 +32,7 @@ export function createEventFeed(db: Database, bell: Bell<string>): EventFeed {
       const [row] = await db.query<{ last: number }>("SELECT last FROM event_numbers");
       return row?.last ?? 0;
     },
-    onEvents: bell.onRing,
+    onEvents: notifier.subscribe,
   };
 }
 

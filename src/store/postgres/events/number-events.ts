@@ -1,17 +1,17 @@
 import { uuidTime } from "../../../core/uuid.ts";
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
 import type { UpkeepStore } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import { isOutOfRange, type Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { tryLock } from "../database/try-lock.ts";
 import type { Days } from "../retention/days.ts";
 
 export interface NumberingParts {
   readonly days: Days;
-  /** Rung with the ids of accounts that have events to read. */
-  readonly bell: Bell<string>;
+  /** Notified of the ids of accounts that have events to read. */
+  readonly notifier: Notifier<string>;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface NumberingParts {
  */
 export function createNumberEvents(
   db: Database,
-  { days, bell }: NumberingParts,
+  { days, notifier }: NumberingParts,
 ): UpkeepStore["numberEvents"] {
   const number = (limit: number) =>
     db.transaction(async (session) =>
@@ -38,7 +38,7 @@ export function createNumberEvents(
       await days.ensure(times);
       return number(limit);
     });
-    bell.ring(numbered.flatMap((row) => row.id ?? []));
+    notifier.notify(numbered.flatMap((row) => row.id ?? []));
     return numbered.reduce((sum, row) => sum + row.events, 0);
   };
 }

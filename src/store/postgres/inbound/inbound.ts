@@ -5,20 +5,20 @@ import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../..
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import type { InboundStore, UpkeepStore } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
-import type { Database, Doors } from "../database/transactions.ts";
+import type { Notifier } from "../database/notifier.ts";
+import type { ClosableDatabase, Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
-import { type InboundQuestions, type LoadedBooks, loadBooks } from "./inbound-books.ts";
-import { nameOfGroup } from "./part-shelf.ts";
+import { type InboundQuestions, type LoadedInbound, loadInbound } from "./load-inbound.ts";
+import { nameOfGroup } from "./part-table.ts";
 
 export interface InboundStoreParts {
   /** Lanes that have webhooks ready. */
-  readonly bell: Bell<Lane>;
+  readonly notifier: Notifier<Lane>;
   readonly erasedNames: ErasedNames;
   readonly schedule: (run: () => void) => void;
 }
@@ -31,23 +31,27 @@ interface Inbound {
 const MAX_COUNTED = 100_000;
 
 /** `Store.inbound` and `UpkeepStore.completeInbound`: calls of one turn share a transaction. */
-export function createInbound(doors: Doors, { bell, erasedNames, schedule }: InboundStoreParts): Inbound {
-  const { database: db, within } = doors;
+export function createInbound(
+  closable: ClosableDatabase,
+  { notifier, erasedNames, schedule }: InboundStoreParts,
+): Inbound {
+  const { database: db, within } = closable;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
       await lockNames(session, { family: LOCKS.inbound, names: namesOf(questions) });
-      const loaded = await loadBooks(session, questions, erasedNames);
-      const value = work(loaded.books);
+      const loaded = await loadInbound(session, questions, erasedNames);
+      const value = work(loaded.state);
       return { value, lanes: await loaded.write() };
     });
-    bell.ring(lanes);
+    notifier.notify(lanes);
     return value;
   };
   const receive = createReceive(change, schedule);
   const complete = createComplete(within, change);
   return {
     inbound: {
-      receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : doors.admit(() => receive(pieces))),
+      receive: (pieces) =>
+        pieces.length === 0 ? Promise.resolve([]) : closable.admit(() => receive(pieces)),
       list: async (query) => (await select(db, query)).map(toInboundMessage),
       unassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
       async optedOut({ accountId, sender, to }) {
@@ -56,7 +60,7 @@ export function createInbound(doors: Doors, { bell, erasedNames, schedule }: Inb
         return to.filter((_, index) => indexes.has(index));
       },
     },
-    completeInbound: (before, limit) => doors.admit(() => complete(before, limit)),
+    completeInbound: (before, limit) => closable.admit(() => complete(before, limit)),
   };
 }
 
@@ -64,7 +68,7 @@ const COUNT_UNASSIGNED = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED}) AS counted`;
 
 /** Runs the rules in a transaction that has locked the pieces and groups they are asked about. */
-type Change = <T>(questions: InboundQuestions, work: (books: LoadedBooks["books"]) => T) => Promise<T>;
+type Change = <T>(questions: InboundQuestions, work: (state: LoadedInbound["state"]) => T) => Promise<T>;
 
 function namesOf({ pieces, groups }: InboundQuestions): ReadonlySet<string> {
   const keys = pieces.map(({ connectorId, key }) => JSON.stringify([connectorId, key]));
@@ -83,8 +87,8 @@ function createReceive(
       const pieces = calls.flat();
       const whole = pieces.filter(({ part }) => part === undefined);
       const groups = pieces.flatMap(partGroups);
-      return change({ pieces: whole, groups, places: pieces }, (books) =>
-        calls.map((each) => each.map((piece) => takeInbound(books, piece))),
+      return change({ pieces: whole, groups, places: pieces }, (state) =>
+        calls.map((each) => each.map((piece) => takeInbound(state, piece))),
       );
     },
   });
@@ -102,10 +106,10 @@ function createComplete(session: Session, change: Change): UpkeepStore["complete
     const old = await session.query<InboundPartRow>(OLD, [before, limit]);
     const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];
     if (groups.length === 0) return 0;
-    return change({ pieces: [], groups, places: groups }, (books) => {
+    return change({ pieces: [], groups, places: groups }, (state) => {
       let rows = 0;
-      for (let over = books.parts.expire(before); over; over = books.parts.expire(before)) {
-        if (over.message) keepInbound(books, over.message);
+      for (let over = state.parts.expire(before); over; over = state.parts.expire(before)) {
+        if (over.message) keepInbound(state, over.message);
         rows += over.rows;
       }
       return rows;

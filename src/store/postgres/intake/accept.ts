@@ -10,7 +10,7 @@ import { type Intake, StoreUnavailable } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
 import type { Database } from "../database/transactions.ts";
-import type { QueueBook } from "../queue/queue-book.ts";
+import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
 import type { Days } from "../retention/days.ts";
 import { endsOf, insertAccepted, type Taken } from "./accept-rows.ts";
@@ -20,7 +20,7 @@ import { type Ask, brokenLimit, countUsage, lockUsage } from "./sms-usage.ts";
 export interface AcceptParts {
   readonly clock: Clock;
   readonly days: Days;
-  readonly queues: QueueBook;
+  readonly queues: Queues;
   readonly schedule: (run: () => void) => void;
 }
 
@@ -51,7 +51,7 @@ export function createAccept(
       (session, { results }) => isAnyStored(session, requests, results),
     );
     accounts.keep(numbers);
-    queues.ring(
+    queues.notify(
       requests.flatMap((request, index) => (results[index] === ACCEPTED ? readyQueues(request) : [])),
     );
     return results;

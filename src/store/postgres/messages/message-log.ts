@@ -3,9 +3,9 @@ import type { Step } from "../../../core/messages/progress.ts";
 import type { AccountMode } from "../../../core/records/accounts.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { type MessageRow, toProgress } from "../../messages/message-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import type { IsStored } from "../database/lost-commit.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { addWebhooks } from "../webhooks/webhook-log.ts";
 import { writeMessages } from "./message-writes.ts";
@@ -14,7 +14,7 @@ import { writeMessages } from "./message-writes.ts";
  * Messages that a transaction changes, with their timelines, events and webhooks. It locks all messages it will need, then
  * reads and saves them in memory, and everything is written at the end by a fixed number of statements:
  *
- *     const changes = createMessageChanges(db, bells);
+ *     const changes = createMessageChanges(db, notifiers);
  *     const answer = await changes(async (session, log) => {
  *       await log.lock(ids);                               // one statement; ids of no message are left out
  *       const message = log.find(id);
@@ -52,9 +52,9 @@ export interface LockedMessage {
   readonly progress: Progress;
 }
 
-/** Rung after commits, with lanes that have webhooks ready. Events are announced when they are numbered. */
-export interface MessageBells {
-  readonly webhooks: Bell<Lane>;
+/** Notified after commits, with lanes that have webhooks ready. Events are announced when they are numbered. */
+export interface MessageNotifiers {
+  readonly webhooks: Notifier<Lane>;
 }
 
 /** Runs a transaction on messages, see `Database`. `work` may run again, so it must leave no trace outside. */
@@ -63,17 +63,17 @@ export type MessageChanges = <T>(
   isStored?: IsStored<T>,
 ) => Promise<T>;
 
-export function createMessageChanges(db: Database, bells: MessageBells): MessageChanges {
+export function createMessageChanges(db: Database, notifiers: MessageNotifiers): MessageChanges {
   return async (work, isStored) => {
     const { value, lanes } = await db.transaction(
       async (session) => {
-        const book = createBook(session);
-        const value = await work(session, book.log);
-        return { value, lanes: await write(session, book.changes) };
+        const collected = collectChanges(session);
+        const value = await work(session, collected.log);
+        return { value, lanes: await write(session, collected.changes) };
       },
       isStored && ((session, { value }) => isStored(session, value)),
     );
-    bells.webhooks.ring(lanes);
+    notifiers.webhooks.notify(lanes);
     return value;
   };
 }
@@ -94,7 +94,7 @@ export interface Entry {
   readonly entry: TimelineEntry;
 }
 
-function createBook(session: Session): { log: MessageLog; changes: Changes } {
+function collectChanges(session: Session): { log: MessageLog; changes: Changes } {
   const messages = new Map<string, LockedMessage>();
   const moved = new Set<string>();
   const entries: Entry[] = [];

@@ -1,13 +1,13 @@
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
-import type { QueueBook } from "./queue-book.ts";
+import type { Queues } from "./queues.ts";
 
 /** `Queue.release`. */
-export function createRelease(changes: MessageChanges, queues: QueueBook): Queue["release"] {
+export function createRelease(changes: MessageChanges, queues: Queues): Queue["release"] {
   return async (jobs, now) => {
     if (jobs.length === 0) return;
-    const rung = await changes(async (session, log) => {
+    const ready = await changes(async (session, log) => {
       const rows = await session.query<ReleasedRow>(RELEASE, [
         jobs.map(({ jobId }) => jobId),
         jobs.map(({ claim }) => claim),
@@ -20,7 +20,7 @@ export function createRelease(changes: MessageChanges, queues: QueueBook): Queue
       );
       return rows.map(({ name }) => name);
     });
-    queues.ring(rung);
+    queues.notify(ready);
   };
 }
 

@@ -2,12 +2,12 @@ import { applyInterruption } from "../../../core/messages/progress.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
-import type { QueueBook } from "./queue-book.ts";
+import type { Queues } from "./queues.ts";
 import { findLeased } from "./release.ts";
 
 export interface StageParts {
   readonly changes: MessageChanges;
-  readonly queues: QueueBook;
+  readonly queues: Queues;
 }
 
 /** Puts waiting jobs in line whose time has come: schedules, retries and expired leases in one sweep. */
@@ -25,7 +25,7 @@ export function createStage(
         await interrupt(session, log, { interrupted, now });
         return rows;
       });
-      queues.ring(staged.map(({ name }) => name));
+      queues.notify(staged.map(({ name }) => name));
       return staged.length;
     },
     nextDueAt: async () => (await session.query<{ due_at: number | null }>(NEXT))[0]?.due_at ?? undefined,

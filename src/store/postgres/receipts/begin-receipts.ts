@@ -4,7 +4,7 @@ import { applyLateAnswer, type LateAnswer } from "../../../core/receipts/late-an
 import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { createProviderIds, type ProviderIds } from "../../receipts/provider-ids.ts";
-import { keysOfIds, type SizeOf } from "../../receipts/receipt-books.ts";
+import { keysOfIds, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { lockNames } from "../database/name-locks.ts";
@@ -12,7 +12,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { endMessage } from "../messages/ending.ts";
 import type { LockedMessage, MessageLog } from "../messages/message-log.ts";
 import { readSettings, type Settings } from "../records/account-settings.ts";
-import { createSuppressionBook, type SuppressionBook } from "../suppressions/suppression-book.ts";
+import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
 import { type IdKey, loadKnownIds, nameOfKey } from "./known-ids.ts";
 import { loadParked, type ParkedQuestions } from "./parked-receipts.ts";
 import { readSizes } from "./sms-sizes.ts";
@@ -38,7 +38,7 @@ export interface BegunReceipts {
 
 export interface OpenReceipts {
   readonly providerIds: ProviderIds;
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
   /** Writes everything but the messages, which the log writes. */
   write(): Promise<void>;
 }
@@ -73,15 +73,15 @@ export async function beginReceipts(
   return {
     messageIds,
     async open(log, sizes = new Map()) {
-      const suppressions = createSuppressionBook(session, erasedNames);
+      const suppressions = createSuppressionList(session, erasedNames);
       const own = all.length > 0 ? unanswered : [];
       const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...own]));
       const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...own], sizes });
       const providerIds = createProviderIds<LockedMessage>({
         messages: log,
-        knownIds: knownIds.book,
-        parked: parked.book,
-        unconfirmed: unconfirmed.book,
+        knownIds: knownIds.state,
+        parked: parked.state,
+        unconfirmed: unconfirmed.state,
         suppressions,
         sizeOf,
         applyLateAnswer: lateAnswers.apply,

@@ -1,10 +1,10 @@
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { readSize, type SizeOf } from "../../receipts/receipt-books.ts";
+import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { ExpireParts } from "../queue/expire.ts";
 import type { BeginRecording, SettledAttempt } from "../queue/settle.ts";
-import { createSuppressionBook } from "../suppressions/suppression-book.ts";
+import { createSuppressionList } from "../suppressions/suppression-list.ts";
 import { beginReceipts, type ReceiptQuestions } from "./begin-receipts.ts";
 
 /** Records with settlements: the ids they bring, parked receipts about these, and suppressions that bounces cause. */
@@ -57,7 +57,7 @@ function sizesOf(settled: readonly SettledAttempt[]): ReadonlyMap<string, Return
 /** Records with expiries: suppressions of recipients that bounced by it, since their server deferred them last. */
 export function createRecordEnded(erasedNames: ErasedNames): ExpireParts["recorders"][number] {
   return async (session, ended) => {
-    const suppressions = createSuppressionBook(session, erasedNames);
+    const suppressions = createSuppressionList(session, erasedNames);
     for (const { message, ...step } of ended) suppressions.learnFromParts(message, step);
     await suppressions.write();
   };

@@ -5,7 +5,7 @@ import {
   type KnownIds,
   MAX_SHARED_IDS,
   toIdRows,
-} from "../../receipts/receipt-books.ts";
+} from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 
 /** A provider's id in the form in which ids are compared; see `foldId`. */
@@ -16,7 +16,7 @@ export interface IdKey {
 
 /** The ids that providers have given to parts: read by one statement, added to in memory, written by another. */
 export interface LoadedIds {
-  readonly book: KnownIds;
+  readonly state: KnownIds;
   /** Messages that have one of the keys. */
   readonly messageIds: readonly string[];
   write(): Promise<void>;
@@ -31,9 +31,9 @@ export async function loadKnownIds(session: Session, keys: readonly IdKey[]): Pr
           keys.map(({ connectorId }) => connectorId),
           keys.map(({ key }) => key),
         ]);
-  const { book, noted, received } = createBook(rows);
+  const { state, noted, received } = createState(rows);
   return {
-    book,
+    state,
     messageIds: rows.map((row) => row.message_id),
     async write() {
       if (noted.length > 0) await session.query(INSERT, columnsOf(noted));
@@ -61,7 +61,7 @@ const FIND = `SELECT t.connector_id, t.id_key, p.message_id, p.part, p.provider_
 
 type NotedRow = ReturnType<typeof toIdRows>[number];
 
-function createBook(rows: readonly IdRow[]) {
+function createState(rows: readonly IdRow[]) {
   const known = new Map<string, KnownId[]>();
   const noted: NotedRow[] = [];
   const received: PartRef[] = [];
@@ -75,7 +75,7 @@ function createBook(rows: readonly IdRow[]) {
     const { message_id: messageId, part, provider_id: providerId, id_key: key } = row;
     ofKey(row.connector_id, key).push({ messageId, part, providerId: providerId ?? key });
   }
-  const book: KnownIds = {
+  const state: KnownIds = {
     note(ids) {
       for (const row of toIdRows(ids)) {
         const parts = ofKey(row.connectorId, row.key);
@@ -90,7 +90,7 @@ function createBook(rows: readonly IdRow[]) {
       received.push(part);
     },
   };
-  return { book, noted, received };
+  return { state, noted, received };
 }
 
 function isSamePart(one: PartRef, other: PartRef): boolean {

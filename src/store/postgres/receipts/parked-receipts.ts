@@ -8,15 +8,15 @@ import {
   MAX_PER_REFERENCE,
   type ParkedReceipts,
   type SentReference,
-} from "../../receipts/receipt-books.ts";
+} from "../../receipts/receipt-state.ts";
 import type { DroppedReceipts, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { IdKey } from "./known-ids.ts";
 
 /** Receipts that match nothing yet: read by one statement, parked and taken in memory, written at the end. */
 export interface LoadedParked {
-  readonly book: ParkedReceipts;
-  /** All that `book` may take. */
+  readonly state: ParkedReceipts;
+  /** All that `state` may take. */
   readonly receipts: readonly Receipt[];
   write(): Promise<void>;
 }
@@ -34,9 +34,9 @@ export async function loadParked(
   const isAsked = keys.length + references.length > 0;
   const found = isAsked ? await session.query<ParkedRow>(FIND, columnsOf(keys, references)) : [];
   const rows = await lockFound(session, found);
-  const { book, parked, taken } = createBook(rows);
+  const { state, parked, taken } = createState(rows);
   return {
-    book,
+    state,
     receipts: parked.map(({ receipt }) => receipt),
     async write() {
       const gone = parked.flatMap((each) => (taken.has(each) ? (each.id ?? []) : []));
@@ -89,7 +89,7 @@ function columnsOf(keys: ParkedQuestions["keys"], references: ParkedQuestions["r
   ];
 }
 
-function createBook(rows: readonly ParkedRow[]) {
+function createState(rows: readonly ParkedRow[]) {
   const parked: Parked[] = [];
   const ofKey = new Map<string, Parked[]>();
   const taken = new Set<Parked>();
@@ -106,7 +106,7 @@ function createBook(rows: readonly ParkedRow[]) {
   };
   for (const row of rows) add(toParked(row));
 
-  const book: ParkedReceipts = {
+  const state: ParkedReceipts = {
     park: (receipt) => add({ key: foldId(receipt.providerMessageId), receipt }),
     takeByIds(part) {
       const isAbout = isAboutIds(part);
@@ -122,7 +122,7 @@ function createBook(rows: readonly ParkedRow[]) {
           isSameNumber(recipient, receipt.recipient) === true,
       ),
   };
-  return { book, parked, taken };
+  return { state, parked, taken };
 }
 
 function toParked({ id, id_key: key, receipt }: ParkedRow): Parked {

@@ -1,11 +1,11 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
+import { byMessageAndPart, MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-state.ts";
 import type { Session } from "../database/driver.ts";
 
 /** Parts that were never answered: read by one statement, added to in memory, written by another. */
 export interface LoadedUnconfirmed {
-  readonly book: UnconfirmedParts;
+  readonly state: UnconfirmedParts;
   readonly messageIds: readonly string[];
   write(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function loadUnconfirmed(
   const known = rows.map(toUnanswered);
   return {
     messageIds: rows.map((row) => row.message_id),
-    book: {
+    state: {
       note({ messageId, part }, connectorId) {
         const unanswered = { messageId, part, connectorId, reference: partReference(messageId, part) };
         known.push(unanswered);

@@ -7,15 +7,15 @@ import {
   inboundBody,
   type WebhookBody,
 } from "../../webhooks/webhook-body.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, lanesOf, letNextGo, toLaneOf } from "./webhook-locks.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(
   db: Database,
-  bell: Pick<Bell<Lane>, "ring">,
+  notifier: Pick<Notifier<Lane>, "notify">,
 ): Pick<Outbox, "claim" | "readyLanes"> {
   return {
     async claim(request) {
@@ -25,7 +25,7 @@ export function createWebhookClaim(
         const gone = leased.filter(({ id }) => !bodies.has(id));
         return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
       });
-      bell.ring(lanesOf(freed));
+      notifier.notify(lanesOf(freed));
       return claimed;
     },
     async readyLanes({ after, limit }) {

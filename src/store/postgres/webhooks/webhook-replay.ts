@@ -2,8 +2,8 @@ import { isUuid } from "../../../core/uuid.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, isBlocking, type WebhookRow } from "../../webhooks/webhook-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { walk } from "./webhook-list.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webhook-locks.ts";
@@ -11,13 +11,13 @@ import { type LaneRow, type LockedWebhook, lanesOf, lockWebhooks } from "./webho
 /** `Outbox.replay` and `Outbox.replayAll`. */
 export function createWebhookReplay(
   db: Database,
-  bell: Pick<Bell<Lane>, "ring">,
+  notifier: Pick<Notifier<Lane>, "notify">,
 ): Pick<Outbox, "replay" | "replayAll"> {
   return {
     async replay({ messageId, sequence }) {
       if (!isUuid(messageId)) return false;
       const rows = await db.query<LaneRow>(REPLAY, [messageId, sequence]);
-      bell.ring(lanesOf(rows));
+      notifier.notify(lanesOf(rows));
       return rows.length > 0;
     },
     async replayAll(selection, page) {
@@ -25,7 +25,7 @@ export function createWebhookReplay(
         const { rows, next } = await walk(session, selection, page);
         return { replayed: await replayAgain(session, rows), next };
       });
-      bell.ring(lanesOf(replayed.filter(({ state }) => state === "ready")));
+      notifier.notify(lanesOf(replayed.filter(({ state }) => state === "ready")));
       return { replayed: replayed.length, ...(next !== undefined && { next }) };
     },
   };

@@ -1,29 +1,32 @@
 import type { Lane, WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
 import { type LaneRow, type LockedWebhook, lanesOf, letNextGo, lockWebhooks } from "./webhook-locks.ts";
 
 /** `schedule`: runs the group commit of the settlements collected so far. */
 export interface WebhookSettleParts {
-  readonly bell: Pick<Bell<Lane>, "ring">;
+  readonly notifier: Pick<Notifier<Lane>, "notify">;
   readonly schedule: (run: () => void) => void;
 }
 
 /** `Outbox.settle`. */
-export function createWebhookSettle(db: Database, { bell, schedule }: WebhookSettleParts): Outbox["settle"] {
+export function createWebhookSettle(
+  db: Database,
+  { notifier, schedule }: WebhookSettleParts,
+): Outbox["settle"] {
   const settleAll = async (settlements: readonly WebhookSettlement[]) => {
     const { results, ready } = await db.transaction(async (session) => {
       const ids = [...new Set(settlements.map(({ id }) => id))];
-      const book = createBook(await lockWebhooks(session, ids, 1));
-      const results = settlements.map(book.settle);
-      await write(session, book);
-      return { results, ready: [...book.ready, ...(await letNextGo(session, book.outOfTheWay))] };
+      const settling = createSettling(await lockWebhooks(session, ids, 1));
+      const results = settlements.map(settling.settle);
+      await write(session, settling);
+      return { results, ready: [...settling.ready, ...(await letNextGo(session, settling.outOfTheWay))] };
     });
-    bell.ring(lanesOf(ready));
+    notifier.notify(lanesOf(ready));
     return results;
   };
   const enter = createGroupCommit<readonly WebhookSettlement[], readonly boolean[]>({
@@ -45,7 +48,7 @@ interface Note {
 }
 
 /** Applies settlements to the locked webhooks in memory, and collects what is to be written. */
-interface Book {
+interface Settling {
   /** False if the claim is no longer the latest. */
   settle(settlement: WebhookSettlement): boolean;
   readonly changed: ReadonlyMap<number, LockedWebhook>;
@@ -54,7 +57,7 @@ interface Book {
   readonly outOfTheWay: readonly { readonly messageId: string; readonly sequence: number }[];
 }
 
-function createBook(locked: ReadonlyMap<number, LockedWebhook>): Book {
+function createSettling(locked: ReadonlyMap<number, LockedWebhook>): Settling {
   const changed = new Map<number, LockedWebhook>();
   const notes: Note[] = [];
   const ready: LaneRow[] = [];
@@ -85,7 +88,7 @@ function createBook(locked: ReadonlyMap<number, LockedWebhook>): Book {
   return { settle, changed, notes, ready, outOfTheWay };
 }
 
-async function write(session: Session, { changed, notes }: Book): Promise<void> {
+async function write(session: Session, { changed, notes }: Settling): Promise<void> {
   if (changed.size === 0) return;
   const rows = [...changed.values()];
   const full = rows.filter(({ attempts }) => attempts > MAX_ATTEMPTS);

@@ -1,18 +1,18 @@
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Session } from "../database/driver.ts";
+import type { Notifier } from "../database/notifier.ts";
 import { type LaneRow, lanesOf } from "./webhook-locks.ts";
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
 export function createWebhookStage(
   session: Session,
-  bell: Pick<Bell<Lane>, "ring">,
+  notifier: Pick<Notifier<Lane>, "notify">,
 ): Pick<Outbox, "stage" | "nextDueAt"> {
   return {
     async stage(now, limit) {
       const staged = await session.query<LaneRow>(STAGE, [now, limit]);
-      bell.ring(lanesOf(staged));
+      notifier.notify(lanesOf(staged));
       return staged.length;
     },
     async nextDueAt() {

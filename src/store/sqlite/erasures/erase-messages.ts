@@ -9,11 +9,11 @@ import { MESSAGE_COLUMNS, type MessageRow, toIndexes, toProgress } from "../../m
 import type { Database } from "../database/database.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
 import { OF_MESSAGE } from "../queue/jobs-of-message.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import type { Walk } from "./erasures.ts";
 
 export interface EraseMessageParts {
-  readonly accounts: AccountBook;
+  readonly accounts: AccountCache;
 }
 
 /** Goes through the messages of one account after another, by the index that lists them. */

@@ -2,14 +2,14 @@ import { uuidTime } from "../../../core/uuid.ts";
 import { type ErasureTask, messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "../intake/idempotency-keys.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import type { Walk } from "./erasures.ts";
 
 /**
  * Takes the number out of answers saved under idempotency keys. The answers stay: a repeat of the request must not send
  * again.
  */
-export function createAnswerErasure(db: Database, accounts: AccountBook): Walk {
+export function createAnswerErasure(db: Database, accounts: AccountCache): Walk {
   const rows = db.prepare<{ number: number; body: SavedBody }>(
     "SELECT number, body FROM idempotency_keys WHERE number > ? ORDER BY number LIMIT ?",
   );

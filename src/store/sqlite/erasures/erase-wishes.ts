@@ -3,12 +3,12 @@ import type { Suppression } from "../../../core/records/accounts.ts";
 import { addressKey } from "../../../core/suppressions/address-key.ts";
 import type { ErasureTask } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
-import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
 
 export interface EraseWishParts {
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
   readonly erasedNames: ErasedNames;
 }
 

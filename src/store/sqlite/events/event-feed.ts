@@ -9,15 +9,15 @@ import {
 import type { EventFeed, FeedPage } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createEnvelopeOf } from "../messages/own-content.ts";
-import type { AccountBook } from "../records/account-book.ts";
-import type { EventBook } from "./event-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import type { EventLog } from "./event-log.ts";
 
 /** Characters of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_CHARACTERS = 1024 * 1024;
 
 export interface FeedParts {
-  readonly accounts: AccountBook;
-  readonly events: EventBook;
+  readonly accounts: AccountCache;
+  readonly events: EventLog;
 }
 
 /** `Store.feed`: pages of events, each with its message and timeline entry. */

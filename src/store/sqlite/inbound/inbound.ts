@@ -10,20 +10,20 @@ import {
   toInboundMessage,
   toInboundRow,
 } from "../../inbound/inbound-rows.ts";
-import { type InboundBooks, keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
+import { type InboundState, keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
 import type { InboundStore, UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
-import type { EventBook } from "../events/event-book.ts";
-import type { AccountBook } from "../records/account-book.ts";
-import type { OptOutBook } from "../suppressions/opt-outs.ts";
+import type { EventLog } from "../events/event-log.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
-import { createPartShelf } from "./part-shelf.ts";
+import { createPartTable } from "./part-table.ts";
 
 export interface InboundStoreParts {
-  readonly accounts: AccountBook;
-  readonly optOuts: OptOutBook;
-  readonly events: EventBook;
+  readonly accounts: AccountCache;
+  readonly optOuts: OptOuts;
+  readonly events: EventLog;
   readonly webhooks: WebhookLog;
 }
 
@@ -36,15 +36,15 @@ const MAX_COUNTED = 100_000;
 
 /** `Store.inbound` and `UpkeepStore.completeInbound`. */
 export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
-  const waiting = createInboundParts(createPartShelf(db));
-  const books = createBooks(db, waiting, parts);
+  const waiting = createInboundParts(createPartTable(db));
+  const state = createInboundState(db, waiting, parts);
   const countUnassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
     inbound: {
       receive: (pieces) =>
-        db.write(() => pieces.map((piece) => takeInbound(books, piece)), pieces.length * 3),
+        db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
       list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
       unassigned: () => db.read(() => countUnassigned.get()?.count ?? 0),
       optedOut: (query) => db.read(() => parts.optOuts.among(query)),
@@ -55,7 +55,7 @@ export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
         while (rows < limit) {
           const over = waiting.expire(before);
           if (!over) break;
-          if (over.message) keepInbound(books, over.message);
+          if (over.message) keepInbound(state, over.message);
           rows += over.rows;
         }
         return rows;
@@ -63,11 +63,11 @@ export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
   };
 }
 
-function createBooks(
+function createInboundState(
   db: Database,
   waiting: InboundParts,
   { accounts, optOuts, events, webhooks }: InboundStoreParts,
-): InboundBooks {
+): InboundState {
   const insert = db.prepare(INSERT_INBOUND);
   const same = db.prepare(
     "SELECT 1 FROM inbound_messages WHERE connector_id = ? AND provider_key = ? AND received_at >= ? LIMIT 1",

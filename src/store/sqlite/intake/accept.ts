@@ -6,8 +6,8 @@ import { createLateRows } from "../database/row-insert.ts";
 import type { RowNumbers } from "../database/row-numbers.ts";
 import type { BodyTexts, ContentPieces } from "../messages/content-pieces.ts";
 import { fitsInMessageRow, OWN_CONTENT } from "../messages/own-content.ts";
-import type { QueueBook } from "../queue/queue-book.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { Queues } from "../queue/queues.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import type { IdempotencyKeys } from "./idempotency-keys.ts";
 import {
   idOf,
@@ -21,8 +21,8 @@ import {
 import type { SmsUsage } from "./sms-usage.ts";
 
 export interface AcceptParts {
-  readonly accounts: AccountBook;
-  readonly queues: QueueBook;
+  readonly accounts: AccountCache;
+  readonly queues: Queues;
   readonly keys: IdempotencyKeys;
   readonly usage: SmsUsage;
   readonly numbers: RowNumbers;
@@ -151,7 +151,7 @@ function createMessageInsert(
       last = nextJob();
       first ??= last;
       jobRows.push(last, queues.numberFor(queue), flow, id, covered, expiresAt, dueAt, 0, 0, 0, 0);
-      if (dueAt === null) queues.ring(queue);
+      if (dueAt === null) queues.notify(queue);
     }
     const position = deferral === null ? 0 : 1;
     messageRows.push(id, account, content, channel, recipient, status, parts, 0, position);

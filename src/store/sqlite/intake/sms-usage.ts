@@ -8,7 +8,7 @@ import {
 } from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 
 /** What accounts with limits have sent, hour by hour. For use inside a transaction. */
 export interface SmsUsage {
@@ -65,7 +65,7 @@ export function createSmsUsage(db: Database): SmsUsage {
 /** `Intake.overLimit`. */
 export function createOverLimit(
   db: Database,
-  { accounts, usage }: { readonly accounts: AccountBook; readonly usage: SmsUsage },
+  { accounts, usage }: { readonly accounts: AccountCache; readonly usage: SmsUsage },
 ): Intake["overLimit"] {
   return ({ accountId, recipients, limited }) =>
     db.read(() => {

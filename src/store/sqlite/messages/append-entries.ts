@@ -4,7 +4,7 @@ import type { MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";
-import type { EventBook } from "../events/event-book.ts";
+import type { EventLog } from "../events/event-log.ts";
 
 export interface NewEntries {
   readonly row: Pick<MessageRow, "id" | "account">;
@@ -17,7 +17,7 @@ const COLUMNS =
 /** Adds entries to the timelines of messages, inside a transaction; public ones become events of the feed. */
 export function createAppendEntries(
   db: Database,
-  events: Pick<EventBook, "addEntries">,
+  events: Pick<EventLog, "addEntries">,
 ): (all: readonly NewEntries[]) => void {
   const insert = createRowInsert(db, { into: "timeline", columns: COLUMNS });
   return (all) => {

@@ -1,12 +1,12 @@
 import { isSettled, type Step } from "../../../core/messages/progress.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
-import type { AccountBook } from "../records/account-book.ts";
-import type { ContentShelf } from "./content-shelf.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import type { Contents } from "./contents.ts";
 import type { MessageLog } from "./message-log.ts";
 
 export interface EndingParts {
-  readonly accounts: AccountBook;
-  readonly contents: ContentShelf;
+  readonly accounts: AccountCache;
+  readonly contents: Contents;
   readonly messages: MessageLog;
 }
 

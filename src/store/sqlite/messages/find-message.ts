@@ -8,14 +8,14 @@ import {
 } from "../../messages/message-rows.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import { statusOf } from "./message-status.ts";
 import { createEnvelopeOf } from "./own-content.ts";
 
 /** The reading half of `Intake`. */
 export function createMessageLookup(
   db: Database,
-  accounts: AccountBook,
+  accounts: AccountCache,
 ): Pick<Intake, "findMessage" | "timeline"> {
   // Without the id, which the caller has: each text that is read costs a string.
   const find = db.prepare<FoundRow>(
@@ -50,7 +50,7 @@ export function createMessageLookup(
 type FoundRow = Omit<MessageRow, "id" | "account" | "callback_host"> & { readonly envelope: string | null };
 
 /** `Intake.findKeyOwner`. */
-export function createKeyLookup(db: Database, accounts: AccountBook): Intake["findKeyOwner"] {
+export function createKeyLookup(db: Database, accounts: AccountCache): Intake["findKeyOwner"] {
   const find = db.prepare<{ id: string; account_id: string }>(
     "SELECT id, account_id FROM api_keys WHERE digest = ? AND revoked_at IS NULL",
   );

@@ -12,12 +12,12 @@ import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessagePage, MessageQuery } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import { columnsOf, statusOf } from "./message-status.ts";
 import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
 
 /** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
-export function createMessageList(db: Database, accounts: AccountBook): MessageDesk["list"] {
+export function createMessageList(db: Database, accounts: AccountCache): MessageDesk["list"] {
   const floorOf = db.prepare<{ id: string }>(
     `SELECT id FROM messages WHERE account = ? AND channel = ? AND id < ? AND id >= ? ORDER BY id DESC
      LIMIT 1 OFFSET ?`,

@@ -2,7 +2,7 @@ import type { Progress, TimelineEntry } from "../../../core/messages/message.ts"
 import type { Step } from "../../../core/messages/progress.ts";
 import { fromParts, type MessageRow, toProgress } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
-import type { EventBook } from "../events/event-book.ts";
+import type { EventLog } from "../events/event-log.ts";
 import type { WebhookLog } from "../webhooks/webhook-log.ts";
 import { createAppendEntries, type NewEntries, toJson } from "./append-entries.ts";
 import { columnsOf, leasedColumnsOf } from "./message-status.ts";
@@ -34,7 +34,7 @@ export interface ReadMessage {
   readonly progress: Progress;
 }
 
-export function createMessageLog(db: Database, events: EventBook, webhooks: WebhookLog): MessageLog {
+export function createMessageLog(db: Database, events: EventLog, webhooks: WebhookLog): MessageLog {
   const find = db.prepare<MessageRow>(`SELECT ${columnsOf("messages")} FROM messages WHERE id = ?`);
   const findLeased = db.prepare<MessageRow>(
     `SELECT ${leasedColumnsOf("messages")} FROM messages WHERE id = ?`,

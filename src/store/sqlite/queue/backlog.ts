@@ -1,16 +1,13 @@
 import { uuidTime } from "../../../core/uuid.ts";
 import type { QueueBacklog, UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { QueueBook } from "./queue-book.ts";
+import type { Queues } from "./queues.ts";
 
 const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
 /** How much waits, for metrics; counted only as far as that is cheap. */
-export function createBacklog(
-  db: Database,
-  queues: QueueBook,
-): Pick<UpkeepStore, "backlog" | "parkedReceipts"> {
+export function createBacklog(db: Database, queues: Queues): Pick<UpkeepStore, "backlog" | "parkedReceipts"> {
   const count = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ${MAX_COUNTED})`,
   );

@@ -11,19 +11,19 @@ import {
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createForIds } from "../database/for-ids.ts";
-import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
-import type { AccountBook } from "../records/account-book.ts";
-import type { OptOutBook } from "../suppressions/opt-outs.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import type { OptOuts } from "../suppressions/opt-outs.ts";
 import { OF_MESSAGE } from "./jobs-of-message.ts";
-import type { QueueBook } from "./queue-book.ts";
+import type { Queues } from "./queues.ts";
 
 export interface ClaimParts {
-  readonly accounts: AccountBook;
-  readonly contents: ContentShelf;
+  readonly accounts: AccountCache;
+  readonly contents: Contents;
   readonly messages: MessageLog;
-  readonly optOuts: OptOutBook;
-  readonly queues: QueueBook;
+  readonly optOuts: OptOuts;
+  readonly queues: Queues;
 }
 
 /** `Queue.claim` and `Queue.release`. */
@@ -68,7 +68,7 @@ function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["r
         const job = release.get(now, jobId, claim);
         if (!job) continue;
         if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
-        queues.ring(queues.nameOf(job.queue));
+        queues.notify(queues.nameOf(job.queue));
       }
     }, jobs.length);
 }
@@ -188,7 +188,7 @@ const SENDING = { status: "sending" } as const;
 const OPTED_OUT = { isOptedOut: true } as const;
 
 function hasOptedOut(
-  optOuts: OptOutBook,
+  optOuts: OptOuts,
   accountId: string,
   { content, recipient }: Pick<ClaimedJob, "content" | "recipient">,
 ): boolean {

@@ -3,17 +3,17 @@ import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes, toProgress } from "../../messages/message-rows.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { Contents } from "../messages/contents.ts";
 import { createEnding } from "../messages/ending.ts";
 import type { MessageLog } from "../messages/message-log.ts";
-import type { AccountBook } from "../records/account-book.ts";
-import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
+import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export interface ExpireParts {
-  readonly accounts: AccountBook;
-  readonly contents: ContentShelf;
+  readonly accounts: AccountCache;
+  readonly contents: Contents;
   readonly messages: MessageLog;
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
 }
 
 /** Flows examined in one call; the next call goes on from there. */

@@ -4,15 +4,15 @@ import { toAttempt } from "../../queue/settlement-attempt.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { Contents } from "../messages/contents.ts";
 import type { MessageLog, ReadMessage } from "../messages/message-log.ts";
-import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export interface SettleParts {
   readonly messages: MessageLog;
-  readonly contents: ContentShelf;
+  readonly contents: Contents;
   readonly providerIds: ProviderIds;
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
 }
 
 /** Weight of a settlement in group commit: its statements. */

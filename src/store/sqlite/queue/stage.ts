@@ -3,11 +3,11 @@ import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 import { OF_MESSAGE } from "./jobs-of-message.ts";
-import type { QueueBook } from "./queue-book.ts";
+import type { Queues } from "./queues.ts";
 
 export interface StageParts {
   readonly messages: MessageLog;
-  readonly queues: QueueBook;
+  readonly queues: Queues;
 }
 
 /** Due time of leases ended at the start, when no time is known: the store has no clock. */
@@ -43,7 +43,7 @@ export function createStage(
     ready.run(now, row.id);
     if (row.is_leased === 1) interrupt(row.message_id, now);
     else messages.moveStatus(row.message_id, "scheduled", "queued");
-    queues.ring(queues.nameOf(row.queue));
+    queues.notify(queues.nameOf(row.queue));
   };
 
   return {

@@ -5,7 +5,7 @@ import {
   type KnownIds,
   MAX_SHARED_IDS,
   toIdRows,
-} from "../../receipts/receipt-books.ts";
+} from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createRowInsert } from "../database/row-insert.ts";

@@ -2,14 +2,14 @@ import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { toProgress } from "../../messages/message-rows.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { ContentShelf } from "../messages/content-shelf.ts";
+import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 
 const MAX_COUNTED = 100_000;
 
 export interface OverdueParts {
   readonly messages: MessageLog;
-  readonly contents: ContentShelf;
+  readonly contents: Contents;
 }
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;

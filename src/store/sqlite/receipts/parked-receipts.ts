@@ -7,7 +7,7 @@ import {
   MAX_PARKED_PER_ID,
   MAX_PER_REFERENCE,
   type ParkedReceipts,
-} from "../../receipts/receipt-books.ts";
+} from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import { oncePerTransaction } from "../database/once-per-transaction.ts";
 

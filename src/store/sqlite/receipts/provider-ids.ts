@@ -1,9 +1,9 @@
 import type { MessageRow } from "../../messages/message-rows.ts";
 import { createProviderIds as createRules, type ProviderIds } from "../../receipts/provider-ids.ts";
-import type { KnownMessage } from "../../receipts/receipt-books.ts";
+import type { KnownMessage } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 import type { EndingParts } from "../messages/ending.ts";
-import type { SuppressionBook } from "../suppressions/suppression-book.ts";
+import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { createKnownIds } from "./known-ids.ts";
 import { createLateAnswers } from "./late-answers.ts";
 import { createParkedReceipts } from "./parked-receipts.ts";
@@ -11,15 +11,15 @@ import { createSizeOf } from "./sms-size.ts";
 import { createUnconfirmedParts } from "./unconfirmed-parts.ts";
 
 export interface ProviderIdsParts extends EndingParts {
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
 }
 
 /**
  * The rules of `receipts/provider-ids.ts` over this engine's tables, inside a transaction. There is one writer, so of a
  * settlement and a receipt that concern one id the second finds what the first has left.
  */
-export function createProviderIds(db: Database, books: ProviderIdsParts): ProviderIds {
-  const { messages, suppressions } = books;
+export function createProviderIds(db: Database, state: ProviderIdsParts): ProviderIds {
+  const { messages, suppressions } = state;
   const find = (id: string): FoundMessage | undefined => {
     const found = messages.read(id);
     return found && { id, recipient: found.row.recipient, ...found };
@@ -38,7 +38,7 @@ export function createProviderIds(db: Database, books: ProviderIdsParts): Provid
       messages.write(id);
       return sizeOf(id);
     },
-    applyLateAnswer: createLateAnswers(db, books),
+    applyLateAnswer: createLateAnswers(db, state),
   });
 }
 

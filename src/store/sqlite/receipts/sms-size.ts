@@ -1,4 +1,4 @@
-import { readSize, type SizeOf } from "../../receipts/receipt-books.ts";
+import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
 /** Reads the size of an SMS from the timeline entry of its last attempt. */

@@ -1,5 +1,5 @@
 import { partReference } from "../../../core/receipts/short-reference.ts";
-import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-books.ts";
+import { MAX_PER_REFERENCE, type UnconfirmedParts } from "../../receipts/receipt-state.ts";
 import type { Database } from "../database/database.ts";
 
 /** The rows of `unconfirmed_parts`. */

@@ -8,16 +8,16 @@ import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import type { OptOutBook } from "../suppressions/opt-outs.ts";
-import type { AccountBook } from "./account-book.ts";
+import type { OptOuts } from "../suppressions/opt-outs.ts";
+import type { AccountCache } from "./account-cache.ts";
 import { type Conflict, createRecordRows, type Page, type RecordRows } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface RecordParts {
   readonly vault: Vault;
-  readonly accounts: AccountBook;
-  readonly optOuts: OptOutBook;
+  readonly accounts: AccountCache;
+  readonly optOuts: OptOuts;
   readonly values: RecordValues;
   readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 
 /** Who has opted out. For use inside a transaction, except `among`, which only reads. */
-export interface OptOutBook {
+export interface OptOuts {
   /** Whether the recipient has opted out; free where nobody has, of this account. Only on the connection that writes. */
   covers(who: Recipient): boolean;
   /** Those of `to` who have opted out; on any connection. */
@@ -25,7 +25,7 @@ interface Recipient {
 /** Accounts for which it is remembered whether anybody has opted out. */
 const MAX_ACCOUNTS = 10_000;
 
-export function createOptOutBook(db: Database, erasedNames: ErasedNames): OptOutBook {
+export function createOptOuts(db: Database, erasedNames: ErasedNames): OptOuts {
   const ofAnybody = db.prepare("SELECT 1 FROM opt_outs WHERE account_id = ? LIMIT 1");
   const rows = createRows(db);
   const known = new Map<string, boolean>();
@@ -90,7 +90,7 @@ function createRows(db: Database) {
     covers: (who: Recipient) => isOfAll(who) || isOfSender(who),
     /** Whether exactly this opt-out is stored. */
     isThere: (who: Recipient) => (who.sender === undefined ? isOfAll(who) : isOfSender(who)),
-    insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOutBook["add"]>[0]) {
+    insert({ id, accountId, sender, recipient, reason, at }: Parameters<OptOuts["add"]>[0]) {
       insert.run(id, accountId, sender ?? null, recipient, reason, at);
     },
     remove({ accountId, sender, recipient }: Recipient) {

@@ -2,24 +2,24 @@ import { asAsked, type FoundSuppression, suppressionNames } from "../../suppress
 import type { SuppressionStore } from "../../suppressions/suppressions.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import type { SuppressionBook } from "./suppression-book.ts";
+import type { SuppressionList } from "./suppression-list.ts";
 
 export interface SuppressionParts {
-  readonly suppressions: SuppressionBook;
+  readonly suppressions: SuppressionList;
   readonly erasedNames: ErasedNames;
 }
 
 /** `Store.suppressions`. */
 export function createSuppressions(
   db: Database,
-  { suppressions: book, erasedNames }: SuppressionParts,
+  { suppressions: list, erasedNames }: SuppressionParts,
 ): SuppressionStore {
   const find = createFind(db, erasedNames);
   return {
     find: (accountId, emails, now) =>
       db.read(() => (emails.length === 0 ? [] : find({ accountId, emails, now }))),
     add: (suppressions) =>
-      db.write(() => suppressions.filter((each) => book.add(each)).length, suppressions.length),
+      db.write(() => suppressions.filter((each) => list.add(each)).length, suppressions.length),
   };
 }
 

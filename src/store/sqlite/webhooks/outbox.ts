@@ -1,7 +1,7 @@
 import type { Outbox } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { Notifier } from "../database/notifier.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import { createWebhookClaim } from "./webhook-claim.ts";
 import { createWebhookList } from "./webhook-list.ts";
 import type { WebhookLog } from "./webhook-log.ts";
@@ -12,21 +12,21 @@ import { createWebhookStage } from "./webhook-stage.ts";
 
 /** What the outbox shares with the rest of the store. */
 export interface OutboxParts {
-  readonly accounts: AccountBook;
+  readonly accounts: AccountCache;
   readonly log: WebhookLog;
-  /** Rung with each lane that has a new ready event. */
-  readonly bell: Bell<string>;
+  /** Notified of each lane that has a new ready event. */
+  readonly notifier: Notifier<string>;
 }
 
 /** The `Outbox` on SQLite, put together from its parts. */
 export function createOutbox(db: Database, parts: OutboxParts): Outbox {
-  const { accounts, bell } = parts;
+  const { accounts, notifier } = parts;
   return {
     ...createWebhookClaim(db, parts),
     settle: createWebhookSettle(db, parts),
-    ...createWebhookStage(db, bell),
+    ...createWebhookStage(db, notifier),
     ...createWebhookList(db, accounts),
     ...createWebhookReplay(db, parts),
-    onReady: (listener) => bell.onRing((lane) => listener(fromLane(accounts, lane))),
+    onReady: (listener) => notifier.subscribe((lane) => listener(fromLane(accounts, lane))),
   };
 }

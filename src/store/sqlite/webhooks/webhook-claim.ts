@@ -9,14 +9,14 @@ import {
 } from "../../webhooks/webhook-body.ts";
 import { toLane } from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 import { fromLane } from "./webhook-rows.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(
   db: Database,
-  { accounts, log }: { readonly accounts: AccountBook; readonly log: WebhookLog },
+  { accounts, log }: { readonly accounts: AccountCache; readonly log: WebhookLog },
 ): Pick<Outbox, "claim" | "readyLanes"> {
   const oldest = db.prepare<ReadyRow>(OLDEST);
   const lease = db.prepare(
@@ -68,7 +68,7 @@ interface ReadyRow extends EventRow {
 /** A loose index scan: one step per lane, however many events are in it. */
 function createLaneScan(
   db: Database,
-  accounts: AccountBook,
+  accounts: AccountCache,
   keyOf: (lane: Lane) => string,
 ): Outbox["readyLanes"] {
   const next = db.prepare<{ lane: string }>(

@@ -12,13 +12,13 @@ import {
   type WebhookWalk,
 } from "../../webhooks/webhook-rows.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import { fromLane } from "./webhook-rows.ts";
 
 /** `list`, `ofMessage`, `attempts` and `backlog` of `Outbox`. */
 export function createWebhookList(
   db: Database,
-  accounts: AccountBook,
+  accounts: AccountCache,
 ): Pick<Outbox, "list" | "ofMessage" | "attempts" | "backlog"> {
   const walk = createWalk(db, accounts);
   const ofMessage = db.prepare<WebhookRow>(
@@ -42,7 +42,7 @@ export function createWebhookList(
 /** Walks an account's events in order of time, and returns a page of those selected. */
 export function createWalk(
   db: Database,
-  accounts: AccountBook,
+  accounts: AccountCache,
 ): (selection: WebhookSelection, page: WebhookPage) => WebhookWalk {
   const all = db.prepare<WebhookRow>(walkSql(""));
   const failed = db.prepare<WebhookRow>(walkSql("state = 'failed' AND"));

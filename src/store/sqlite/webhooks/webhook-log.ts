@@ -2,8 +2,8 @@ import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import { OVERTAKEN_AFTER_FAILURES, toLane } from "../../webhooks/webhook-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
+import type { Notifier } from "../database/notifier.ts";
 
 /** Where a message's webhooks go. */
 export interface Callback {
@@ -22,7 +22,7 @@ export interface WebhookLog {
   isBlocked(event: EventKey): boolean;
 }
 
-export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">): WebhookLog {
+export function createWebhookLog(db: Database, notifier: Pick<Notifier<string>, "notify">): WebhookLog {
   const insert = db.prepare(
     `INSERT INTO webhooks (message_id, sequence, position, account, lane, event_type, state, at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -44,7 +44,7 @@ export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">)
     const lane = toLane(account, host);
     const state = isBlocked({ messageId, sequence }) ? "held" : "ready";
     insert.run(messageId, sequence, position, account, lane, eventType, state, at);
-    if (state === "ready") bell.ring(lane);
+    if (state === "ready") notifier.notify(lane);
   };
 
   return {
@@ -55,7 +55,7 @@ export function createWebhookLog(db: Database, bell: Pick<Bell<string>, "ring">)
       const next = findHeld.get(messageId, sequence + 1);
       if (!next) return;
       letGo.run(next.id);
-      bell.ring(next.lane);
+      notifier.notify(next.lane);
     },
     isBlocked,
   };

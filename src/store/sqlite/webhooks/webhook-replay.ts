@@ -1,22 +1,22 @@
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { Notifier } from "../database/notifier.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 import { createWalk } from "./webhook-list.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 export interface ReplayParts {
-  readonly accounts: AccountBook;
+  readonly accounts: AccountCache;
   readonly log: WebhookLog;
-  readonly bell: Pick<Bell<string>, "ring">;
+  readonly notifier: Pick<Notifier<string>, "notify">;
 }
 
 /** `Outbox.replay` and `Outbox.replayAll`. */
 export function createWebhookReplay(
   db: Database,
-  { accounts, log, bell }: ReplayParts,
+  { accounts, log, notifier }: ReplayParts,
 ): Pick<Outbox, "replay" | "replayAll"> {
   const find = db.prepare<WebhookRow>(
     `SELECT ${WEBHOOK_COLUMNS} FROM webhooks WHERE message_id = ? AND sequence = ?`,
@@ -29,7 +29,7 @@ export function createWebhookReplay(
 
   const restart = (row: WebhookRow, state: "ready" | "held") => {
     begin.run(state, row.id);
-    if (state === "ready") bell.ring(row.lane);
+    if (state === "ready") notifier.notify(row.lane);
   };
   const replayOne = ({ messageId, sequence }: EventKey) => {
     const row = find.get(messageId, sequence);

@@ -1,15 +1,15 @@
 import type { WebhookAttempt, WebhookSettlement } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { MAX_ATTEMPTS, OVERTAKEN_AFTER_FAILURES, outcomeOf } from "../../webhooks/webhook-rows.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
+import type { Notifier } from "../database/notifier.ts";
 import type { WebhookLog } from "./webhook-log.ts";
 
 /** Statements per settlement, by which group commit limits its batches. */
 const WEIGHT = 2;
 
 /** `Outbox.settle`. */
-export function createWebhookSettle(db: Database, { log, bell }: SettleParts): Outbox["settle"] {
+export function createWebhookSettle(db: Database, { log, notifier }: SettleParts): Outbox["settle"] {
   const find = db.prepare<LeasedRow>(
     "SELECT message_id, sequence, lane, state, failures, claim, attempts FROM webhooks WHERE id = ?",
   );
@@ -30,7 +30,7 @@ export function createWebhookSettle(db: Database, { log, bell }: SettleParts): O
     }
     const { state, dueAt, failures } = outcomeOf(verdict, row.failures);
     move.run(state, dueAt, failures, attempts, id);
-    if (state === "ready") bell.ring(row.lane);
+    if (state === "ready") notifier.notify(row.lane);
     else if (state !== "waiting" || failures >= OVERTAKEN_AFTER_FAILURES) {
       log.letNextGo({ messageId: row.message_id, sequence: row.sequence });
     }
@@ -41,7 +41,7 @@ export function createWebhookSettle(db: Database, { log, bell }: SettleParts): O
 
 interface SettleParts {
   readonly log: WebhookLog;
-  readonly bell: Pick<Bell<string>, "ring">;
+  readonly notifier: Pick<Notifier<string>, "notify">;
 }
 
 interface LeasedRow {

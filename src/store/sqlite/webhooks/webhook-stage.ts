@@ -1,6 +1,6 @@
 import type { Outbox } from "../../store.ts";
-import type { Bell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
+import type { Notifier } from "../database/notifier.ts";
 
 /** The end of leases that a start has ended: long past, since the store has no clock. */
 const LEASE_ENDED = 0;
@@ -8,7 +8,7 @@ const LEASE_ENDED = 0;
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
 export function createWebhookStage(
   db: Database,
-  bell: Pick<Bell<string>, "ring">,
+  notifier: Pick<Notifier<string>, "notify">,
 ): Pick<Outbox, "stage" | "nextDueAt"> {
   const due = db.prepare<{ id: number; lane: string }>(
     `SELECT id, lane FROM webhooks
@@ -25,7 +25,7 @@ export function createWebhookStage(
         const rows = [...leased, ...due.all("waiting", now, limit - leased.length)];
         for (const { id, lane } of rows) {
           ready.run(id);
-          bell.ring(lane);
+          notifier.notify(lane);
         }
         return rows.length;
       }, limit),

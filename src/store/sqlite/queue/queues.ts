@@ -1,8 +1,8 @@
-import { createBell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
+import { createNotifier } from "../database/notifier.ts";
 
 /** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
-export interface QueueBook {
+export interface Queues {
   /** `undefined`: no job was ever in it. */
   numberOf(name: string): number | undefined;
   /** Within a transaction: gives the queue a number if it has none. */
@@ -10,17 +10,17 @@ export interface QueueBook {
   nameOf(number: number): string;
   all(): readonly { readonly number: number; readonly name: string }[];
   /** To be called within a transaction that makes jobs of the queue ready. */
-  ring(name: string): void;
+  notify(name: string): void;
   onReady(listener: (queue: string) => void): () => void;
 }
 
 /** Queues are routes, so there are few; beyond this all are forgotten and read again. */
 const MAX_KEPT = 10_000;
 
-export function createQueueBook(db: Database): QueueBook {
+export function createQueues(db: Database): Queues {
   const numbers = new Map<string, number>();
   const names = new Map<number, string>();
-  const bell = createBell<string>(db);
+  const notifier = createNotifier<string>(db);
   const findNumber = db.prepare<{ number: number }>("SELECT number FROM queues WHERE name = ?");
   const findName = db.prepare<{ name: string }>("SELECT name FROM queues WHERE number = ?");
   const insert = db.prepare<{ number: number }>("INSERT INTO queues (name) VALUES (?) RETURNING number");
@@ -54,7 +54,7 @@ export function createQueueBook(db: Database): QueueBook {
       return name;
     },
     all: () => list.all(),
-    ring: bell.ring,
-    onReady: bell.onRing,
+    notify: notifier.notify,
+    onReady: notifier.subscribe,
   };
 }

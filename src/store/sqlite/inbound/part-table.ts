@@ -2,14 +2,14 @@ import {
   type InboundPartRow,
   MAX_WAITING_PARTS,
   type PartGroup,
-  type PartShelf,
+  type PartTable,
 } from "../../inbound/inbound-parts.ts";
 import type { Database } from "../database/database.ts";
 
 const OF_GROUP = "connector_id = ? AND sender = ? AND recipient = ? AND reference = ? AND total = ?";
 
 /** The rows of `inbound_parts`. */
-export function createPartShelf(db: Database): PartShelf {
+export function createPartTable(db: Database): PartTable {
   const ofGroup = db.prepare<InboundPartRow>(`SELECT * FROM inbound_parts WHERE ${OF_GROUP} ORDER BY number`);
   const count = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM

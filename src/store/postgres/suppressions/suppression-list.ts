@@ -3,10 +3,10 @@ import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, isSoftLimit, type SoftBounces } from "../../../core/suppressions/suppression.ts";
 import {
   type BouncedParts,
-  type SuppressionWord,
+  type LearntSuppression,
+  learntFromParts,
   toSuppression,
-  wordsOfParts,
-} from "../../suppressions/suppression-words.ts";
+} from "../../suppressions/learnt-suppressions.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { LockedMessage } from "../messages/message-log.ts";
@@ -18,8 +18,8 @@ import { addSuppressions } from "./suppression-rows.ts";
  * Collects what the messages of one transaction teach about recipients, in order; the lists are written at the end.
  * Sandbox accounts learn nothing: their bounces are simulated.
  */
-export interface SuppressionBook {
-  learn(message: Teller, word: SuppressionWord): void;
+export interface SuppressionList {
+  learn(message: Teller, word: LearntSuppression): void;
   /** Adds the recipients that bounced in the step from `before` to `after`. */
   learnFromParts(message: Teller, step: BouncedParts): void;
   /** Forgets soft bounces of an address, since a message was delivered to it. */
@@ -34,20 +34,24 @@ interface Heard {
   readonly accountId: string;
   readonly email: string;
   /** Absent: a message was delivered. */
-  readonly word?: SuppressionWord;
+  readonly word?: LearntSuppression;
 }
 
-export function createSuppressionBook(session: Session, erasedNames: ErasedNames): SuppressionBook {
+export function createSuppressionList(session: Session, erasedNames: ErasedNames): SuppressionList {
   const heard: Heard[] = [];
-  const hear = ({ id: messageId, accountId, accountMode }: Teller, email: string, word?: SuppressionWord) => {
+  const hear = (
+    { id: messageId, accountId, accountMode }: Teller,
+    email: string,
+    word?: LearntSuppression,
+  ) => {
     if (accountMode !== "live") return;
     heard.push({ messageId, accountId, email: addressKey(email), ...(word && { word }) });
   };
-  const learn: SuppressionBook["learn"] = (message, word) => hear(message, word.email, word);
+  const learn: SuppressionList["learn"] = (message, word) => hear(message, word.email, word);
   return {
     learn,
     learnFromParts(message, step) {
-      for (const word of wordsOfParts(step)) learn(message, word);
+      for (const word of learntFromParts(step)) learn(message, word);
     },
     forgive: (message, email) => hear(message, email),
     async write() {

@@ -1,11 +1,11 @@
 /** Tells attempts that wait for an answer when their signal aborts. */
-export interface CutOffs {
+export interface AbortWatch {
   /** Calls `tell` once when the signal aborts, or now if it has, unless the returned function is called first. */
   watch(signal: AbortSignal, tell: () => void): () => void;
 }
 
 /** One listener on each signal, for all that watch it: a listener for each would cost more than the rest of an attempt. */
-export function createCutOffs(): CutOffs {
+export function createAbortWatch(): AbortWatch {
   const watchers = new WeakMap<AbortSignal, Set<() => void>>();
   const watchersOf = (signal: AbortSignal) => {
     const known = watchers.get(signal);

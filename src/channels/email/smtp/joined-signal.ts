@@ -1,13 +1,13 @@
 import type { Clock } from "../../../core/clock.ts";
 
 /** One signal for all reasons to stop waiting; `signal.reason` is a sentence. */
-export interface Cut {
+export interface JoinedSignal {
   readonly signal: AbortSignal;
   /** Stops the timer and leaves the sources, which may outlive many cuts. */
   readonly release: () => void;
 }
 
-export function openCut(clock: Clock, limitMs: number, sources: readonly AbortSignal[]): Cut {
+export function joinSignals(clock: Clock, limitMs: number, sources: readonly AbortSignal[]): JoinedSignal {
   const controller = new AbortController();
   const end = (reason: unknown) =>
     controller.abort(typeof reason === "string" ? reason : "the attempt was called off");

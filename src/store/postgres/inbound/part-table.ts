@@ -4,13 +4,13 @@ import {
   type InboundPartRow,
   MAX_WAITING_PARTS,
   type PartGroup,
-  type PartShelf,
+  type PartTable,
 } from "../../inbound/inbound-parts.ts";
 import type { Session } from "../database/driver.ts";
 
 /** The parts of some messages: read by one statement, changed in memory, written at the end. */
 export interface LoadedParts {
-  readonly shelf: PartShelf;
+  readonly table: PartTable;
   write(): Promise<void>;
 }
 
@@ -18,9 +18,9 @@ export interface LoadedParts {
 export async function loadParts(session: Session, groups: readonly PartGroup[]): Promise<LoadedParts> {
   const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
   const waiting = groups.length === 0 ? 0 : await countWaiting(session);
-  const { shelf, changes } = createShelf(rows, waiting);
+  const { table, changes } = createTable(rows, waiting);
   return {
-    shelf,
+    table,
     async write() {
       if (changes.removed.size > 0) await session.query(REMOVE, columnsOf([...changes.removed.values()]));
       const put = [...changes.groups.entries()].flatMap(([name, rows]) =>
@@ -36,7 +36,7 @@ export function nameOfGroup({ connectorId, from, to, reference, total }: PartGro
   return JSON.stringify([connectorId, from, to, reference, total]);
 }
 
-function createShelf(found: readonly InboundPartRow[], waiting: number) {
+function createTable(found: readonly InboundPartRow[], waiting: number) {
   const groups = new Map<string, readonly InboundPartRow[]>(
     Map.groupBy(found, (row) => nameOfGroup(groupOf(row))),
   );
@@ -50,7 +50,7 @@ function createShelf(found: readonly InboundPartRow[], waiting: number) {
     groups.set(nameOfGroup(group), rows);
     written.add(nameOfGroup(group));
   };
-  const shelf: PartShelf = {
+  const table: PartTable = {
     ofGroup,
     count: () => waiting + added,
     put(group, number, piece) {
@@ -75,7 +75,7 @@ function createShelf(found: readonly InboundPartRow[], waiting: number) {
       return old.sort((one, other) => one.received_at - other.received_at)[0];
     },
   };
-  return { shelf, changes: { groups, removed, written } };
+  return { table, changes: { groups, removed, written } };
 }
 
 function toRow(group: PartGroup, number: number, piece: InboundPiece): InboundPartRow {

@@ -1,17 +1,17 @@
 /** Notifies listeners of what a commit has brought. */
-export interface Bell<Name> {
+export interface Notifier<Name> {
   /** To be called after a commit that has brought something under these names. */
-  ring(names: Iterable<Name>): void;
-  onRing(listener: (name: Name) => void): () => void;
+  notify(names: Iterable<Name>): void;
+  subscribe(listener: (name: Name) => void): () => void;
 }
 
-export function createBell<Name>(): Bell<Name> {
+export function createNotifier<Name>(): Notifier<Name> {
   const listeners = new Set<(name: Name) => void>();
   return {
-    ring(names) {
+    notify(names) {
       for (const name of names) for (const listener of listeners) listener(name);
     },
-    onRing(listener) {
+    subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

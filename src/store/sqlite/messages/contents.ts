@@ -5,7 +5,7 @@ import type { MessageLog } from "./message-log.ts";
 import { OWN_CONTENT } from "./own-content.ts";
 
 /** Contents, as claims read them and settlements wipe them; for use inside a transaction. */
-export interface ContentShelf {
+export interface Contents {
   find(message: HasContent): Content | undefined;
   /** Wipes the body of a single message, which no attempt can need any more. Batches are left to `wipeBatch`. */
   wipeSingle(message: HasContent): void;
@@ -19,7 +19,7 @@ type HasContent = Pick<MessageRow, "id" | "content">;
 /** Parsed contents kept: of batches only, since a batch is claimed job after job. */
 const MAX_PARSED = 256;
 
-export function createContentShelf(db: Database, messages: Pick<MessageLog, "wipe">): ContentShelf {
+export function createContents(db: Database, messages: Pick<MessageLog, "wipe">): Contents {
   // Ids are never reused, so entries that a rollback leaves behind are never read.
   const parsed = new Map<number, Content>();
   const find = db.prepare<ContentRow>("SELECT envelope, body, messages FROM contents WHERE id = ?");

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createWorld } from "../../contract/world.contract.ts";
 import { createDatabase } from "../database/database.ts";
-import { createAccountBook } from "../records/account-book.ts";
+import { createAccountCache } from "../records/account-cache.ts";
 import { openWithDriver } from "../sqlite-world.contract.ts";
-import { createEventBook } from "./event-book.ts";
+import { createEventLog } from "./event-log.ts";
 
 const RECEIVED = { kind: "other", id: "evt_in_1", type: "sms.received", data: { text: "STOP" } } as const;
 
@@ -12,8 +12,8 @@ test("an event about no message of ours stands in the feed between the others, a
   const world = await createWorld(store);
   const { account, clock } = world;
   const db = createDatabase({ driver, schedule: setImmediate });
-  const accounts = createAccountBook(db);
-  const events = createEventBook(db, accounts);
+  const accounts = createAccountCache(db);
+  const events = createEventLog(db, accounts);
   const send = async () => {
     await world.sms();
     await world.settle(await world.claimOne());

@@ -7,7 +7,7 @@ import { type SuppressionReason, suppressedUntil } from "../../core/suppressions
 import { hashedUuid } from "./hashed-uuid.ts";
 
 /** A reason to suppress a recipient. */
-export interface SuppressionWord {
+export interface LearntSuppression {
   readonly email: string;
   readonly reason: SuppressionReason;
   /** When it was learnt, Unix milliseconds. */
@@ -21,7 +21,7 @@ export interface BouncedParts {
 }
 
 /** The recipients that bounced in the step from `before` to `after`. */
-export function wordsOfParts({ before, after, at }: BouncedParts): readonly SuppressionWord[] {
+export function learntFromParts({ before, after, at }: BouncedParts): readonly LearntSuppression[] {
   return after.flatMap((part, index) => {
     if (part.status !== "bounced" || before[index]?.status === "bounced") return [];
     const reason = reasonOf(part);
@@ -36,7 +36,7 @@ function reasonOf({ error }: Part): SuppressionReason | undefined {
   return kind === "message" ? undefined : `${kind}_bounce`;
 }
 
-export interface WordSource {
+export interface LearntFrom {
   readonly accountId: string;
   readonly messageId: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -44,8 +44,8 @@ export interface WordSource {
 
 /** The list's entry for a reason, with the message as its source. */
 export function toSuppression(
-  { email: written, reason, at }: SuppressionWord,
-  { accountId, messageId, settings }: WordSource,
+  { email: written, reason, at }: LearntSuppression,
+  { accountId, messageId, settings }: LearntFrom,
 ): Suppression {
   const email = addressKey(written);
   const expiresAt = suppressedUntil(reason, at, settings);

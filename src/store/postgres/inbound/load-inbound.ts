@@ -4,14 +4,14 @@ import { toReceivedEntry, toReceivedEvent } from "../../../core/webhooks/receive
 import { hostOf, type Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { createInboundParts, type PartGroup, type WholeMessage } from "../../inbound/inbound-parts.ts";
 import { INBOUND_COLUMNS, toInboundRow } from "../../inbound/inbound-rows.ts";
-import type { InboundAccount, InboundBooks } from "../../inbound/take-inbound.ts";
+import type { InboundAccount, InboundState } from "../../inbound/take-inbound.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { addOtherEvents, type NewOtherEvent } from "../events/number-events.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { collectWishes } from "../suppressions/wishes.ts";
 import { addWebhooks, type NewWebhook } from "../webhooks/webhook-log.ts";
-import { loadParts } from "./part-shelf.ts";
+import { loadParts } from "./part-table.ts";
 
 /** What a transaction has to read: everything that the rules may ask about. */
 export interface InboundQuestions {
@@ -24,19 +24,19 @@ export interface InboundQuestions {
 
 type Place = Pick<InboundPiece, "connectorId" | "to" | "accountId">;
 
-export interface LoadedBooks {
-  readonly books: InboundBooks;
+export interface LoadedInbound {
+  readonly state: InboundState;
   /** Writes what the rules have changed; returns the lanes that have webhooks ready with it. */
   write(): Promise<readonly Lane[]>;
 }
 
 /** Reads with a fixed number of statements, after the locks; then the rules of `take-inbound.ts` run in memory. */
-export async function loadBooks(
+export async function loadInbound(
   session: Session,
   questions: InboundQuestions,
   erasedNames: ErasedNames,
-): Promise<LoadedBooks> {
-  const { shelf, write: writeParts } = await loadParts(session, questions.groups);
+): Promise<LoadedInbound> {
+  const { table, write: writeParts } = await loadParts(session, questions.groups);
   const isKnown = await findRepeats(session, questions.pieces);
   const ownerOf = await findOwners(session, questions.places);
   const ids = questions.places.flatMap((place) => place.accountId ?? ownerOf(place) ?? []);
@@ -46,8 +46,8 @@ export async function loadBooks(
   const events: NewOtherEvent[] = [];
   const webhooks: NewWebhook[] = [];
 
-  const books: InboundBooks = {
-    parts: createInboundParts(shelf),
+  const state: InboundState = {
+    parts: createInboundParts(table),
     optOuts: wishes,
     isRepeat: (piece) => isKnown(piece) || messages.some((each) => isSame(each, piece)),
     ownerOf,
@@ -61,7 +61,7 @@ export async function loadBooks(
     },
   };
   return {
-    books,
+    state,
     async write() {
       await writeParts();
       await insertMessages(session, messages);

@@ -1,15 +1,15 @@
 import type { Database } from "../database/transactions.ts";
 
 /** Numbers queues, since rows of jobs name them by number, and notifies listeners after a commit that makes jobs ready. */
-export interface QueueBook {
+export interface Queues {
   /** Makes sure that each of these queues has a number, and returns a look-up of them. */
   numbersOf(names: Iterable<string>): Promise<(name: string) => number>;
   /** To be called after a commit that has made jobs of the queues ready. */
-  ring(names: Iterable<string>): void;
+  notify(names: Iterable<string>): void;
   onReady(listener: (queue: string) => void): () => void;
 }
 
-export function createQueueBook(db: Database): QueueBook {
+export function createQueues(db: Database): Queues {
   // A number is never taken back, so it is remembered for good. Queues are routes: there are few.
   const numbers = new Map<string, number>();
   const listeners = new Set<(queue: string) => void>();
@@ -37,7 +37,7 @@ export function createQueueBook(db: Database): QueueBook {
       if (unknown.length > 0) await learn(unknown);
       return numberOf;
     },
-    ring(names) {
+    notify(names) {
       for (const name of new Set(names)) for (const listener of listeners) listener(name);
     },
     onReady(listener) {

@@ -2,7 +2,7 @@ import type { Account, AccountMode } from "../../../core/records/accounts.ts";
 import type { Database } from "../database/database.ts";
 
 /** A cache of accounts with their settings, for the hot paths. */
-export interface AccountBook {
+export interface AccountCache {
   byId(id: string): AccountEntry | undefined;
   byNumber(number: number): AccountEntry | undefined;
   /** Within a transaction: marks the account as having messages, after which it cannot be removed. Throws if it is gone. */
@@ -23,7 +23,7 @@ const NO_ACCOUNT = "messages need an account that exists";
 /** When the cache is full it is emptied. */
 const MAX_ENTRIES = 10_000;
 
-export function createAccountBook(db: Database): AccountBook {
+export function createAccountCache(db: Database): AccountCache {
   const byId = new Map<string, AccountEntry>();
   const byNumber = new Map<number, AccountEntry>();
   const used = new Set<number>();

@@ -1,11 +1,11 @@
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
-import { createBell } from "../database/bell.ts";
 import type { Database } from "../database/database.ts";
+import { createNotifier } from "../database/notifier.ts";
 import { createRowInsert } from "../database/row-insert.ts";
-import type { AccountBook } from "../records/account-book.ts";
+import type { AccountCache } from "../records/account-cache.ts";
 
 /** Adds events to the feed, within transactions. */
-export interface EventBook {
+export interface EventLog {
   /** Gives public timeline entries consecutive numbers; returns the first. */
   addEntries(entries: readonly NumberedEntry[]): number;
   /** Adds an event about an inbound message. */
@@ -21,22 +21,22 @@ interface NumberedEntry {
   readonly position: number;
 }
 
-export function createEventBook(db: Database, accounts: AccountBook): EventBook {
-  const bell = createBell<number>(db);
+export function createEventLog(db: Database, accounts: AccountCache): EventLog {
+  const notifier = createNotifier<number>(db);
   const insert = createRowInsert(db, { into: "events", columns: "account, message_id, position" });
   const addOther = db.prepare("INSERT INTO events (account, at, id, type, data) VALUES (?, ?, ?, ?, ?)");
   return {
     addEntries(entries) {
-      for (const { account } of entries) bell.ring(account);
+      for (const { account } of entries) notifier.notify(account);
       const values = entries.flatMap(({ account, messageId, position }) => [account, messageId, position]);
       return insert(values) - entries.length + 1;
     },
     addOther(account, { at, id, type, data }) {
       addOther.run(account, at, id, type, JSON.stringify(data));
-      bell.ring(account);
+      notifier.notify(account);
     },
     onEvents: (listener) =>
-      bell.onRing((number) => {
+      notifier.subscribe((number) => {
         const entry = accounts.byNumber(number);
         if (entry) listener(entry.account.id);
       }),

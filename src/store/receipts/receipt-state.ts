@@ -8,7 +8,7 @@ import { isSameNumber } from "../../core/receipts/same-number.ts";
 import type { SuppressionReason } from "../../core/suppressions/suppression.ts";
 import { uuidTime } from "../../core/uuid.ts";
 
-export interface ReceiptBooks<M extends KnownMessage> {
+export interface ReceiptState<M extends KnownMessage> {
   readonly messages: {
     /** As it was last saved. */
     find(id: string): M | undefined;

@@ -3,21 +3,21 @@ import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
-import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import {
   type BouncedParts,
-  type SuppressionWord,
+  type LearntSuppression,
+  learntFromParts,
   toSuppression,
-  wordsOfParts,
-} from "../../suppressions/suppression-words.ts";
+} from "../../suppressions/learnt-suppressions.ts";
+import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
-import type { AccountBook, AccountEntry } from "../records/account-book.ts";
+import type { AccountCache, AccountEntry } from "../records/account-cache.ts";
 
 /** The suppression lists, for use inside a transaction. Sandbox accounts learn nothing: their bounces are simulated. */
-export interface SuppressionBook {
+export interface SuppressionList {
   /** Adds what a receipt says of a recipient. */
-  learn(message: Pick<MessageRow, "id" | "account">, word: SuppressionWord): void;
+  learn(message: Pick<MessageRow, "id" | "account">, word: LearntSuppression): void;
   /** Adds the recipients that bounced in the step from `before` to `after`. */
   learnFromParts(message: Pick<MessageRow, "id" | "account">, step: BouncedParts): void;
   /** Forgets soft bounces of an address, since a message was delivered to it. */
@@ -26,15 +26,15 @@ export interface SuppressionBook {
   prune(now: number, limit: number): number;
 }
 
-export interface SuppressionBookParts {
-  readonly accounts: AccountBook;
+export interface SuppressionListParts {
+  readonly accounts: AccountCache;
   readonly erasedNames: ErasedNames;
 }
 
-export function createSuppressionBook(
+export function createSuppressionList(
   db: Database,
-  { accounts, erasedNames }: SuppressionBookParts,
-): SuppressionBook {
+  { accounts, erasedNames }: SuppressionListParts,
+): SuppressionList {
   const softBounces = createSoftBounces(db);
   const { add, removeEnded } = createRows(db, erasedNames);
   const liveAccount = (number: number) => {
@@ -42,7 +42,7 @@ export function createSuppressionBook(
     return entry?.account.mode === "live" ? entry : undefined;
   };
 
-  const learn: SuppressionBook["learn"] = (message, word) => {
+  const learn: SuppressionList["learn"] = (message, word) => {
     const entry = liveAccount(message.account);
     const isSoft = word.reason === "soft_bounce";
     if (!entry || (isSoft && !softBounces.isOver(entry, addressKey(word.email), word.at))) return;
@@ -53,7 +53,7 @@ export function createSuppressionBook(
   return {
     learn,
     learnFromParts(message, step) {
-      for (const word of wordsOfParts(step)) learn(message, word);
+      for (const word of learntFromParts(step)) learn(message, word);
     },
     forgive(message, email) {
       const entry = liveAccount(message.account);
