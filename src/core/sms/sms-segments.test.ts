@@ -41,24 +41,44 @@ test("a family emoji stays whole, and one that fills more than a part is cut bet
   for (const part of segmentSms(emoji).parts) expect(part.isWellFormed()).toBe(true);
 });
 
+test("a line break of CR and LF is never cut, in either encoding", () => {
+  expect(segmentSms(`${"a".repeat(152)}\r\n${"b".repeat(20)}`).parts[1]).toBe(`\r\n${"b".repeat(20)}`);
+  expect(segmentSms(`${"ж".repeat(66)}\r\n${"ж".repeat(20)}`).parts[1]).toBe(`\r\n${"ж".repeat(20)}`);
+  expect(sizes("\r\n".repeat(80))).toEqual([160]);
+  expect(sizes("\r\n".repeat(81))).toEqual([152, 10]);
+});
+
 test("an empty text is one empty part", () => {
   expect(segmentSms("")).toEqual({ encoding: "gsm7", parts: [""], units: 0 });
 });
 
-const gsmCharacter = fc.constantFrom(...'@£$èÇ\nØåΔΩÉ !"#¤09?¡AZÄÜ§¿azñà^{}\\[~]|€');
+const gsmCharacter = fc.constantFrom("\r\n", ...'@£$èÇ\nØåΔΩÉ !"#¤09?¡AZÄÜ§¿azñà^{}\\[~]|€');
 const wideCharacter = fc.constantFrom(..."अकжш₹`“…漢", "😀", "👍🏽", "👨‍👩‍👧", "e\u0301");
 
 const texts = fc.oneof(
-  fc.array(gsmCharacter, { maxLength: 700 }),
-  fc.array(fc.oneof(gsmCharacter, wideCharacter), { maxLength: 500 }),
+  fc.array(gsmCharacter, { maxLength: 700, size: "max" }),
+  fc.array(fc.oneof(gsmCharacter, wideCharacter), { maxLength: 500, size: "max" }),
 );
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** Where a text may be cut: before each grapheme cluster, and also inside of one that is longer than a part. */
+function cutsOf(text: string, limit: number): ReadonlySet<number> {
+  const isShort = ({ segment }: Intl.SegmentData) => (gsm7Length(segment) ?? segment.length) <= limit;
+  return new Set(
+    [...graphemes.segment(text)].flatMap((cluster) => {
+      const inside = isShort(cluster) ? 0 : cluster.segment.length - 1;
+      return Array.from({ length: 1 + inside }, (_, i) => cluster.index + i);
+    }),
+  );
+}
 
 test("the parts of any text join to it, keep their limit and cut no character", () => {
   fc.assert(
     fc.property(
       fc.oneof(
         texts.map((t) => t.join("")),
-        fc.string({ unit: "binary", maxLength: 600 }),
+        fc.string({ unit: "binary", maxLength: 600, size: "max" }),
       ),
       (text) => {
         for (const concat of ["udh8", "udh16"] as const) {
@@ -66,6 +86,12 @@ test("the parts of any text join to it, keep their limit and cut no character", 
           expect(parts.join("")).toBe(text);
           const limit = { gsm7: { udh8: 153, udh16: 152 }, ucs2: { udh8: 67, udh16: 66 } }[encoding][concat];
           const single = encoding === "gsm7" ? 160 : 70;
+          const cuts = cutsOf(text, limit);
+          let end = 0;
+          for (const part of parts.slice(0, -1)) {
+            end += part.length;
+            expect(cuts).toContain(end);
+          }
           for (const part of parts) {
             const size = encoding === "gsm7" ? gsm7Length(part)! : part.length;
             expect(size).toBeLessThanOrEqual(parts.length === 1 ? single : limit);

@@ -66,7 +66,7 @@ const OUTSIDE: Readonly<Record<DefaultAlphabet, RegExp>> = {
   latin1: /[^\0-\xff]/,
 };
 
-/** One UTF-16 unit is one character here, of one septet or two. */
+/** One UTF-16 unit is one character here, of one septet or two; CR and LF together are one as well. */
 function splitGsm7(text: string, limit: number): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -74,9 +74,11 @@ function splitGsm7(text: string, limit: number): string[] {
   for (let i = 0; i < text.length; i++) {
     const size = gsm7UnitLength(text.charCodeAt(i));
     if (used + size > limit) {
-      parts.push(text.slice(start, i));
-      start = i;
-      used = 0;
+      const isInsideCrLf = text[i] === "\n" && text[i - 1] === "\r";
+      const end = isInsideCrLf ? i - 1 : i;
+      parts.push(text.slice(start, end));
+      start = end;
+      used = i - end;
     }
     used += size;
   }
