@@ -1,13 +1,14 @@
 /** Makes one HTTP request, and tells what is known of it, whatever happens. No redirects, no retries, no unbounded answers. */
 import http from "node:http";
 import https from "node:https";
+import { constants, unzipSync } from "node:zlib";
 import type { Clock } from "../../../core/clock.ts";
 import type { RenderedRequest } from "./render-request.ts";
 
 export interface Answer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The first 64 KiB. */
+  /** The first 64 KiB, as text. */
   readonly body: string;
 }
 
@@ -71,9 +72,14 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
       for (const cancel of timers) cancel();
       signal.removeEventListener("abort", onAbort);
       resolve(result);
-      if (result.kind !== "answered") outgoing.destroy();
     };
-    const fail = (reason: string) => end({ kind: isConnected ? "lost" : "unsent", reason });
+    let answer: { readonly finish: () => void } | undefined;
+    const fail = (reason: string) => {
+      // Once the answer has begun, what has come of it counts, however it ends.
+      if (answer) answer.finish();
+      else end({ kind: isConnected ? "lost" : "unsent", reason });
+      outgoing.destroy();
+    };
     const onAbort = () => fail("cut off before the answer came");
     const timers = [
       clock.after(options.connectTimeoutMs, () => isConnected || fail("no connection in time")),
@@ -83,12 +89,10 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
     whenConnected(outgoing, request, () => {
       isConnected = true;
     });
-    let isAnswered = false;
-    // Once the answer has begun, an error only means that it ended badly: what came of it counts.
-    outgoing.on("error", (error) => isAnswered || fail(wordsOf(error)));
+    // Then the response ends as well, once all that has come of it is read.
+    outgoing.on("error", (error) => answer || fail(wordsOf(error)));
     outgoing.on("response", (response) => {
-      isAnswered = true;
-      read(response, end);
+      answer = read(response, end);
     });
     outgoing.end(request.body);
   });
@@ -102,12 +106,15 @@ function open(request: RenderedRequest, { agents }: ExchangeParts): http.ClientR
     return (isTls ? https : http).request(request.url, {
       method: request.method,
       agent: isTls ? agents.https : agents.http,
-      headers: { "User-Agent": "Postrider", Accept: "*/*", ...request.headers, ...length },
+      headers: { ...OWN_HEADERS, ...request.headers, ...length },
     });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+/** Whoever does not say which encodings it takes may be answered in any (RFC 9110 §12.5.3). */
+const OWN_HEADERS = { "User-Agent": "Postrider", Accept: "*/*", "Accept-Encoding": "identity" };
 
 /** Calls `connected` when there is a connection: the request is written then, and never before. */
 function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, connected: () => void): void {
@@ -117,13 +124,13 @@ function whenConnected(outgoing: http.ClientRequest, { url }: RenderedRequest, c
   });
 }
 
-/** Reads an answer. One that is too long or breaks off ends with what has come: its status is known. */
-function read(response: http.IncomingMessage, end: (result: Exchange) => void): void {
+/** Reads an answer. One that is too long, breaks off or is finished early ends with what has come: its status is known. */
+function read(response: http.IncomingMessage, end: (result: Exchange) => void): { finish: () => void } {
   const chunks: Buffer[] = [];
   let size = 0;
   const finish = () => {
-    const body = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8");
     const header = (name: string) => headerOf(response.headers[name.toLowerCase()]);
+    const body = textOf(Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES), header("content-encoding"));
     end({ kind: "answered", answer: { status: response.statusCode ?? 0, header, body } });
   };
   response.on("data", (chunk: Buffer) => {
@@ -136,6 +143,21 @@ function read(response: http.IncomingMessage, end: (result: Exchange) => void): 
   response.on("end", finish);
   response.on("error", finish);
   response.on("close", finish);
+  return { finish };
+}
+
+/** The text, without a byte order mark, which would make JSON unreadable. */
+function textOf(octets: Buffer, encoding: string | undefined): string {
+  return new TextDecoder().decode(encoding === undefined ? octets : unzipped(octets));
+}
+
+/** Some gateways compress though they are asked not to. What is no zip, or too long when unzipped, stays as it is. */
+function unzipped(octets: Buffer): Buffer {
+  try {
+    return unzipSync(octets, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_ANSWER_BYTES });
+  } catch {
+    return octets;
+  }
 }
 
 function headerOf(value: string | readonly string[] | undefined): string | undefined {

@@ -1,0 +1,74 @@
+/** Answers that are all there, though something about how they come is wrong. On the real clock, since their ends never come. */
+import { afterEach, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { httpConnector, never, outgoingSms } from "../../../../test/fakes/http-rig.ts";
+import { type RawPeer, startRawPeer } from "../../../../test/fakes/raw-peer.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
+import type { Channel } from "../../channel.ts";
+import { httpConnectorKind } from "./http-connector.ts";
+
+let peer: RawPeer | undefined;
+let channel: Channel | undefined;
+afterEach(async () => {
+  await channel?.stop();
+  await peer?.stop();
+});
+
+/** What becomes of a message whose request gets these octets and nothing more, not even an end. */
+async function answered(...octets: readonly (string | Buffer)[]) {
+  let request = "";
+  peer = await startRawPeer((socket) =>
+    socket.once("data", (data) => {
+      request = String(data);
+      for (const each of octets) socket.write(each);
+    }),
+  );
+  const url = `http://127.0.0.1:${peer.port}/send`;
+  const gateway = { send: { url, form: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
+  const connector = httpConnector({ provider: "custom", gateway, response_timeout_ms: 1_000 });
+  channel = httpConnectorKind.open(connector, {
+    clock: createSystemClock(),
+    random: () => 0.5,
+    log: { info() {}, warn() {}, debug() {} },
+    onSlots() {},
+    onReceipts: async () => {},
+    onStatus() {},
+  });
+  channel.start();
+  return { ...(await channel.send(outgoingSms(), never)), request };
+}
+
+const TAKEN = [{ kind: "sent" as const, providerMessageIds: ["a"] }];
+
+function zipped(text: string): readonly (string | Buffer)[] {
+  const octets = gzipSync(text);
+  const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${octets.length}\r\n\r\n`;
+  return [head, octets];
+}
+
+test.each([
+  ["is shorter than it says", 'Content-Length: 20\r\n\r\n{"id":"a"}'],
+  ["has no last chunk", 'Transfer-Encoding: chunked\r\n\r\na\r\n{"id":"a"}\r\n'],
+  ["begins with a byte order mark", 'Content-Length: 13\r\n\r\n\ufeff{"id":"a"}'],
+])("a message whose answer %s was sent, and is not sent again", async (_, answer) => {
+  expect((await answered(`HTTP/1.1 200 OK\r\n${answer}`)).parts).toMatchObject(TAKEN);
+});
+
+test.each([
+  ["429 Too Many Requests", { kind: "deferred", retryAfterMs: 7_000 }],
+  ["400 Bad Request", { kind: "rejected", error: { code: "http.400" } }],
+])("%s counts, though the answer never ends", async (status, outcome) => {
+  const { parts } = await answered(`HTTP/1.1 ${status}\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nslow`);
+  expect(parts).toMatchObject([outcome]);
+});
+
+test("a gateway is asked not to compress, and is understood if it does", async () => {
+  const { parts, request } = await answered(...zipped('{"id":"a"}'));
+  expect(request).toMatch(/^accept-encoding: identity\r$/im);
+  expect(parts).toMatchObject(TAKEN);
+});
+
+test("what would not fit once it is unzipped is not unzipped", async () => {
+  const { parts } = await answered(...zipped(`{"id":"a","more":"${"x".repeat(10_000_000)}"}`));
+  expect(parts).toMatchObject([{ kind: "unconfirmed", error: { code: "http.unreadable_answer" } }]);
+});
