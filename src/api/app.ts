@@ -2,6 +2,7 @@
 import { turns } from "../core/turns.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../store/store.ts";
 import type { Answer, Answered } from "./answer.ts";
+import { createAnswerPace } from "./answer-pace.ts";
 import {
   type AnswerRequest,
   type AppDeps,
@@ -10,7 +11,7 @@ import {
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, hasBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {
   internalError,
@@ -64,6 +65,7 @@ function createHandler(
   const route = createRouter(endpoints);
   const run = createRunner(deps, limiter);
   const refuse = createErrorHandler(deps);
+  const pace = createAnswerPace();
   let inFlight = 0;
 
   const answer = (request: Request, match: Match, context: RequestContext): MaybePromise<Answered> => {
@@ -95,12 +97,19 @@ function createHandler(
         answered = refuse(error, context.requestId);
       }
       inFlight--;
+      const place = isBodyRead(match, answered) ? undefined : pace();
+      if (place) await place;
       const routed: RoutedRequest = { method, match, context };
       const response = toResponse(answered, routed, deps.isDraining());
       observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });
       return response;
     },
   };
+}
+
+/** Whether the body has arrived for certain. A refusal may have come before, and endpoints without a body do not wait for one. */
+function isBodyRead(match: Match, { status }: Answered): boolean {
+  return status < 400 && match.kind === "found" && hasBody(match.endpoint);
 }
 
 interface Incoming {

@@ -33,6 +33,11 @@ export interface Endpoint {
   handle(call: Call): MaybePromise<Answered>;
 }
 
+/** Whether its requests are read to the end of their body before it handles them. */
+export function hasBody({ request, rawBody }: Endpoint): boolean {
+  return request !== undefined || rawBody !== undefined;
+}
+
 interface DescribedAnswer {
   readonly description: string;
   readonly schema?: TSchema;

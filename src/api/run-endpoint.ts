@@ -5,7 +5,7 @@ import type { Answered } from "./answer.ts";
 import { DEFAULT_LIMITS, type HandlerDeps, type MessageAppDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { addressBlock, clientAddress } from "./client-address.ts";
-import type { Call, Endpoint } from "./endpoint.ts";
+import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
 import { HandedOn } from "./handed-on.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
@@ -45,8 +45,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
       call.caller = caller;
     }
     if (endpoint.waits) addWaiting(call, request, authenticator);
-    const hasBody = endpoint.request !== undefined || endpoint.rawBody !== undefined;
-    return hasBody ? runWithBody(endpoint, request, call) : endpoint.handle(call);
+    return hasBody(endpoint) ? runWithBody(endpoint, request, call) : endpoint.handle(call);
   };
   const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
     run(found, incoming, await caller);

@@ -126,6 +126,19 @@ onEveryStore((start) => {
     await expectUnharmed(api);
   });
 
+  test("bodies that never end are given up by the thousand at one time, each with its answer", async () => {
+    await using api = await start();
+    const slow = 2_500;
+    const wires = await Promise.all(Array.from({ length: slow }, () => dial(api)));
+    for (const { socket } of wires) socket.write(`${head(api, ["Content-Length: 500"])}{"to":`);
+    // The answers to requests that come after them show that they have come.
+    for (let n = 0; n < 20; n++) await api.post(PATH, sms({ to: "x" }));
+    while (api.observed.length < slow) await api.clock.advance(31_000);
+    const answers = await Promise.all(wires.map((wire) => wire.until()));
+    expect(answers.filter((each) => each.startsWith("HTTP/1.1 408"))).toHaveLength(slow);
+    await expectUnharmed(api);
+  });
+
   test("bodies held at one time are bounded, and freed when their clients go away", async () => {
     await using api = await start({ limits: { maxBodyBytesInFlight: 2000 } });
     const slow = await dial(api);

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { type FieldErrors, NOT_AN_OBJECT } from "../../core/field-errors.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, hasBody } from "../endpoint.ts";
 import {
   idempotencyKeyReused,
   internalError,
@@ -23,9 +23,7 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
   const refusals = [
     ...(endpoint.query ? [validationFailed(queryProblem(endpoint.query))] : []),
     ...(endpoint.request ? [validationFailed(bodyProblem(endpoint.request.schema))] : []),
-    ...(endpoint.request || endpoint.rawBody
-      ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()]
-      : []),
+    ...(hasBody(endpoint) ? [requestTimeout(), payloadTooLarge(), unsupportedMediaType()] : []),
     ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
     ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
