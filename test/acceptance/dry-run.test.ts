@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isoIn, liveAccount, sms } from "./builders.ts";
+import { email, isoIn, liveAccount, sms } from "./builders.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
 import { onEveryStore, type RunningApi } from "./running-api.ts";
 
@@ -177,5 +177,25 @@ onEveryStore((start) => {
     expect(json.route.connectors).toMatchObject([{ connector_id: "sandbox:sms" }]);
     expect(json).not.toHaveProperty("segments");
     expect(await stored(api)).toBe(0);
+  });
+
+  test("an email has no dry run: asked for one, it is refused with its other problems, and nothing is sent", async () => {
+    await using api = await start();
+    for (const path of ["/v1/emails/messages", "/v1/emails/send"]) {
+      const { status, json } = await api.post(path, email({ dry_run: true, subject: "" }));
+      expect(status).toBe(400);
+      expect(json.details).toEqual({
+        dry_run: "is available for SMS only: nothing was sent",
+        subject: "required",
+      });
+      expect((await api.post(path, email({ dry_run: true }))).status).toBe(400);
+      const vague = await api.post(path, email({ dry_run: "true" }));
+      expect(vague.json.details).toEqual({ dry_run: "must be a boolean" });
+    }
+    expect(await stored(api)).toBe(0);
+    for (const meant of [false, null]) {
+      expect((await api.post("/v1/emails/messages", email({ dry_run: meant }))).status).toBe(202);
+    }
+    expect(await stored(api)).toBe(2);
   });
 });

@@ -94,6 +94,11 @@ export const SendEmailBody = Type.Object(
           "Offers each recipient a way to unsubscribe with one click (RFC 8058): a link of their own in `List-Unsubscribe`, which puts the address on the account's suppression list.",
       }),
     ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        description: "Only SMS has a dry run: `true` is refused here, so that nothing is sent.",
+      }),
+    ),
     ...deliveryOptionFields,
   },
   {
@@ -130,6 +135,8 @@ function toRequest(sound: SoundEmail, judging: { errors: ErrorCollector; now: nu
   const { errors } = judging;
   judgeTotal(sound, errors);
   if (sound.subject !== undefined) judgeLine("subject", sound.subject, errors);
+  // Ignored, it would send what its caller wanted to try only.
+  if (sound.dry_run) errors.add("dry_run", NO_DRY_RUN);
   if (sound.headers) judgeHeaders(sound.headers, errors, sound.unsubscribe ? UNSUBSCRIBE_HEADERS : []);
   return {
     ...parseDeliveryOptions(sound, judging),
@@ -152,6 +159,7 @@ type SoundMailbox = { readonly email?: string | undefined; readonly name?: strin
 
 const MAX_RECIPIENTS = 50;
 const ONE_OF_TWO = "either body_html or body_text is required";
+const NO_DRY_RUN = "is available for SMS only: nothing was sent";
 
 function judgeTotal({ to = [], cc = [], bcc = [] }: SoundEmail, errors: ErrorCollector): void {
   const total = to.length + cc.length + bcc.length;
