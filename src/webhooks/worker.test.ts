@@ -14,7 +14,7 @@ function open() {
   const clock = createHeldClock();
   const lines = new Map<string, number>();
   const claims: WebhookClaim[] = [];
-  const underWay: { host: string; pass: Pass; end: () => void }[] = [];
+  const underWay: { host: string; pass: Pass; end: (ms?: number) => void }[] = [];
   let failure: Error | undefined;
   let errors = 0;
   let id = 0;
@@ -48,9 +48,9 @@ function open() {
     onError: () => void errors++,
     carry: ({ lane }, pass) =>
       new Promise((resolve) => {
-        const end = () => {
+        const end = (ms = 5) => {
           underWay.splice(underWay.indexOf(delivery), 1);
-          pass.leave(WELL, 5);
+          pass.leave(WELL, ms);
           resolve();
         };
         const delivery = { host: lane.host, pass, end };
@@ -135,4 +135,28 @@ test("after stop nothing is claimed, and it resolves when what is under way has 
   await endAll(rig);
   await stopping;
   expect(rig.claims).toHaveLength(claims);
+});
+
+test("hosts that take long delay no new one of their account, and each gets its turn, however many there are", async () => {
+  const rig = open();
+  const slow = Array.from({ length: 1_500 }, (_, index) => `slow-${index}`);
+  for (const host of slow) await rig.ring(host, 100);
+  const tried = new Set<string>();
+  const endRound = async () => {
+    for (const { host, end } of [...rig.underWay]) {
+      tried.add(host);
+      end(8_000);
+      await settled();
+    }
+  };
+  // At first they are as new as any other.
+  await endRound();
+  await endRound();
+  tried.clear();
+  for (let round = 0; round < 4; round++) {
+    await endRound();
+    await rig.ring(`new-${round}`, 1);
+    expect(rig.underWay.map(({ host }) => host)).toContain(`new-${round}`);
+  }
+  expect(slow.filter((host) => !tried.has(host))).toEqual([]);
 });

@@ -27,12 +27,36 @@ test("a lane without room is out of the way until there is some, or something co
   expect(hosts(agenda)).toEqual(["x"]);
 });
 
-test("those that others crowd out are called a few at a time whenever any place comes free", () => {
+test("those that others crowd out are called a few at a time, in turn, whenever any place comes free", () => {
   const agenda = createAgenda();
+  const parkAll = () => {
+    for (const item of [...agenda.open()]) agenda.park(item, true);
+  };
+  const called = () => {
+    agenda.makeRoom(lane("elsewhere"));
+    return hosts(agenda);
+  };
   for (let n = 0; n < 20; n++) agenda.add(lane(`h${n}`));
-  for (const item of [...agenda.open()]) agenda.park(item, true);
-  agenda.makeRoom(lane("elsewhere"));
-  expect(hosts(agenda)).toEqual(["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"]);
+  parkAll();
+  expect(called()).toEqual(["h0", "h1", "h2", "h3"]);
+  parkAll();
+  // The first ones had no use for the place: they keep their turn, and others are called besides.
+  expect(called()).toEqual(["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"]);
+  agenda.toBack(first(agenda));
+  parkAll();
+  expect(called().slice(0, 4)).toEqual(["h1", "h2", "h3", "h4"]);
+  parkAll();
+  // What comes in does not cost the turn.
+  agenda.add(lane("h1"));
+  expect(called()[0]).toBe("h1");
+});
+
+test("the lane whose place comes free takes it behind those that wait", () => {
+  const agenda = createAgenda();
+  for (const host of ["x", "y"]) agenda.add(lane(host));
+  for (const item of [...agenda.open()]) agenda.park(item, item.lane.host === "y");
+  agenda.makeRoom(lane("x"));
+  expect(hosts(agenda)).toEqual(["y", "x"]);
 });
 
 test("a drained lane is forgotten, unless something came while it was looked at", () => {

@@ -30,25 +30,15 @@ export interface Item {
 /** Further lanes are left to polling, until there is room. */
 const MAX_LANES = 50_000;
 
-/** Crowded-out lanes that are opened again for each place that becomes free. */
-const CALLED_AT_ONCE = 8;
+/** Crowded-out lanes that are opened for each place that becomes free: those that have waited for longest, and others. */
+const CALLED_FIRST = 4;
+const CALLED_BESIDES = 4;
 
 export function createAgenda(maxLanes = MAX_LANES): Agenda {
   const known = new Map<string, Entry>();
   const open = new Set<Entry>();
-  const crowded = new Set<Entry>();
+  const crowded = createCrowd(open);
 
-  const reopen = (entry: Entry) => {
-    crowded.delete(entry);
-    open.add(entry);
-  };
-  const callCrowded = () => {
-    let calls = CALLED_AT_ONCE;
-    for (const entry of crowded) {
-      if (calls-- === 0) return;
-      reopen(entry);
-    }
-  };
   return {
     add(lane) {
       const key = laneKey(lane);
@@ -56,29 +46,60 @@ export function createAgenda(maxLanes = MAX_LANES): Agenda {
       if (entry.heard === 0 && known.size >= maxLanes) return;
       known.set(key, entry);
       entry.heard++;
-      reopen(entry);
+      if (!crowded.has(entry)) open.add(entry);
     },
     makeRoom(lane) {
+      // Before the lane whose delivery has ended, which would take the place again and again.
+      crowded.call();
       const entry = known.get(laneKey(lane));
-      if (entry) reopen(entry);
-      callCrowded();
+      if (entry) open.add(entry);
     },
     open: () => open,
     toBack(item) {
+      crowded.leave(item as Entry);
       if (open.delete(item as Entry)) open.add(item as Entry);
     },
     park(item, isCrowdedOut) {
       open.delete(item as Entry);
-      if (isCrowdedOut) crowded.add(item as Entry);
+      if (isCrowdedOut) crowded.join(item as Entry);
+      else crowded.leave(item as Entry);
     },
     drained(item, heard) {
       const entry = item as Entry;
       if (entry.heard !== heard) return;
       open.delete(entry);
-      crowded.delete(entry);
+      crowded.leave(entry);
       known.delete(entry.key);
     },
     size: () => known.size,
+  };
+}
+
+/** The lanes that others crowd out, in the order of their turns. They keep their turn until there was room for them. */
+function createCrowd(open: Set<Entry>) {
+  const waiting = new Set<Entry>();
+  let others = waiting.values();
+
+  return {
+    has: (entry: Entry) => waiting.has(entry),
+    /** Behind all others, unless it waits already. */
+    join: (entry: Entry) => void waiting.add(entry),
+    leave: (entry: Entry) => void waiting.delete(entry),
+    /** Opens some. The place may be none for the first ones, whose account has too many: so others are tried in turn. */
+    call() {
+      let calls = CALLED_FIRST;
+      for (const entry of waiting) {
+        if (calls === 0) break;
+        if (open.has(entry)) continue;
+        open.add(entry);
+        calls--;
+      }
+      for (let besides = CALLED_BESIDES; besides > 0; besides--) {
+        const { value, done } = others.next();
+        if (done) others = waiting.values();
+        else open.add(value);
+      }
+    },
   };
 }
 

@@ -123,6 +123,25 @@ test("an account with hosts without end leaves room for others, and what is unde
   expect(lanes.underWay()).toBeLessThanOrEqual(1_536);
 });
 
+test.each([WELL, TIMEOUT])(
+  "slow hosts take no room from new and quick ones of the same account, whatever other accounts have: %p",
+  (sign) => {
+    const { lanes } = open();
+    const accounts = ["a", "b", "c"];
+    for (const account of accounts) deliver(lanes, lane(account, "quick"), { times: 10 });
+    const slow = accounts.flatMap((account) =>
+      Array.from({ length: 1_000 }, (_, i) => lane(account, `slow-${i}`)),
+    );
+    for (const host of slow) deliver(lanes, host, { sign, ms: 8_000 });
+    for (const host of slow) fill(lanes, host);
+    expect(slow.every((host) => lanes.room(host) === 0)).toBe(true);
+    for (const account of accounts) {
+      expect(lanes.room(lane(account, "quick"))).toBe(11);
+      for (let i = 0; i < 20; i++) expect(lanes.enter(lane(account, `new-${i}`))).toBeDefined();
+    }
+  },
+);
+
 test("proven hosts keep a quarter of all room, however many others are tried", () => {
   const { lanes } = open();
   const proven = Array.from({ length: 10 }, (_, i) => lane("good", `proven-${i}`));

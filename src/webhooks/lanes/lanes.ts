@@ -35,8 +35,8 @@ export interface LanesDeps {
   readonly maxLanes?: number;
 }
 
-/** A thousand hosts that time out fit into `slow`; a quarter of the total is left to quick hosts. */
-const BUDGETS: Budgets = { total: 2_048, unproven: 1_536, slow: 1_024 };
+/** A thousand hosts that time out fit into `failing`; a quarter of the total is left to quick hosts. */
+const BUDGETS: Budgets = { quick: 2_048, new: 1_536, slow: 1_280, failing: 1_024 };
 const MAX_LANES = 20_000;
 
 export function createLanes(deps: LanesDeps): Lanes {
@@ -103,7 +103,7 @@ function learn(state: LaneState, { health, ms }: { health: HostHealth; ms: numbe
   if (health.kind === "unknown") return;
   state.typicalMs += (ms - state.typicalMs) * WEIGHT_OF_LAST;
   if (state.typicalMs < SLOW_MS) state.pace = "quick";
-  else state.pace = health.kind === "well" ? "unproven" : "slow";
+  else state.pace = health.kind === "well" ? "slow" : "failing";
   const most = state.pace === "quick" ? WIDTH.quick : WIDTH.slow;
   const half = Math.floor(state.width / 2);
   if (health.kind === "failing") state.width = Math.max(1, half);
@@ -162,7 +162,7 @@ function newLane(lane: Lane): LaneState {
   return {
     lane,
     circuit: CLOSED,
-    pace: "unproven",
+    pace: "new",
     typicalMs: ASSUMED_MS,
     width: WIDTH.first,
     underWay: 0,

@@ -1,18 +1,16 @@
 /**
- * Counts the deliveries under way and limits them, so that slow hosts leave room for quick ones, and no account takes all
- * of it. Knows accounts and paces, not hosts.
+ * Counts the deliveries under way and limits them, so that slow hosts leave room for quick and new ones, and no account takes
+ * all of it. Knows accounts and paces, not hosts.
  */
 
-/** How a lane has been lately. `quick`: answers within a second; `unproven`: new, or well but slow; `slow`: slow and failing. */
-export type Pace = "quick" | "unproven" | "slow";
+/**
+ * How a lane has been lately. `quick`: answers within a second; `new`: not tried yet; `slow`: takes longer; `failing`: takes
+ * longer, and fails.
+ */
+export type Pace = "quick" | "new" | "slow" | "failing";
 
-export interface Budgets {
-  readonly total: number;
-  /** Of the total, for all lanes that are not quick. */
-  readonly unproven: number;
-  /** Of these, for the slow ones. */
-  readonly slow: number;
-}
+/** How many deliveries may be under way of a pace and of those before it, in the order of `PACES`. */
+export type Budgets = Readonly<Record<Pace, number>>;
 
 export interface Slots {
   /** How many more deliveries of that pace the account may begin. */
@@ -22,39 +20,50 @@ export interface Slots {
   taken(): number;
 }
 
+/** Each pace has room that those before it cannot take. */
+const PACES: readonly Pace[] = ["failing", "slow", "new", "quick"];
+
 /**
- * One account may hold at most this many times what is still free: alone it gets four fifths, and the next account finds
- * room. (Choudhury and Hahne's dynamic thresholds for shared buffers.)
+ * One account may hold at most this many times what is still free of a pace: alone it gets four fifths, and the next account
+ * finds room. (Choudhury and Hahne's dynamic thresholds for shared buffers.) Each pace counts by itself, since an account's
+ * slow hosts must not delay its other ones.
  */
 const SHARE = 4;
 
 export function createSlots(budgets: Budgets): Slots {
-  const used: Record<Pace, number> = { quick: 0, unproven: 0, slow: 0 };
-  const held = new Map<string, number>();
+  const used: Record<Pace, number> = { quick: 0, new: 0, slow: 0, failing: 0 };
+  const held: Readonly<Record<Pace, Map<string, number>>> = {
+    quick: new Map(),
+    new: new Map(),
+    slow: new Map(),
+    failing: new Map(),
+  };
 
-  const free = (pace: Pace): number => {
-    const notQuick = used.unproven + used.slow;
-    const left = budgets.total - notQuick - used.quick;
-    if (pace === "quick") return left;
-    const leftUnproven = Math.min(left, budgets.unproven - notQuick);
-    return pace === "unproven" ? leftUnproven : Math.min(leftUnproven, budgets.slow - used.slow);
+  const leftOf = (pace: Pace): number => {
+    let left = Number.POSITIVE_INFINITY;
+    let taken = 0;
+    for (const [index, each] of PACES.entries()) {
+      taken += used[each];
+      if (index >= PACES.indexOf(pace)) left = Math.min(left, budgets[each] - taken);
+    }
+    return left;
   };
   const change = (accountId: string, pace: Pace, by: 1 | -1) => {
     used[pace] += by;
-    const now = (held.get(accountId) ?? 0) + by;
-    if (now === 0) held.delete(accountId);
-    else held.set(accountId, now);
+    const now = (held[pace].get(accountId) ?? 0) + by;
+    if (now === 0) held[pace].delete(accountId);
+    else held[pace].set(accountId, now);
   };
 
   return {
     free(accountId, pace) {
-      const left = free(pace);
+      const left = leftOf(pace);
       // The most n with held + n <= SHARE * (left - n): each place that is taken is one fewer left.
-      const fair = Math.floor((SHARE * left - (held.get(accountId) ?? 0)) / (SHARE + 1));
+      const fair = Math.floor((SHARE * left - (held[pace].get(accountId) ?? 0)) / (SHARE + 1));
       return Math.max(0, Math.min(left, fair));
     },
     take: (accountId, pace) => change(accountId, pace, 1),
     giveBack: (accountId, pace) => change(accountId, pace, -1),
-    taken: () => used.quick + used.unproven + used.slow,
+    taken: () => used.quick + used.new + used.slow + used.failing,
   };
 }
