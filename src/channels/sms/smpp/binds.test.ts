@@ -183,3 +183,28 @@ test("the alarm is over when the password is right, and all binds come back", as
   await clock.advance(30_000);
   await until(() => channel.status().binds!.up === 2);
 });
+
+test("once the password was right, a lost connection brings all binds back at once, and another refusal the alarm", async () => {
+  const { channel, smsc, clock, state, until } = await openSmppRig({
+    dial: { bindStatus: 0x0e },
+    config: { binds: 3 },
+  });
+  const areUp = () => channel.status().binds!.up === 3;
+  channel.start();
+  await state("down");
+  delete smsc.dial.bindStatus;
+  await clock.advance(300_000);
+  await state("up");
+  await clock.advance(30_000);
+  await until(areUp);
+  smsc.dropAll();
+  await state("down");
+  await smsc.until(() => smsc.connections() === 0);
+  await clock.advance(2_000);
+  await until(areUp);
+  smsc.dial.bindStatus = 0x0e;
+  smsc.dropAll();
+  await state("down");
+  await clock.advance(2_000);
+  await until(() => channel.status().alarm === "bind_refused");
+});
