@@ -112,25 +112,32 @@ onBothStores(() => {
     );
   });
 
-  test("a recipient put off until the window is over has bounced, and is not tried for longer", async () => {
-    await admin(
-      postrider,
-      `/settings/email_window_hours?account_id=${account.accountId}`,
-      { value: "1" },
-      "PUT",
-    );
-    await postrider.pass(1_100);
-    smtp.dial.rcpt = { "bob@example.net": { code: 451, text: "4.2.2 mailbox full" } };
-    const message = await sendToThree();
-    await smtp.mail(0);
-    await postrider.passUntil(async () => (await recipients(message)).ann === "sent", 5_000);
-    postrider.leap(3_600_000 - 60_000);
-    await postrider.pass(50_000);
-    expect(["queued", "sending"]).toContain(await postrider.status(message));
-    expect(await postrider.reached({ ...message, withinMs: 20_000 }, ...REACHED)).toBe("bounced");
-    expect(await recipients(message)).toEqual({ ann: "sent", bob: "bounced", cid: "sent" });
-    expect(smtp.received).toHaveLength(1);
-  });
+  test.each([
+    "4.2.2 mailbox full",
+    // A code of another class than its reply; the reply counts.
+    "5.1.1 unknown, for now",
+  ])(
+    "a recipient put off until the window is over has bounced, and is not tried for longer: 451 %s",
+    async (text) => {
+      await admin(
+        postrider,
+        `/settings/email_window_hours?account_id=${account.accountId}`,
+        { value: "1" },
+        "PUT",
+      );
+      await postrider.pass(1_100);
+      smtp.dial.rcpt = { "bob@example.net": { code: 451, text } };
+      const message = await sendToThree();
+      await smtp.mail(0);
+      await postrider.passUntil(async () => (await recipients(message)).ann === "sent", 5_000);
+      postrider.leap(3_600_000 - 60_000);
+      await postrider.pass(50_000);
+      expect(["queued", "sending"]).toContain(await postrider.status(message));
+      expect(await postrider.reached({ ...message, withinMs: 20_000 }, ...REACHED)).toBe("bounced");
+      expect(await recipients(message)).toEqual({ ann: "sent", bob: "bounced", cid: "sent" });
+      expect(smtp.received).toHaveLength(1);
+    },
+  );
 
   test("a message that the server refuses whole has failed for everybody", async () => {
     smtp.dial.message = { code: 554, text: "5.7.1 we do not like it" };

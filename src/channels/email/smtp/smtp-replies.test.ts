@@ -61,6 +61,14 @@ test("the error is one line of at most 200 characters, without addresses", () =>
   expect(toMessageError("??").code).toBe("smtp.reply");
 });
 
+test("an enhanced code that contradicts its reply is no code of the refusal", () => {
+  const codeOf = (reply: string) => toMessageError(reply).code;
+  expect(codeOf("450 5.1.1 unknown, for now")).toBe("smtp.450");
+  expect(codeOf("451 2.0.0 fine, but later")).toBe("smtp.451");
+  expect(codeOf("550 2.1.5 fine, but no")).toBe("smtp.550");
+  expect(codeOf("550 4.2.2 mailbox full")).toBe("4.2.2");
+});
+
 test("the queue id is read from the replies of Postfix, Exim and smtp-server, and not invented", () => {
   expect(toQueueId("250 2.0.0 Ok: queued as 4bXyZ12")).toBe("4bXyZ12");
   expect(toQueueId("250 OK id=1tAbCd-0000Ab-Cd")).toBe("1tAbCd-0000Ab-Cd");

@@ -92,7 +92,11 @@ export function toMessageError(reply: string): MessageError {
   return { code: enhanced ?? (basic ? `smtp.${basic}` : "smtp.reply"), message: toReplyLine(reply) };
 }
 
-const ENHANCED = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
+/**
+ * An enhanced code of another class than its reply contradicts it (RFC 2034 §4): 5.1.1 in a 450 would make an address
+ * unknown that is only busy. After a 5yz, 4.y.z still tells a full mailbox from an unknown one.
+ */
+const ENHANCED = /^(?:4\d\d[ -](?=4)|5\d\d[ -](?=[45])|[^45]\d\d[ -])([245]\.\d{1,3}\.\d{1,3})\b/;
 
 /** Longer replies are cut before they are looked at. */
 const MAX_REPLY_READ = 2_000;
