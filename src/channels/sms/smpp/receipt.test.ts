@@ -104,6 +104,20 @@ test("TLVs are believed before text", () => {
   });
 });
 
+test("a TLV that never leaves ENROUTE does not hide how it ended, unless only the customer's text says so", () => {
+  const enRoute = new Map<number, Uint8Array>([
+    [0x001e, Buffer.from("tlv-id")],
+    [0x0427, Uint8Array.of(1)],
+  ]);
+  for (const [stat, status] of [
+    ["DELIVRD", "delivered"],
+    ["EXPIRED", "expired"],
+    ["ACCEPTD", "sent"],
+  ] as const)
+    expect(byText(standard(stat), { tlvs: enRoute })).toMatchObject({ providerMessageId: "tlv-id", status });
+  expect(byText("stat:DELIVRD", { tlvs: enRoute })?.status).toBe("sent");
+});
+
 test("what the TLVs lack is taken from the text", () => {
   const idOnly = new Map([[0x001e, Buffer.from("tlv-id\0")]]);
   expect(byText("stat:EXPIRED err:001 text:", { tlvs: idOnly })).toMatchObject({

@@ -74,7 +74,7 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   const providerMessageId = tlvId || fields.id;
   if (!providerMessageId) return undefined;
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
-  const word = stateWord(message) ?? standardWord(fields.stat ?? "");
+  const word = wordOf(message, fields);
   const code = networkCode(message) ?? fields.err;
   const verdict = isNotice ? { status: "sent" as const } : judge(word, code, own);
   const raw = rawReceipt(message, fields);
@@ -93,6 +93,20 @@ export function readState(state: number, errorCode: number): Pick<Receipt, "stat
   const word = WORD_OF_STATE.get(state);
   if (word === undefined) return undefined;
   return judge(word, errorCode === 0 ? undefined : String(errorCode));
+}
+
+/**
+ * The state in words: the TLV's, else the text's. Where a whole receipt in the text says how it ended, a TLV that says that
+ * it has not is one that this SMSC never updates.
+ */
+function wordOf(message: ShortMessage, { id, stat = "" }: TextFields): string {
+  const [inTlv, inText] = [stateWord(message), standardWord(stat)];
+  if (inTlv === undefined) return inText;
+  return id !== undefined && isFinal(inText) && !isFinal(inTlv) ? inText : inTlv;
+}
+
+function isFinal(word: string): boolean {
+  return (STATUS_OF_WORD.get(word) ?? "sent") !== "sent";
 }
 
 type Verdict = Pick<SmppReceipt, "status" | "error">;
