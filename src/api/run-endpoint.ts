@@ -4,6 +4,7 @@ import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { DEFAULT_LIMITS, type HandlerDeps, type MessageAppDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import type { BodySender } from "./body-budget.ts";
 import { addressBlock, clientAddress } from "./client-address.ts";
 import { type Call, type Endpoint, hasBody } from "./endpoint.ts";
 import { Refusal, tooManyRequests, validationFailed } from "./errors.ts";
@@ -33,7 +34,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const { clock, isTrustedProxy } = deps;
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
-  const runWithBody = createBodyRunner(deps);
+  const runWithBody = createBodyRunner(deps, authenticator);
 
   const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;
@@ -89,20 +90,33 @@ function createAdmission(deps: RunnerDeps, authenticator: Authenticator, limiter
 
 type BodyRunner = (endpoint: Endpoint, request: Request, call: PendingCall) => Promise<Answered>;
 
-function createBodyRunner({ clock, store, limits, readJsonAside }: HandlerDeps): BodyRunner {
+/** Who sends a body for longer than this is authenticated again at its end: the key may have been revoked meanwhile. */
+const SLOW_BODY_MS = 50;
+
+function createBodyRunner(
+  { clock, store, limits, readJsonAside }: HandlerDeps,
+  authenticator: Authenticator,
+): BodyRunner {
   const bodies = createBodyReader(clock, { ...DEFAULT_LIMITS, ...limits }, readJsonAside);
+
+  const authenticateAgain = async ({ auth }: Endpoint, call: PendingCall): Promise<void> => {
+    if (auth === "admin") await authenticator.admin(call.headers);
+    if (auth === "api-key") call.caller = await authenticator.apiKey(call.headers);
+  };
 
   return async (endpoint, request, call) => {
     let text = "";
-    const stranger = endpoint.auth === "none" ? addressBlock(call.clientAddress) : undefined;
+    const since = clock.monotonicMs();
+    const sender = senderOf(endpoint, call);
     if (endpoint.rawBody) {
       const { method, url } = request;
       const { maxBytes } = endpoint.rawBody;
-      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, stranger) };
+      call.raw = { method, url, text: await bodies.readAny(request, maxBytes, sender) };
       return endpoint.handle(call);
     }
     try {
-      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, stranger);
+      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, sender);
+      if (clock.monotonicMs() - since > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
       text = typeof body === "string" ? body : body.text;
       const parsed = typeof body === "string" ? parseJsonObject(body) : body.parsed;
       if ("problem" in parsed) throw validationFailed(parsed.problem);
@@ -117,6 +131,12 @@ function createBodyRunner({ clock, store, limits, readJsonAside }: HandlerDeps):
       throw withKeyProblem(error, call.headers);
     }
   };
+}
+
+/** Operators count as one sender. */
+function senderOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): BodySender {
+  if (auth === "none") return { name: addressBlock(clientAddress), isStranger: true };
+  return { name: caller?.account.id ?? "", isStranger: false };
 }
 
 /**

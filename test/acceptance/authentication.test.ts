@@ -75,6 +75,27 @@ onEveryStore((start) => {
     expect(answers[0]!.json).toEqual(UNAUTHORIZED);
   });
 
+  test("who is still sending a body when the key is revoked sends no message with it", async () => {
+    for (const [revoked, status] of [
+      ["its key", 401],
+      ["another key", 202],
+    ] as const) {
+      await using api = await start();
+      const other = await api.newKey(api.caller.accountId);
+      const sender = revoked === "its key" ? api.caller : other;
+      const { body, end } = heldBody(JSON.stringify(sms()));
+      const headers = { Authorization: `Bearer ${sender.key}`, "Content-Type": "application/json" };
+      const answer = fetch(`${api.url}${PATH}`, { method: "POST", headers, body });
+      while (api.clock.pending() === 0) await Bun.sleep(1);
+      await rewriteRecord(api, "apiKeys", { id: api.caller.keyId, revokedAt: api.clock.now() });
+      await api.clock.advance(1_000);
+      end();
+      expect((await answer).status).toBe(status);
+      const { data } = (await api.get(PATH, { key: other.key })).json;
+      expect(data).toHaveLength(status === 202 ? 1 : 0);
+    }
+  });
+
   test("a key used again and again is read once a second, and by one reader for all who wait", async () => {
     let readings = 0;
     await using api = await start({
@@ -124,3 +145,18 @@ onEveryStore((start) => {
     }
   });
 });
+
+/** A body of which all but the last character is sent at once, and that at `end`. */
+function heldBody(text: string): { readonly body: ReadableStream<Uint8Array>; readonly end: () => void } {
+  const octets = new TextEncoder().encode(text);
+  const last = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      controller.enqueue(octets.subarray(0, -1));
+      await last.promise;
+      controller.enqueue(octets.subarray(-1));
+      controller.close();
+    },
+  });
+  return { body, end: last.resolve };
+}
