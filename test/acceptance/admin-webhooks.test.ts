@@ -49,6 +49,17 @@ test("one event is replayed by its webhook-id, with the same id and body and a n
   expect(again?.headers["webhook-id"]).toBe(`evt_${id}_1`);
 });
 
+test("a time whose + is not escaped is the one that was meant, in every list", async () => {
+  const until = "2020-01-01T00:00:00+05:30";
+  const path = `/webhooks?account_id=${account}&until=${until}&since=${until}`;
+  expect(await admin(rig.service, path)).toEqual({ data: [] });
+  const headers = { Authorization: `Bearer ${rig.service.sandbox.api_key}` };
+  for (const query of [`sms/messages?created_before=${until}`, `sms/inbound?before=${until}`]) {
+    const answer = await fetch(`${rig.service.url}/v1/${query}`, { headers });
+    expect([query, answer.status]).toEqual([query, 200]);
+  }
+});
+
 test("what is asked for besides the message holds too: state, host, account, time", async () => {
   const id = await rig.sms();
   await rig.until(id, DELIVERED);

@@ -5,9 +5,10 @@ import type { InboundQuery } from "../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
 import { isStorable } from "../../core/text-rules.ts";
-import { parseTimestamp } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
+import { readTime } from "../read-time.ts";
+import { restorePlus } from "../restore-plus.ts";
 
 const RETENTION_MS = 7 * 24 * 3_600_000;
 const DEFAULT_LIMIT = 100;
@@ -27,12 +28,12 @@ export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
 /** Reads the filters; refuses with every problem at once. `after` reaches no further back than retention. */
 export function readInboundQuery(query: URLSearchParams, now: number): Omit<InboundQuery, "accountId"> {
   const errors = createErrors();
-  const after = readTime(query, "after", errors);
+  const after = readTime(query, { name: "after", errors });
   const asked = {
     from: readAddress(query, "from", errors),
     to: readAddress(query, "to", errors),
     after: Math.max(after ?? 0, now - RETENTION_MS),
-    before: readTime(query, "before", errors),
+    before: readTime(query, { name: "before", errors }),
     olderThan: readCursor(query, errors),
     limit: readLimit(query, errors),
   };
@@ -40,26 +41,18 @@ export function readInboundQuery(query: URLSearchParams, now: number): Omit<Inbo
   return present(asked);
 }
 
-type Name = "from" | "to" | "after" | "before";
-
-function readTime(query: URLSearchParams, name: Name, errors: ErrorCollector): number | undefined {
-  const given = query.get(name);
-  if (given === null) return undefined;
-  // The `+` of an offset that was not escaped has become a space.
-  const at = parseTimestamp(given.replace(" ", "+"));
-  if (at === undefined) errors.add(name, "must be an ISO 8601 time with Z or an offset");
-  return at;
-}
-
-function readAddress(query: URLSearchParams, name: Name, errors: ErrorCollector): string | undefined {
+function readAddress(
+  query: URLSearchParams,
+  name: "from" | "to",
+  errors: ErrorCollector,
+): string | undefined {
   const given = query.get(name);
   if (given === null) return undefined;
   if (given.length === 0 || given.length > 64 || !isStorable(given)) {
     errors.add(name, "must be a number or a short code");
     return undefined;
   }
-  // So has the `+` of a number.
-  return toInboundAddress(given.replace(/^ /, "+"));
+  return toInboundAddress(restorePlus(given));
 }
 
 function readCursor(query: URLSearchParams, errors: ErrorCollector): string | undefined {

@@ -3,11 +3,11 @@ import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
-import { parseTimestamp } from "../../core/timestamp.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
 import { readCount } from "../read-count.ts";
+import { readTime } from "../read-time.ts";
 import { restorePlus } from "../restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
@@ -26,13 +26,13 @@ export function readListQuery(
   now: number,
 ): Omit<MessageQuery, "accountId"> {
   const errors = createErrors();
-  const createdAfter = readTime(query, "created_after", errors);
+  const createdAfter = readTime(query, { name: "created_after", errors });
   const limit = readCount(query, { name: "limit", rule: LIST_LIMIT, errors });
   const filters = present({
     status: readStatus(query.get("status"), statuses, errors),
     tag: query.get("tag") ?? undefined,
     recipient: readRecipient(query.get("to"), channel, errors),
-    createdBefore: readTime(query, "created_before", errors),
+    createdBefore: readTime(query, { name: "created_before", errors }),
     before: readCursor(query.get("cursor"), errors),
   });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
@@ -60,15 +60,6 @@ function readRecipient(
     errors.add("to", channel === "sms" ? "invalid phone number: expected E.164" : "must be an email address");
   }
   return recipient;
-}
-
-function readTime(query: URLSearchParams, name: string, errors: ErrorCollector): number | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  // The `+` of an offset that was not escaped has become a space.
-  const at = parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, "+"));
-  if (at === undefined) errors.add(name, "must be an ISO 8601 timestamp, for example 2026-01-15T12:00:00Z");
-  return at;
 }
 
 function readCursor(text: string | null, errors: ErrorCollector): string | undefined {

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/field-errors.ts";
 import { present } from "../../../core/present.ts";
-import { parseTimestamp, toIso } from "../../../core/timestamp.ts";
+import { toIso } from "../../../core/timestamp.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import {
   WEBHOOK_STATES,
@@ -11,6 +11,7 @@ import {
 import type { WebhookList } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { notFound, validationFailed } from "../../errors.ts";
+import { readTime } from "../../read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { PAGE_QUERY, type Page, pageSchema, readPage } from "../page.ts";
@@ -158,13 +159,8 @@ type Filters = Omit<WebhookSelection, "accountId">;
 /** `host`, `state`, `since` and `until` of a query. */
 function readFilters(query: URLSearchParams): Filters {
   const errors = createErrors();
-  const readTime = (name: string) => {
-    const given = query.get(name);
-    const at = given === null ? undefined : parseTimestamp(given);
-    if (given !== null && at === undefined) errors.add(name, "must be an ISO 8601 time");
-    return at;
-  };
-  const [since, until] = [readTime("since"), readTime("until")];
+  const since = readTime(query, { name: "since", errors });
+  const until = readTime(query, { name: "until", errors });
   const host = query.get("host")?.toLowerCase();
   const given = query.get("state");
   const state = WEBHOOK_STATES.find((each) => each === given);

@@ -1,0 +1,15 @@
+import type { ErrorCollector } from "../core/field-errors.ts";
+import { parseTimestamp } from "../core/timestamp.ts";
+import { restorePlus } from "./restore-plus.ts";
+
+/** A time in a query, in Unix milliseconds; if it is not one, notes that under its name. */
+export function readTime(
+  query: URLSearchParams,
+  { name, errors }: { name: string; errors: ErrorCollector },
+): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const at = parseTimestamp(restorePlus(text));
+  if (at === undefined) errors.add(name, "must be an ISO 8601 timestamp, for example 2026-01-15T12:00:00Z");
+  return at;
+}
