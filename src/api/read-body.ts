@@ -3,7 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
-import { type BodyBudget, createBodyBudget, type Holding } from "./body-budget.ts";
+import { type BodyBudget, type BodySender, createBodyBudget, type Holding } from "./body-budget.ts";
 import {
   payloadTooLarge,
   Refusal,
@@ -18,11 +18,11 @@ export interface BodyReader {
   /**
    * The text of a JSON body of at most `maxBytes`; if it is large and can be read on another thread, also parsed. Refuses
    * a body that is too large (before reading it, if `Content-Length` says so), too slow, of another media type or
-   * encoding, or not UTF-8. `stranger`: the address block of a client that sends without a key.
+   * encoding, or not UTF-8.
    */
-  read(request: Request, maxBytes: number, stranger?: string): Promise<string | JsonBody>;
+  read(request: Request, maxBytes: number, sender: BodySender): Promise<string | JsonBody>;
   /** The text of a body of any media type. */
-  readAny(request: Request, maxBytes: number, stranger?: string): Promise<string>;
+  readAny(request: Request, maxBytes: number, sender: BodySender): Promise<string>;
 }
 
 type Octets = ArrayBuffer | Uint8Array;
@@ -33,34 +33,35 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJs
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
   const readings = createReadings(clock, limits.bodyTimeoutMs, budget.giveBack);
 
-  const begin = (request: Request, maxBytes: number, stranger: string | undefined): Begun => {
+  const begin = (request: Request, maxBytes: number, sender: BodySender): Begun => {
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) throw payloadTooLarge();
-    const asked = length ?? (request.body ? maxBytes : 0);
-    const reserved = stranger === undefined ? asked : Math.max(asked, STRANGERS_LEAST);
-    if (!budget.take(reserved, stranger)) throw serviceUnavailable();
-    const octets = length === undefined ? readChunks(request, maxBytes) : request.arrayBuffer();
-    return { octets, reserved, stranger };
+    const holding = { sender, reserved: 0 };
+    if (!budget.take(holding, Math.max(length ?? 0, LEAST))) throw serviceUnavailable();
+    const octets =
+      length === undefined ? readChunks(request, maxBytes, { budget, holding }) : request.arrayBuffer();
+    return { octets, holding };
   };
 
   return {
-    read(request, maxBytes, stranger) {
+    read(request, maxBytes, sender) {
       if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readings.add(begin(request, maxBytes, stranger), judge);
+      return readings.add(begin(request, maxBytes, sender), judge);
     },
-    readAny: (request, maxBytes, stranger) => readings.add(begin(request, maxBytes, stranger), decode),
+    readAny: (request, maxBytes, sender) => readings.add(begin(request, maxBytes, sender), decode),
   };
 }
 
 /** A body that is arriving, and what it takes of the budget. */
-interface Begun extends Holding {
+interface Begun {
   readonly octets: Promise<Octets>;
+  readonly holding: Holding;
 }
 
-/** Octets that a stranger's request takes at least, so that strangers' small requests cannot fill `maxInFlight`. */
-const STRANGERS_LEAST = 8 * 1024;
+/** Octets that a body takes at least, so that one sender's small ones cannot fill `maxInFlight`. */
+const LEAST = 12 * 1024;
 
 /** Makes a value of a body's octets. */
 type Judge<T> = (octets: Octets) => T | Promise<T>;
@@ -80,21 +81,35 @@ function declaredLength(value: string | null): number | undefined {
   return value === null ? undefined : Number(value);
 }
 
-/** A body of unknown length, counted while it arrives. */
-async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
+/** The budget, and the part of it that a body holds. */
+interface Room {
+  readonly budget: BodyBudget;
+  readonly holding: Holding;
+}
+
+/** A body of unknown length, counted while it arrives: what it may become yet takes no room. */
+async function readChunks(request: Request, maxBytes: number, room: Room): Promise<Uint8Array> {
   if (!request.body) return new Uint8Array(0);
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     size += step.value.byteLength;
-    if (size > maxBytes) {
+    const refusal =
+      size > maxBytes ? payloadTooLarge() : hasRoomFor(size, room) ? undefined : serviceUnavailable();
+    if (refusal) {
       reader.cancel().catch(() => {});
-      throw payloadTooLarge();
+      throw refusal;
     }
     chunks.push(step.value);
   }
   return Buffer.concat(chunks, size);
+}
+
+/** False if there is no room, or if the body is not waited for any more. */
+function hasRoomFor(size: number, { budget, holding }: Room): boolean {
+  const { reserved = 0 } = holding;
+  return size <= reserved || budget.take(holding, size - reserved + LEAST);
 }
 
 function decode(octets: Octets): string {
@@ -142,7 +157,7 @@ function createReadings(clock: Clock, timeoutMs: number, giveBack: GiveBack): Re
   };
   const refuse = (reading: Reading, refusal: Refusal) => {
     if (!waiting.remove(reading)) return;
-    giveBack(reading.body);
+    giveBack(reading.body.holding);
     reading.reject(refusal);
   };
 
@@ -215,10 +230,11 @@ function createStep(giveBack: GiveBack): (reading: Reading) => void {
 function judgeOne({ judge, octets, body, resolve, reject }: Reading, giveBack: GiveBack): void {
   try {
     const value = octets && judge(octets);
-    if (value instanceof Promise) return void value.finally(() => giveBack(body)).then(resolve, reject);
+    if (value instanceof Promise)
+      return void value.finally(() => giveBack(body.holding)).then(resolve, reject);
     resolve(value);
   } catch (error) {
     reject(error);
   }
-  giveBack(body);
+  giveBack(body.holding);
 }

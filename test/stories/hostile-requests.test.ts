@@ -1,44 +1,10 @@
 import { expect, test } from "bun:test";
-import { connect, type Socket } from "node:net";
 import { sms } from "../acceptance/builders.ts";
 import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+import { dial } from "../fakes/raw-client.ts";
 
 const PATH = "/v1/sms/messages";
-const PUSH_PATH = "/v1/push/register";
 const MIB = 1024 * 1024;
-
-interface Wire {
-  readonly socket: Socket;
-  /** Everything that has come back once the other end has closed, or once `pattern` is in it. */
-  until(pattern?: RegExp): Promise<string>;
-}
-
-async function dial(api: RunningApi): Promise<Wire> {
-  const socket = connect(api.port, "127.0.0.1");
-  await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
-  let text = "";
-  let isClosed = false;
-  let look = () => {};
-  socket.on("data", (chunk) => {
-    text += chunk.toString("latin1");
-    look();
-  });
-  socket.on("error", () => {});
-  socket.on("close", () => {
-    isClosed = true;
-    look();
-  });
-  return {
-    socket,
-    until: (pattern) =>
-      new Promise((resolve) => {
-        look = () => {
-          if (isClosed || pattern?.test(text)) resolve(text);
-        };
-        look();
-      }),
-  };
-}
 
 function head(api: RunningApi, lines: readonly string[] = []): string {
   return [
@@ -50,15 +16,6 @@ function head(api: RunningApi, lines: readonly string[] = []): string {
     "",
     "",
   ].join("\r\n");
-}
-
-function strangersHead(address: string, octets: number): string {
-  const lines = [
-    `X-Forwarded-For: ${address}`,
-    "Content-Type: application/json",
-    `Content-Length: ${octets}`,
-  ];
-  return [`POST ${PUSH_PATH} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
 }
 
 /** The service still takes a good request, and nothing but it is in the queue. */
@@ -76,7 +33,7 @@ async function expectUnharmed(api: RunningApi) {
 onEveryStore((start) => {
   test("a Content-Length over the limit is refused before a byte of the body has come, and the connection closed", async () => {
     await using api = await start();
-    const wire = await dial(api);
+    const wire = await dial(api.port);
     wire.socket.write(head(api, [`Content-Length: ${MIB + 1}`]));
     expect(await wire.until()).toStartWith("HTTP/1.1 413");
     await expectUnharmed(api);
@@ -84,7 +41,7 @@ onEveryStore((start) => {
 
   test("a Content-Length beyond all measure is refused in the same words", async () => {
     await using api = await start();
-    const wire = await dial(api);
+    const wire = await dial(api.port);
     wire.socket.write(head(api, [`Content-Length: ${2 ** 52}`, "X-Request-Id: huge"]));
     const answer = await wire.until();
     expect(answer).toStartWith("HTTP/1.1 413");
@@ -95,7 +52,7 @@ onEveryStore((start) => {
 
   test("a chunked body is counted while it arrives and cut off at the limit", async () => {
     await using api = await start();
-    const wire = await dial(api);
+    const wire = await dial(api.port);
     wire.socket.write(head(api, ["Transfer-Encoding: chunked"]));
     const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
     for (let i = 0; i < 17; i++) wire.socket.write(chunk);
@@ -106,7 +63,7 @@ onEveryStore((start) => {
 
   test("a chunked body within the limit is accepted", async () => {
     await using api = await start();
-    const wire = await dial(api);
+    const wire = await dial(api.port);
     const body = JSON.stringify(sms());
     wire.socket.write(head(api, ["Transfer-Encoding: chunked"]));
     wire.socket.write(`5\r\n${body.slice(0, 5)}\r\n`);
@@ -117,7 +74,7 @@ onEveryStore((start) => {
 
   test("a body that never ends is given up after its time, and its place is free again", async () => {
     await using api = await start({ limits: { bodyTimeoutMs: 30_000, maxInFlight: 1 } });
-    const wire = await dial(api);
+    const wire = await dial(api.port);
     wire.socket.write(`${head(api, ["Content-Length: 500"])}{"to":`);
     while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
     expect((await api.post(PATH, sms({ to: "x" }))).status).toBe(503);
@@ -129,7 +86,7 @@ onEveryStore((start) => {
   test("bodies that never end are given up by the thousand at one time, each with its answer", async () => {
     await using api = await start();
     const slow = 2_500;
-    const wires = await Promise.all(Array.from({ length: slow }, () => dial(api)));
+    const wires = await Promise.all(Array.from({ length: slow }, () => dial(api.port)));
     for (const { socket } of wires) socket.write(`${head(api, ["Content-Length: 500"])}{"to":`);
     // The answers to requests that come after them show that they have come.
     for (let n = 0; n < 20; n++) await api.post(PATH, sms({ to: "x" }));
@@ -139,62 +96,10 @@ onEveryStore((start) => {
     await expectUnharmed(api);
   });
 
-  test("bodies held at one time are bounded, and freed when their clients go away", async () => {
-    await using api = await start({ limits: { maxBodyBytesInFlight: 2000 } });
-    const slow = await dial(api);
-    slow.socket.write(`${head(api, ["Content-Length: 1900"])}{`);
-    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
-    expect((await api.post(PATH, sms({ tags: ["x".repeat(200)] }))).status).toBe(503);
-    const gone = new Promise((resolve) => slow.socket.once("close", resolve));
-    slow.socket.destroy();
-    await gone;
-    while (api.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    await expectUnharmed(api);
-  });
-
-  test("bodies of those who need no key leave room for callers who have one, and one address leaves room for others", async () => {
-    for (const addressOf of [(index: number) => `198.51.100.${index}`, () => "198.51.100.0"]) {
-      await using api = await start({
-        limits: { maxBodyBytesInFlight: 256 * 1024 },
-        deps: { isTrustedProxy: () => true },
-      });
-      // Ten of these are all that there is room for, and nobody sees their rest.
-      const slow = Array.from({ length: 14 }, async (_, index) => {
-        const wire = await dial(api);
-        wire.socket.write(strangersHead(addressOf(index), 26_214));
-        return wire;
-      });
-      const wires = await Promise.all(slow);
-      while (api.observed.length < 4) await new Promise((resolve) => setImmediate(resolve));
-      expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
-      await expectUnharmed(api);
-      const headers = { "X-Forwarded-For": "203.0.113.9" };
-      const isFromOne = addressOf(0) === addressOf(1);
-      if (isFromOne) expect((await api.post(PUSH_PATH, {}, { headers })).status).toBe(400);
-      for (const { socket } of wires) socket.destroy();
-    }
-  });
-
-  test("nor do they take all the places that there are, however short their bodies", async () => {
-    await using api = await start({
-      limits: { maxBodyBytesInFlight: 128 * 1024, maxInFlight: 10 },
-      deps: { isTrustedProxy: () => true },
-    });
-    const slow = Array.from({ length: 12 }, async (_, index) => {
-      const wire = await dial(api);
-      wire.socket.write(strangersHead(`198.51.100.${index}`, 10));
-      return wire;
-    });
-    const wires = await Promise.all(slow);
-    while (api.observed.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    await expectUnharmed(api);
-    for (const { socket } of wires) socket.destroy();
-  });
-
   test("a client that hangs up in mid-body leaves nothing behind", async () => {
     await using api = await start();
     for (let i = 0; i < 20; i++) {
-      const wire = await dial(api);
+      const wire = await dial(api.port);
       wire.socket.write(`${head(api, ["Content-Length: 500"])}{"to":"+919876543210",`);
       wire.socket.destroy();
     }
@@ -226,7 +131,7 @@ onEveryStore((start) => {
   test("a flood of headers, and a header too large, are refused by the listener", async () => {
     await using api = await start();
     for (const flood of [Array(5000).fill("X-A: b"), [`X-A: ${"b".repeat(200_000)}`]]) {
-      const wire = await dial(api);
+      const wire = await dial(api.port);
       wire.socket.write(head(api, [...flood, "Content-Length: 0"]));
       expect(await wire.until()).toMatch(/^HTTP\/1\.1 4(00|31)/);
     }
@@ -241,7 +146,7 @@ onEveryStore((start) => {
       ["Content-Length: -5"],
       ["Content-Length: 5x"],
     ]) {
-      const wire = await dial(api);
+      const wire = await dial(api.port);
       wire.socket.write(`${head(api, lines)}0\r\n\r\n`);
       expect(await wire.until()).toStartWith("HTTP/1.1 400");
     }
@@ -260,7 +165,7 @@ onEveryStore((start) => {
       "BREW /coffee HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
     ];
     for (const noise of noises) {
-      const wire = await dial(api);
+      const wire = await dial(api.port);
       wire.socket.end(noise, "latin1");
       expect(await wire.until()).not.toMatch(/^HTTP\/1\.1 50[0-4]/);
     }

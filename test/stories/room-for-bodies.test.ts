@@ -1,0 +1,127 @@
+/** The memory for request bodies is bounded, and nobody can use it up for the others. */
+import { expect, test } from "bun:test";
+import { sms } from "../acceptance/builders.ts";
+import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+import { dial, type Wire } from "../fakes/raw-client.ts";
+
+const PATH = "/v1/sms/messages";
+const PUSH_PATH = "/v1/push/register";
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const strangersHead = (address: string, ...lines: string[]) => ({
+  path: PUSH_PATH,
+  lines: [`X-Forwarded-For: ${address}`, ...lines],
+});
+const callersHead = ({ key }: Caller, ...lines: string[]) => ({
+  path: PATH,
+  lines: [`Authorization: Bearer ${key}`, ...lines],
+});
+
+/** Begins a request. Its body, or the rest of it, is not sent. */
+async function begin(
+  api: RunningApi,
+  { path, lines, body = "" }: { path: string; lines: readonly string[]; body?: string },
+): Promise<Wire> {
+  const wire = await dial(api.port);
+  const head = [`POST ${path} HTTP/1.1`, "Host: localhost", "Content-Type: application/json", ...lines];
+  wire.socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  return wire;
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function answered(api: RunningApi, count: number): Promise<void> {
+  while (api.observed.length < count) await turn();
+}
+
+const closeAll = (wires: readonly Wire[]) => {
+  for (const { socket } of wires) socket.destroy();
+};
+
+onEveryStore((start) => {
+  test("bodies held at one time are bounded, and freed when their clients go away", async () => {
+    await using api = await start({ limits: { maxBodyBytesInFlight: 64 * KIB } });
+    const slow = await begin(api, callersHead(api.caller, `Content-Length: ${40 * KIB}`));
+    while (api.clock.pending() === 0) await turn();
+    expect((await api.post(PATH, sms())).status).toBe(503);
+    const gone = new Promise((resolve) => slow.socket.once("close", resolve));
+    slow.socket.destroy();
+    await gone;
+    await answered(api, 2);
+    expect((await api.post(PATH, sms())).status).toBe(202);
+  });
+
+  test("bodies of those who need no key leave room for callers who have one, and one address leaves room for others", async () => {
+    for (const addressOf of [(index: number) => `198.51.100.${index}`, () => "198.51.100.0"]) {
+      await using api = await start({
+        limits: { maxBodyBytesInFlight: 256 * KIB },
+        deps: { isTrustedProxy: () => true },
+      });
+      // Ten of these are all that there is room for, and nobody sees their rest.
+      const wires = await Promise.all(
+        Array.from({ length: 14 }, (_, n) =>
+          begin(api, strangersHead(addressOf(n), "Content-Length: 26214")),
+        ),
+      );
+      await answered(api, 4);
+      expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
+      expect((await api.post(PATH, sms())).status).toBe(202);
+      const headers = { "X-Forwarded-For": "203.0.113.9" };
+      const isFromOne = addressOf(0) === addressOf(1);
+      if (isFromOne) expect((await api.post(PUSH_PATH, {}, { headers })).status).toBe(400);
+      closeAll(wires);
+    }
+  });
+
+  test("nor do they take all the places that there are, however short their bodies", async () => {
+    await using api = await start({
+      limits: { maxBodyBytesInFlight: 192 * KIB, maxInFlight: 10 },
+      deps: { isTrustedProxy: () => true },
+    });
+    const wires = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        begin(api, strangersHead(`198.51.100.${n}`, "Content-Length: 10")),
+      ),
+    );
+    await answered(api, 2);
+    expect((await api.post(PATH, sms())).status).toBe(202);
+    closeAll(wires);
+  });
+
+  test("one account leaves room for the others and for those who need no key, with large bodies and with many", async () => {
+    const kinds = [
+      { path: "/v1/emails/messages", octets: 10 * MIB, limits: {} },
+      { path: PATH, octets: 10, limits: { maxBodyBytesInFlight: 480 * KIB, maxInFlight: 40 } },
+    ];
+    for (const { path, octets, limits } of kinds) {
+      await using api = await start({ limits });
+      const lines = [`Authorization: Bearer ${api.caller.key}`, `Content-Length: ${octets}`];
+      const wires = await Promise.all(Array.from({ length: 39 }, () => begin(api, { path, lines })));
+      await answered(api, 9);
+      expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
+      const other = await api.newAccount("sandbox");
+      expect((await api.post(PATH, sms(), { key: other.key })).status).toBe(202);
+      expect((await api.post(PUSH_PATH, {})).status).toBe(400);
+      closeAll(wires);
+    }
+  });
+
+  test("of bodies whose length is not known, what has come takes room, and nothing else", async () => {
+    await using api = await start({ limits: { maxBodyBytesInFlight: 4 * MIB } });
+    const chunked = "Transfer-Encoding: chunked";
+    const stranger = { path: PUSH_PATH, lines: [chunked], body: "1\r\n{\r\n" };
+    const wires = await Promise.all(Array.from({ length: 32 }, () => begin(api, stranger)));
+    for (const { socket } of wires) socket.write("1\r\n}\r\n0\r\n\r\n");
+    const answers = await Promise.all(wires.map((wire) => wire.until(/}}$/)));
+    expect(answers.filter((each) => each.startsWith("HTTP/1.1 400"))).toHaveLength(32);
+
+    const filling = `80000\r\n${" ".repeat(512 * KIB)}\r\n`;
+    const large = Array.from({ length: 12 }, () =>
+      begin(api, { ...callersHead(api.caller, chunked), body: filling }),
+    );
+    await answered(api, 32 + 6);
+    expect(api.observed.slice(32).every(({ status }) => status === 503)).toBeTrue();
+    closeAll([...wires, ...(await Promise.all(large))]);
+  });
+});
