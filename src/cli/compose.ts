@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
+import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import { createDomainWatch } from "../delivery/check-domains.ts";
@@ -10,7 +11,7 @@ import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import type { Shares } from "../delivery/shares/shares.ts";
-import { createUpkeep } from "../delivery/upkeep.ts";
+import { CHORES, createUpkeep, stageChore } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
@@ -132,7 +133,7 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const bounces = await openBounces(seen);
   await shares?.start();
   if (config.roles.has("delivery")) await engine.start().then(alarms.start);
-  if (config.roles.has("upkeep")) upkeep.start();
+  if (config.roles.has("upkeep") || config.roles.has("delivery")) upkeep.start();
   if (config.roles.has("webhooks")) webhooks.start();
   const stop = async () => {
     gate.drain();
@@ -150,16 +151,18 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
 /** The background loops, not started yet. */
 function makeLoops(parts: Parts) {
   const { clock, store, dns, steadyLog: log } = parts;
+  const { roles } = parts.config;
   const shares = openShares(parts);
   const engine = createDelivery(parts, shares);
   const domains = createDomainWatch({ records: store.records, dns, log });
   const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
-  const chores = [domains.chore, overdueChore(store), parked];
+  const sweep = stageChore(() => present({ process: shares?.claimant().process, held: engine.held() }));
+  const chores = [sweep, ...CHORES, domains.chore, overdueChore(store), parked];
   return {
     shares,
     engine,
     domains,
-    upkeep: createUpkeep({ store: store.upkeep, clock, log, chores }),
+    upkeep: createUpkeep({ store: store.upkeep, clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
     alarms: createAlarms({ store, clock, log, engine }),
   };

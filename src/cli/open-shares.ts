@@ -4,13 +4,14 @@ import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
 import type { Parts } from "./parts.ts";
 
 /**
- * Opens the shares of a process that claims on PostgreSQL; `undefined` for others, which share with nobody. Earlier
+ * Opens the shares of a process that claims on PostgreSQL, or sweeps: who looks for leases that have run out must be able
+ * to bury their holders, for only a living process ends its own. `undefined` for others, which share with nobody. Earlier
  * processes of this data folder that are known to be dead need not be waited for.
  */
 export function openShares({ config, clock, steadyLog: log, store, ids }: Parts): Shares | undefined {
   const isSharing = config.roles.has("delivery");
-  const claims = isSharing || config.roles.has("webhooks");
-  if (config.databaseUrl === undefined || !claims) return undefined;
+  const takesTurns = isSharing || config.roles.has("webhooks") || config.roles.has("upkeep");
+  if (config.databaseUrl === undefined || !takesTurns) return undefined;
   const process = ids();
   const lifeline = openLifeline(config.dataFolder, process, log);
   const shares = createShares({ leases: store.leases, clock, log, process, isSharing, dead: lifeline.dead });

@@ -4,6 +4,7 @@ import type { ChannelName } from "../core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob, ReceiptResult } from "../core/queue/claimed-job.ts";
+import { createHolds, type Holds } from "../core/queue/holds.ts";
 import type { Connector, RecordTypes, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -74,6 +75,8 @@ export interface Engine {
   start(): Promise<void>;
   /** Applies the configuration as it is now; does nothing before `start`. */
   reconcile(): Promise<void>;
+  /** Ids of the jobs that are being sent; see `Holds`. */
+  held(): readonly number[];
   /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
@@ -89,7 +92,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock } = deps;
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const { outlets, workers } = createParts(deps, givingUp.signal);
+  const holds = createHolds(clock);
+  const { outlets, workers } = createParts(deps, holds, givingUp.signal);
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
@@ -114,6 +118,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async reconcile() {
       if (isStarted) await reconcile();
     },
+    held: holds.ids,
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus(connectorId) {
       const outlet = outlets.get(connectorId);
@@ -154,24 +159,29 @@ function noteReceipts(
 }
 
 /** Outlets and workers are joined by a line: workers that find no free slot wait in it, and outlets call them. */
-function createParts(deps: EngineDeps, signal: AbortSignal): { outlets: Outlets; workers: Workers } {
+function createParts(
+  deps: EngineDeps,
+  holds: Holds,
+  signal: AbortSignal,
+): { outlets: Outlets; workers: Workers } {
   const line = createSlotLine();
   const onSlots = () => {
     line.call();
     workers.nudgeAll();
   };
   const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
-  const workers: Workers = createRouteWorkers(deps, { outlets, line, signal });
+  const workers: Workers = createRouteWorkers(deps, { outlets, holds, line, signal });
   return { outlets, workers };
 }
 
 interface WorkerParts {
   readonly outlets: Outlets;
+  readonly holds: Holds;
   readonly line: SlotLine;
   readonly signal: AbortSignal;
 }
 
-function createRouteWorkers(deps: EngineDeps, { outlets, line, signal }: WorkerParts): Workers {
+function createRouteWorkers(deps: EngineDeps, { outlets, holds, line, signal }: WorkerParts): Workers {
   const send = createSender({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -181,7 +191,7 @@ function createRouteWorkers(deps: EngineDeps, { outlets, line, signal }: WorkerP
     outletOf: outlets.get,
     signal,
   });
-  return createWorkers((route) => createWorker({ ...deps, route, send, line, outletOf: outlets.get }));
+  return createWorkers((route) => createWorker({ ...deps, route, send, holds, line, outletOf: outlets.get }));
 }
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {

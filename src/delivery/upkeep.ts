@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
+import type { Sweeper } from "../core/queue/holds.ts";
 import type { UpkeepStore } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 
@@ -23,8 +24,8 @@ export interface Chore {
   readonly run: (store: UpkeepStore, now: number) => Promise<number>;
 }
 
-const CHORES: readonly Chore[] = [
-  { name: "stage", everyMs: 100, run: stageDue },
+/** The standing work of the store, but for `stageChore`. */
+export const CHORES: readonly Chore[] = [
   { name: "expire", everyMs: 500, run: (store, now) => store.expire(now, CHUNK) },
   { name: "number events", everyMs: 50, run: (store, now) => store.numberEvents(now, CHUNK) },
   { name: "prepare days", everyMs: 60_000, run: (store, now) => store.prepareDays(now) },
@@ -57,10 +58,9 @@ export function createUpkeep(deps: {
   readonly store: UpkeepStore;
   readonly clock: Clock;
   readonly log: DeliveryLog;
-  /** More chores, beside those of the queue. */
-  readonly chores?: readonly Chore[];
+  readonly chores: readonly Chore[];
 }): Upkeep {
-  const chores = [...CHORES, ...(deps.chores ?? [])];
+  const { chores } = deps;
   const stopping = new AbortController();
   const turnedAt = new Map<string, number>();
   let loops: readonly Promise<void>[] = [];
@@ -93,10 +93,19 @@ export function createUpkeep(deps: {
   };
 }
 
-/** Asks first: looking for nothing ten times a second must not cost a transaction. */
-async function stageDue(store: UpkeepStore, now: number): Promise<number> {
-  const nextDueAt = await store.nextDueAt();
-  return nextDueAt !== undefined && nextDueAt <= now ? store.stage(now, CHUNK) : 0;
+/**
+ * Puts in line what has come due. Also for processes that only deliver: nobody else ends the leases of one that lives.
+ * Asks first: looking for nothing ten times a second must not cost a transaction.
+ */
+export function stageChore(sweeper: () => Sweeper): Chore {
+  return {
+    name: "stage",
+    everyMs: 100,
+    async run(store, now) {
+      const nextDueAt = await store.nextDueAt();
+      return nextDueAt !== undefined && nextDueAt <= now ? store.stage(now, CHUNK, sweeper()) : 0;
+    },
+  };
 }
 
 function pruneMessages(store: UpkeepStore, now: number): Promise<number> {

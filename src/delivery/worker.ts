@@ -1,6 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
+import type { Holds } from "../core/queue/holds.ts";
 import type { Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
@@ -8,7 +9,7 @@ import { type Balancer, createBalancer, type Reservation } from "./outlets/balan
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import type { SlotLine } from "./outlets/slot-line.ts";
-import type { Sender } from "./send-message.ts";
+import type { Lease, Sender } from "./send-message.ts";
 import type { Shares } from "./shares/shares.ts";
 
 /** Most jobs taken in one claim: enough to fill a commit, few enough to keep flows mixed. */
@@ -26,6 +27,8 @@ export interface WorkerDeps {
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly queue: Queue;
   readonly send: Sender;
+  /** Told of every job that is being sent. */
+  readonly holds: Pick<Holds, "hold">;
   readonly line: SlotLine;
   /** Absent: this process is the only one. */
   readonly shares?: Pick<Shares, "claimant">;
@@ -53,7 +56,7 @@ export interface Worker {
 
 export function createWorker(deps: WorkerDeps): Worker {
   const { clock } = deps;
-  const inFlight = createInFlight(deps.send);
+  const inFlight = createInFlight(deps);
   const balancer = createBalancer();
   let turning: Promise<void> | undefined;
   let isWoken = false;
@@ -101,20 +104,24 @@ export function createWorker(deps: WorkerDeps): Worker {
 }
 
 /** The jobs that are being sent. */
-function createInFlight(send: Sender) {
+function createInFlight({ send, holds }: Pick<WorkerDeps, "send" | "holds">) {
   const inFlight = new Set<Promise<void>>();
   return {
-    start(...args: Parameters<Sender>): void {
-      const work = send(...args);
+    start(job: ClaimedJob, lease: Lease): void {
+      const letGo = holds.hold(job.jobId, lease.leaseEndsMs);
+      const work = send(job, lease);
       inFlight.add(work);
-      void work.then(() => inFlight.delete(work));
+      void work.then(() => {
+        inFlight.delete(work);
+        letGo();
+      });
     },
     whenEmpty: async () => void (await Promise.all(inFlight)),
   };
 }
 
 interface TurnParts {
-  readonly startSending: (...args: Parameters<Sender>) => void;
+  readonly startSending: (job: ClaimedJob, lease: Lease) => void;
   readonly wake: () => void;
   readonly balancer: Balancer;
 }

@@ -25,6 +25,7 @@ import type {
   PushIdempotency,
 } from "../core/push/push-registration.ts";
 import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/queue/claimed-job.ts";
+import type { Sweeper } from "../core/queue/holds.ts";
 import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/records/accounts.ts";
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -150,8 +151,12 @@ export interface Queue {
 
 /** Each method that takes a `limit` does that much work at most and returns how many rows it changed; callers repeat until 0. */
 export interface UpkeepStore {
-  /** Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted. */
-  stage(now: number, limit: number): Promise<number>;
+  /**
+   * Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted.
+   * A lease that seems expired goes on where the job is held, or claimed by another process that lives: a wall clock may have
+   * jumped, or differ from the one by which the lease was taken.
+   */
+  stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
   /** When the next waiting job is due; `undefined` if none waits. */
   nextDueAt(): Promise<number | undefined>;
   /** Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the recipient's server deferred them last, else `failed`. */

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
+import type { Sweeper } from "../core/queue/holds.ts";
 import type { Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 
@@ -13,6 +14,7 @@ const LANES_AT_ONCE = 1_000;
 
 export interface UpkeepDeps {
   readonly outbox: Pick<Outbox, "stage" | "nextDueAt" | "readyLanes">;
+  readonly sweeper: () => Sweeper;
   readonly clock: Clock;
   readonly onLanes: (lanes: readonly Lane[]) => void;
   readonly onError: (error: unknown) => void;
@@ -62,10 +64,11 @@ export function createOutboxUpkeep(deps: UpkeepDeps): OutboxUpkeep {
 }
 
 /** Asks first, so that a sweep that finds nothing costs no transaction. */
-async function stage({ outbox, clock }: UpkeepDeps): Promise<boolean> {
+async function stage({ outbox, sweeper, clock }: UpkeepDeps): Promise<boolean> {
   const now = clock.now();
   const nextDueAt = await outbox.nextDueAt();
-  return nextDueAt !== undefined && nextDueAt <= now && (await outbox.stage(now, CHUNK)) === CHUNK;
+  if (nextDueAt === undefined || nextDueAt > now) return false;
+  return (await outbox.stage(now, CHUNK, sweeper())) === CHUNK;
 }
 
 /** Each call goes on where the last one ended, and begins again at the end. */

@@ -1,7 +1,8 @@
 import type { Clock, Random } from "../core/clock.ts";
+import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/timestamp.ts";
-import type { PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Records } from "../store/store.ts";
 import { createCarry } from "./carry.ts";
 import { createDeliverWebhook } from "./deliver.ts";
@@ -74,23 +75,22 @@ export function createWebhookEngine(deps: WebhookEngineDeps): WebhookEngine {
   });
   const { carry, test } = createDeliveries(deps, http, givingUp.signal);
   const worker = createWorker({ outbox, agenda, lanes, carry, claimant, clock, onError });
+  const wake = (found: readonly Lane[]) => {
+    for (const lane of found) agenda.add(lane);
+    worker.wake();
+  };
   const upkeep = createOutboxUpkeep({
     outbox,
+    sweeper: () => present({ process: claimant().process, held: worker.held() }),
     clock,
     onError,
-    onLanes(found) {
-      for (const lane of found) agenda.add(lane);
-      worker.wake();
-    },
+    onLanes: wake,
   });
   let unsubscribe = () => {};
 
   return {
     start() {
-      unsubscribe = outbox.onReady((lane) => {
-        agenda.add(lane);
-        worker.wake();
-      });
+      unsubscribe = outbox.onReady((lane) => wake([lane]));
       upkeep.start();
     },
     stalled: upkeep.stalled,

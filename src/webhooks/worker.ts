@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
+import { createHolds } from "../core/queue/holds.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
 import type { Agenda, Item } from "./lanes/agenda.ts";
@@ -43,6 +44,8 @@ export interface Worker {
   wake(): void;
   /** Events claimed and not yet settled. */
   underWay(): number;
+  /** Their ids; see `Holds`. */
+  held(): readonly number[];
   /** Claims no more, and resolves when all events under way are settled. */
   stop(): Promise<void>;
 }
@@ -50,18 +53,23 @@ export interface Worker {
 export function createWorker(deps: WorkerDeps): Worker {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const holds = createHolds(deps.clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
-  const hold = (work: Promise<void>) => {
-    const held = work.finally(() => underWay.delete(held));
-    underWay.add(held);
+  const start: Start = (webhook, pass, lease) => {
+    const letGo = holds.hold(webhook.id, lease.endsMs);
+    const work = deps.carry(webhook, pass, lease).finally(() => {
+      underWay.delete(work);
+      letGo();
+    });
+    underWay.add(work);
   };
   const turns = async () => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
       try {
-        while (!stopping.signal.aborted && (await turn(deps, hold)));
+        while (!stopping.signal.aborted && (await turn(deps, start)));
       } catch (error) {
         deps.onError(error);
         await sleep(deps.clock, PAUSE_MS, stopping.signal);
@@ -77,6 +85,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       turning ??= turns();
     },
     underWay: () => underWay.size,
+    held: holds.ids,
     async stop() {
       stopping.abort();
       await turning;
@@ -85,8 +94,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
+type Start = (...args: Parameters<Carry>) => void;
+
 /** One claim, if there is anything to claim for. */
-async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Promise<boolean> {
+async function turn(deps: WorkerDeps, start: Start): Promise<boolean> {
   const { outbox, clock } = deps;
   const picks = pick(deps);
   if (picks.length === 0) return false;
@@ -96,7 +107,7 @@ async function turn(deps: WorkerDeps, hold: (work: Promise<void>) => void): Prom
   try {
     const claimed = await outbox.claim({ lanes: wanted, now: clock.now(), leaseMs: LEASE_MS, ...by });
     for (const { webhook, pass } of match(picks, claimed, deps.agenda)) {
-      hold(deps.carry(webhook, pass, { endsMs, isOurs }));
+      start(webhook, pass, { endsMs, isOurs });
     }
   } finally {
     for (const { passes } of picks) for (const pass of passes) pass.leave({ kind: "unknown" }, 0);

@@ -45,7 +45,7 @@ export function createHttp(
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),
-    ...(config.roles.has("upkeep") ? upkeep.stalled(STALLED_MS) : []),
+    ...upkeep.stalled(STALLED_MS),
     ...webhooks.stalled(STALLED_MS),
     ...listeners.stalled(STALLED_MS),
   ];

@@ -127,6 +127,22 @@ export function outboxContract(open: OpenStore): void {
   );
 
   test(
+    "of leases that ran out those of held events go on, and hold up nothing else",
+    inWorld(open, async (world) => {
+      const { store, clock } = world;
+      const ids = [await sendAndReceive(world), await sendAndReceive(world)];
+      const [held, other] = await take(world);
+      const sweeper = { held: [held!.id] };
+      expect(await store.outbox.stage(clock.now + HOUR, 1, sweeper)).toBe(1);
+      expect(await store.outbox.stage(clock.now + HOUR, 1, sweeper)).toBe(0);
+      expect([held!.messageId, other!.messageId]).toEqual(ids);
+      expect(await states(world, held!.messageId)).toEqual(["1 leased", "2 held"]);
+      expect(await states(world, other!.messageId)).toEqual(["1 ready", "2 held"]);
+      expect(await settleWebhook(world, held!, DELIVERED)).toEqual([true]);
+    }),
+  );
+
+  test(
     "a claim takes from the lanes it names, of each no more than it says, the oldest first",
     inWorld(open, async (world) => {
       const { store, clock } = world;

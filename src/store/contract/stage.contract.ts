@@ -58,6 +58,28 @@ export function stageContract(open: OpenStore): void {
   );
 
   test(
+    "of leases that ran out those of held jobs go on, and hold up nothing else",
+    inWorld(open, async ({ store, sms, claim, settle, status, history, clock }) => {
+      const [first = "", second = ""] = [...(await sms()), ...(await sms())];
+      const [scheduled = ""] = await sms({ dueAt: clock.now + HOUR });
+      const [held, other] = await claim();
+      const now = clock.now + 3 * HOUR;
+      const sweeper = { held: [held!.jobId] };
+      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(1);
+      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(1);
+      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(0);
+      expect([held!.messageId, other!.messageId]).toEqual([first, second]);
+      expect([await status(first), await status(second), await status(scheduled)]).toEqual([
+        "sending",
+        "queued",
+        "queued",
+      ]);
+      expect(await settle(held!)).toBe(true);
+      expect(await history(first)).toEqual(["attempt:sent"]);
+    }),
+  );
+
+  test(
     "a message stays sending where one of its leases is dead and another lives",
     inWorld(open, async ({ store, email, claim, status, clock }) => {
       const id = await email({ parts: TWO, jobs: ONE_EACH });

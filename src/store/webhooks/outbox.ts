@@ -1,3 +1,4 @@
+import type { Sweeper } from "../../core/queue/holds.ts";
 import type {
   ClaimedWebhook,
   EventKey,
@@ -24,8 +25,11 @@ export interface Outbox {
    * nothing moves (`false` at that index), and the delivery is noted all the same.
    */
   settle(settlements: readonly WebhookSettlement[]): Promise<readonly boolean[]>;
-  /** Puts waiting events whose time has come in line, and leased ones whose lease has run out. The number moved. */
-  stage(now: number, limit: number): Promise<number>;
+  /**
+   * Puts waiting events whose time has come in line, and leased ones whose lease has run out. The number moved.
+   * `sweeper`: as in `UpkeepStore.stage`.
+   */
+  stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
   /** When `stage` has something to do next; `undefined` while nothing waits. */
   nextDueAt(): Promise<number | undefined>;
   /** In order of time. A page may be short, or empty, and still have a `next`. */

@@ -69,6 +69,22 @@ test("what a buried process has claimed is found again at once, interrupted, and
   await store.close();
 });
 
+test("a lease that seems to have run out is ended by its own process, and by others once that is gone", async () => {
+  const { store, clock, claim, sms } = await openTwo();
+  await sms({ to: ["+1", "+2", "+3"] });
+  await claim("a", 2);
+  await claim(undefined, 1);
+  const ahead = clock.now + 3_600 * SECOND;
+  // Nobody's name stands for nobody: there the time counts.
+  expect(await store.upkeep.stage(ahead, 10)).toBe(1);
+  expect(await store.upkeep.stage(ahead, 10, { process: "b", held: [] })).toBe(0);
+  expect(await store.upkeep.stage(ahead, 1, { process: "a", held: [] })).toBe(1);
+  await store.leases.leave("a");
+  expect(await store.upkeep.stage(clock.now, 10, { process: "b", held: [] })).toBe(0);
+  expect(await store.upkeep.stage(ahead, 10, { process: "b", held: [] })).toBe(1);
+  await store.close();
+});
+
 test("a job that the buried process had put back, and another took since, is the other's", async () => {
   const { store, clock, claim, bury, sms } = await openTwo();
   await sms({ to: ["+1", "+2"] });

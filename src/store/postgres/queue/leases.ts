@@ -17,6 +17,12 @@ export function createLeases(db: Database): LeaseStore {
   };
 }
 
+/**
+ * Of rows with a `holder`: whether the process named by parameter 4 may end their leases because time is up. Those of
+ * another process that lives are not judged: its clock may differ by more than the lease, and it looks after its own.
+ */
+export const MAY_END = `(holder IS NULL OR holder = $4::text OR holder NOT IN (SELECT id FROM lease_processes))`;
+
 async function bury(session: Session, { dead, now }: LeaseTurn): Promise<void> {
   if (dead.length === 0) return;
   await session.query(BURY, [dead.map((one) => one.process), dead.map((one) => one.turn), now]);

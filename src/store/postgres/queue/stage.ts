@@ -1,7 +1,9 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
+import { NOTHING_HELD } from "../../../core/queue/holds.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
+import { MAY_END } from "./leases.ts";
 import type { Queues } from "./queues.ts";
 import { findLeased } from "./release.ts";
 
@@ -16,9 +18,9 @@ export function createStage(
   { changes, queues }: StageParts,
 ): Pick<UpkeepStore, "stage" | "nextDueAt"> {
   return {
-    async stage(now, limit) {
+    async stage(now, limit, { held, process } = NOTHING_HELD) {
       const staged = await changes(async (session, log) => {
-        const rows = await session.query<StagedRow>(STAGE, [now, limit]);
+        const rows = await session.query<StagedRow>(STAGE, [now, limit, held, process ?? null]);
         await log.lock(rows.map((row) => row.message_id));
         for (const row of rows) if (!row.was_leased) log.moveStatus(row.message_id, "scheduled", "queued");
         const interrupted = rows.filter((row) => row.was_leased).map((row) => row.message_id);
@@ -40,8 +42,8 @@ interface StagedRow {
 
 /** Expired leases first. Jobs that others have locked are skipped: they are being settled, or staged there. */
 const STAGE = `WITH leased AS (
-    SELECT id, is_leased FROM jobs WHERE is_leased = true AND due_at <= $1 ORDER BY due_at LIMIT $2
-    FOR UPDATE SKIP LOCKED
+    SELECT id, is_leased FROM jobs WHERE is_leased = true AND due_at <= $1 AND id <> ALL($3::bigint[]) AND ${MAY_END}
+    ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
   ), waiting AS (
     SELECT id, is_leased FROM jobs WHERE is_leased = false AND due_at <= $1 ORDER BY due_at
     LIMIT $2 - (SELECT count(*) FROM leased) FOR UPDATE SKIP LOCKED

@@ -49,6 +49,26 @@ test(
   60_000,
 );
 
+test(
+  "a lease that seems to have run out is ended by its own process, and by others once that is gone",
+  () =>
+    onTwo(async (world, other) => {
+      await sendAll(world);
+      const turn = { isSharing: false, keep: [], take: [], dead: [], now: world.clock.now };
+      for (const process of ["a", "b"]) await other.leases.turn({ ...turn, process });
+      const lanes = [{ lane: { accountId: world.account.id, host: HOST }, limit: 2 }];
+      const taken = await world.store.outbox.claim({ lanes, now: 0, leaseMs: HOUR, process: "a" });
+      expect(taken).toHaveLength(2);
+      const sweep = (process: string, limit: number) =>
+        other.outbox.stage(world.clock.now, limit, { process, held: [] });
+      expect(await sweep("b", 10)).toBe(0);
+      expect(await sweep("a", 1)).toBe(1);
+      await other.leases.leave("a");
+      expect(await sweep("b", 10)).toBe(1);
+    }),
+  60_000,
+);
+
 /** As the transaction does that moves the message. */
 async function addSecond(session: Session, { account, clock }: Ground, id: string): Promise<void> {
   const [row] = await session.query<{ number: number }>("SELECT number FROM accounts WHERE id = $1", [

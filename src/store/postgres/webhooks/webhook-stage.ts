@@ -1,7 +1,9 @@
+import { NOTHING_HELD } from "../../../core/queue/holds.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Notifier } from "../database/notifier.ts";
+import { MAY_END } from "../queue/leases.ts";
 import { type LaneRow, lanesOf } from "./webhook-locks.ts";
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
@@ -10,8 +12,8 @@ export function createWebhookStage(
   notifier: Pick<Notifier<Lane>, "notify">,
 ): Pick<Outbox, "stage" | "nextDueAt"> {
   return {
-    async stage(now, limit) {
-      const staged = await session.query<LaneRow>(STAGE, [now, limit]);
+    async stage(now, limit, { held, process } = NOTHING_HELD) {
+      const staged = await session.query<LaneRow>(STAGE, [now, limit, held, process ?? null]);
       notifier.notify(lanesOf(staged));
       return staged.length;
     },
@@ -23,16 +25,13 @@ export function createWebhookStage(
 }
 
 /** Skips webhooks that other transactions have locked. */
-const DUE = (
-  state: string,
-  limit: string,
-) => `SELECT id FROM webhooks WHERE state = '${state}' AND due_at <= $1
+const DUE = (filter: string, limit: string) => `SELECT id FROM webhooks WHERE ${filter} AND due_at <= $1
     ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
 
 const STAGE = `WITH leased AS (
-    ${DUE("leased", "$2")}
+    ${DUE(`state = 'leased' AND id <> ALL($3::bigint[]) AND ${MAY_END}`, "$2")}
   ), waiting AS (
-    ${DUE("waiting", "$2 - (SELECT count(*) FROM leased)")}
+    ${DUE("state = 'waiting'", "$2 - (SELECT count(*) FROM leased)")}
   ), due AS (SELECT id FROM leased UNION ALL SELECT id FROM waiting)
   UPDATE webhooks w SET state = 'ready', due_at = NULL FROM due, accounts a
   WHERE w.id = ANY(ARRAY[due.id]) AND a.number = w.account

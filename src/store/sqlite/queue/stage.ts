@@ -1,4 +1,5 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
+import { NOTHING_HELD } from "../../../core/queue/holds.ts";
 import type { UpkeepStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
@@ -47,9 +48,10 @@ export function createStage(
   };
 
   return {
-    stage: (now, limit) =>
+    stage: (now, limit, { held } = NOTHING_HELD) =>
       db.write(() => {
-        const leased = due.all(1, now, limit);
+        const leased = due.all(1, now, limit + held.length).filter(({ id }) => !held.includes(id));
+        leased.splice(limit);
         const rows = [...leased, ...due.all(0, now, limit - leased.length)];
         for (const row of rows) stageOne(row, now);
         return rows.length;

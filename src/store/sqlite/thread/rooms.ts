@@ -89,7 +89,7 @@ function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
   return {
     claim: (request) => call("outbox.claim", request),
     settle: (settlements) => call("outbox.settle", settlements),
-    stage: (now, limit) => call("outbox.stage", now, limit),
+    stage: (now, limit, sweeper) => call("outbox.stage", now, limit, sweeper),
     replay: (event) => call("outbox.replay", event),
     replayAll: (selection, page) => call("outbox.replayAll", selection, page),
   };
@@ -108,7 +108,7 @@ type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts" | "numberEvents" |
 
 function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepReads> {
   return {
-    stage: (now, limit) => call("upkeep.stage", now, limit),
+    stage: (now, limit, sweeper) => call("upkeep.stage", now, limit, sweeper),
     expire: (now, limit) => call("upkeep.expire", now, limit),
     erase: (now, limit) => call("upkeep.erase", now, limit),
     wipeContents: (limit) => call("upkeep.wipeContents", limit),
