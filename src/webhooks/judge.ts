@@ -1,5 +1,6 @@
+import { parseRetryAfter } from "../core/retry-after.ts";
 import type { WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import { nextDeliveryAt, parseRetryAfter } from "../core/webhooks/webhook-schedule.ts";
+import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import type { PostOutcome } from "./http/outbound-http.ts";
 
 export interface Occasion {

@@ -1,5 +1,6 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import { parseRetryAfter } from "../../../core/retry-after.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
 import type { AnswerDescription, AnswerWord } from "./gateway.ts";
@@ -179,9 +180,8 @@ function errorOf({ status }: Answer, { description, provider }: Judging, readabl
   });
 }
 
-/** Seconds or an HTTP date (RFC 9110 §10.2.3). */
+/** The wait that a provider asks for, an hour at most: a message must not miss its window for a mistaken date. */
 function retryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+  const ms = value === undefined ? undefined : parseRetryAfter(value, now);
+  return ms === undefined ? undefined : Math.min(ms, MAX_RETRY_AFTER_MS);
 }

@@ -72,3 +72,8 @@ test("what would not fit once it is unzipped is not unzipped", async () => {
   const { parts } = await answered(...zipped(`{"id":"a","more":"${"x".repeat(10_000_000)}"}`));
   expect(parts).toMatchObject([{ kind: "unconfirmed", error: { code: "http.unreadable_answer" } }]);
 });
+
+test.each(["-5", "1.5", "next week"])("a wait of %s is none that a gateway can ask for", async (wait) => {
+  const { parts } = await answered(`HTTP/1.1 503 Busy\r\nRetry-After: ${wait}\r\nContent-Length: 0\r\n\r\n`);
+  expect(parts).toEqual([{ kind: "deferred", error: { code: "http.503", message: "HTTP 503" } }]);
+});
