@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { reached } from "../admin.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
-import { canLimitFiles, limitFiles } from "../fakes/file-size-limit.ts";
+import { canLimitFiles, limitFiles } from "../fakes/process-limits.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { reached } from "../admin.ts";
-import { canLimitFiles, limitFiles } from "../fakes/file-size-limit.ts";
+import { canLimitFiles, limitFiles } from "../fakes/process-limits.ts";
 import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 const PATH = "/v1/sms/messages";

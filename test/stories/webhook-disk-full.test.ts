@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { send } from "../admin.ts";
 import { BEHAVIOURS, type FakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
-import { canLimitFiles, limitFiles } from "../fakes/file-size-limit.ts";
+import { canLimitFiles, limitFiles } from "../fakes/process-limits.ts";
 import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
 const { CI } = process.env;

@@ -1,7 +1,9 @@
 import { Worker } from "node:worker_threads";
-import type { ReadJsonAside } from "../../api/read-json.ts";
+import { type ReadJsonAside, readJson } from "../../api/read-json.ts";
 import type { ComposeAside } from "../../channels/email/smtp/compose-large.ts";
+import { composeMail } from "../../channels/email/smtp/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";
+import { hasFreeFiles } from "./free-files.ts";
 import type { FromAside, Task, ToAside } from "./messages.ts";
 
 /** A worker thread for large bodies and large mail, which would hold up other requests. */
@@ -34,15 +36,24 @@ interface Thread {
   readonly waiting: Map<number, Waiter>;
 }
 
-/** The thread is started when it is first needed. Tasks that fail reject. */
+/**
+ * Files that can be opened where a thread is started. It needs five, the runtime ends the process if there are not two, and
+ * clients may connect meanwhile.
+ */
+const FREE_FILES = 32;
+
+/** The thread is started when it is first needed. Without free files the work is done here. Tasks that fail reject. */
 export function createAside(deps: AsideDeps): Aside {
-  const { ask, stop } = createThread(deps);
+  const { isThere, ask, stop } = createThread(deps);
+  const canAsk = () => isThere() || hasFreeFiles(FREE_FILES);
   return {
     async readJson(octets) {
+      if (!canAsk()) return readJson(octets);
       const answer = await ask({ kind: "read", octets }, octets instanceof ArrayBuffer ? [octets] : []);
       return answer.kind === "read" ? answer.body : undefined;
     },
     async compose(mail) {
+      if (!canAsk()) return composeMail(mail);
       const answer = await ask({ kind: "compose", mail }, []);
       if (answer.kind !== "composed") throw new Error("the thread aside answered something else");
       const { mail: composed } = answer;
@@ -82,6 +93,7 @@ function createThread({ program, clock }: AsideDeps) {
     return started;
   };
   return {
+    isThere: () => thread !== undefined,
     ask(task: Task, transfer: readonly ArrayBuffer[]): Promise<FromAside> {
       cancelIdle();
       thread ??= start();

@@ -99,7 +99,9 @@ function processMetrics(registers: Registry[]): void {
       help,
       registers,
       collect() {
-        this.set(value());
+        const now = orUnknown(value);
+        if (now === undefined) this.remove();
+        else this.set(now);
       },
     });
   read("process_resident_memory_bytes", "Resident memory size in bytes", () => process.memoryUsage.rss());
@@ -109,6 +111,15 @@ function processMetrics(registers: Registry[]): void {
     return (user + system) / 1e6;
   });
   read("process_uptime_seconds", "Time since the start of the process in seconds", () => process.uptime());
+}
+
+/** Without free files the system does not tell how much memory is used; the other metrics are needed all the more then. */
+function orUnknown(value: () => number): number | undefined {
+  try {
+    return value();
+  } catch {
+    return undefined;
+  }
 }
 
 function deliveryMetrics(registers: Registry[]): Omit<Observe, "attempt"> {

@@ -1,0 +1,15 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
+
+/** Whether this process may open so many files more: the system limits them, and connections count. */
+export function hasFreeFiles(count: number): boolean {
+  const opened: number[] = [];
+  try {
+    while (opened.length < count) opened.push(openSync(devNull, "r"));
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
+}
