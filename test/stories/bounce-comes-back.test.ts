@@ -1,5 +1,6 @@
 /** A relay takes an email, and gives it back later. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { exchangeNdr, outOfOffice, postfixDsn, qmailText } from "../fakes/bounce-mails.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
@@ -59,6 +60,25 @@ onBothStores(() => {
     const kinds = (await live.timeline(message)).map(({ kind, status }) => `${kind}:${status}`);
     expect(kinds.filter((kind) => kind === "status:bounced")).toHaveLength(1);
   });
+
+  test.each([{}, { unsubscribe: true }])(
+    "who is named twice, in whatever spelling, gets one mail, and one report settles the message (%p)",
+    async (over) => {
+      await admin(live.postrider, "/settings/public_url", { value: "https://postrider.example" }, "PUT");
+      await live.postrider.pass(2_100);
+      const again = { cc: [{ email: "ann@EXAMPLE.net" }], bcc: [{ email: "Ann@example.net" }] };
+      const message = await live.send(["ann"], { ...again, ...over });
+      const delivered = postfixDsn({ action: "delivered", status: "2.0.0", reply: "250 2.0.0 Ok" });
+      await live.back(message.returnPath(0), delivered);
+      expect(await live.postrider.status(message)).toBe("delivered");
+      expect(live.relay.received.map(({ to }) => to)).toEqual([["ann@example.net"]]);
+      const events = (await live.timeline(message)).filter(({ kind }) => kind === "status");
+      expect(events.map(({ status, recipient }) => [status, recipient])).toEqual([
+        ["sent", "ann@example.net"],
+        ["delivered", "ann@example.net"],
+      ]);
+    },
+  );
 
   test("an answer that nobody wrote is taken and moves nothing", async () => {
     const message = await live.send(["ann"]);

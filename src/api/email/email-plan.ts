@@ -8,11 +8,12 @@ import type { Part, Recipient } from "../../core/messages/message.ts";
 import type { Route } from "../../core/records/accounts.ts";
 import { chooseRoute, type Destination, SANDBOX_QUEUES } from "../../core/records/routes.ts";
 import { readSetting } from "../../core/records/settings.ts";
+import { addressKey } from "../../core/suppressions/address-key.ts";
 import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
 
 export interface EmailPlan {
-  /** One per recipient, in the order to, cc, bcc. */
+  /** One per mailbox, in the order to, cc, bcc: whoever is named twice gets one mail, and has one outcome. */
   readonly parts: readonly Part[];
   /** One per queue. */
   readonly jobs: readonly NewJob[];
@@ -25,12 +26,26 @@ export async function planEmail(
   request: SendEmail,
 ): Promise<EmailPlan> {
   const addressed = addressedIn(request);
-  // Suppressed recipients are planned too: they are left out just before sending.
-  const parts = addressed.map(({ recipient }): Part => ({ status: "pending", address: recipient.email }));
   const errors = createErrors();
   const queues = await judgeEmail(directory, caller, { request, addressed, errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
-  return { parts, jobs: jobsOf(queues, request) };
+  const mailboxes = firstMentions(addressed);
+  // Suppressed recipients are planned too: they are left out just before sending.
+  const parts = mailboxes.map(
+    (at): Part => ({ status: "pending", address: addressed[at]?.recipient.email ?? "" }),
+  );
+  const ownQueues = mailboxes.map((at) => queues[at] ?? "");
+  return { parts, jobs: jobsOf(ownQueues, request) };
+}
+
+/** Where each mailbox is first named, in whatever spelling. */
+function firstMentions(addressed: readonly Addressed[]): readonly number[] {
+  const first = new Map<string, number>();
+  for (const [at, { recipient }] of addressed.entries()) {
+    const key = addressKey(recipient.email);
+    if (!first.has(key)) first.set(key, at);
+  }
+  return [...first.values()];
 }
 
 interface Judged {

@@ -22,9 +22,7 @@ export function targetsOf(message: OutgoingMessage): readonly Target[] {
 function addressesOf(message: OutgoingMessage): readonly string[] {
   if (message.channel === "sms")
     return message.parts.length > 0 ? message.parts.map(() => message.to) : [message.to];
-  const { to, cc = [], bcc = [] } = message.content;
-  const recipients = [...to, ...cc, ...bcc];
-  return recipients.map(({ email }, index) => message.parts[index]?.address ?? email);
+  return message.parts.map(({ address = "" }) => address);
 }
 
 function covers({ only, parts }: OutgoingMessage, index: number): boolean {
