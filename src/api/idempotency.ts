@@ -18,7 +18,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
   throw validationFailed(MALFORMED_KEY);
 }
 
-const MALFORMED_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
+export const MALFORMED_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
 
 /** The `Idempotency-Key` of a request; `undefined` if it has none, or a malformed one. */
 export function validKey(headers: Headers): string | undefined {

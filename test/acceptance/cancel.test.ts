@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { claimJobs, sendQueued } from "./attempts.ts";
 import { email, isoIn, sms } from "./builders.ts";
-import { onEveryStore, type RunningApi } from "./running-api.ts";
+import { type Answer, onEveryStore, type RunningApi } from "./running-api.ts";
 
 const TOO_LATE = { code: 409, message: "message can no longer be canceled" };
 
@@ -46,6 +46,57 @@ onEveryStore((start) => {
     expect((await api.get("/v1/events")).json.data).toHaveLength(1);
   });
 
+  test("a repeat with the same Idempotency-Key is answered alike, as a replay, for 24 hours", async () => {
+    await using api = await start();
+    for (const [path, body] of [
+      ["/v1/sms/messages", sms()],
+      ["/v1/emails/messages", email()],
+    ] as const) {
+      const { message_id: id } = (await api.post(path, body)).json;
+      const ask = (key: string) => cancelWith(api, `${path}/${id}`, key);
+      const [first, ...repeats] = (await Promise.all([ask("k"), ask("k"), ask("k")])).toSorted(byReplay);
+      expect([first!.status, first!.headers.get("idempotent-replayed")]).toEqual([200, null]);
+      for (const { status, text, headers } of [...repeats, await ask("k")]) {
+        expect([status, text, headers.get("idempotent-replayed")]).toEqual([200, first!.text, "true"]);
+        expect(headers.has("idempotent-payload-mismatch")).toBe(false);
+      }
+      expect((await ask("another")).headers.has("idempotent-replayed")).toBe(false);
+      await api.clock.advance(24 * 3_600_000);
+      expect((await ask("k")).headers.has("idempotent-replayed")).toBe(false);
+      expect((await ask("k")).headers.get("idempotent-replayed")).toBe("true");
+    }
+  });
+
+  test("a key that canceled one message cancels another one too", async () => {
+    await using api = await start();
+    const other = await api.newKey(api.caller.accountId);
+    for (const key of [api.caller.key, other.key]) {
+      const id = await accept(api, sms());
+      const { json, headers } = await cancelWith(api, `/v1/sms/messages/${id}`, "constant", key);
+      expect(json).toMatchObject({ message_id: id, status: "failed" });
+      expect(headers.has("idempotent-replayed")).toBe(false);
+    }
+  });
+
+  test("a malformed Idempotency-Key is refused, and nothing is canceled", async () => {
+    await using api = await start();
+    const id = await accept(api, sms());
+    const { status, json } = await cancelWith(api, `/v1/sms/messages/${id}`, "not one word");
+    expect([status, Object.keys(json.details)]).toEqual([400, ["Idempotency-Key"]]);
+    expect((await api.get(`/v1/sms/messages/${id}`)).json.status).toBe("queued");
+  });
+
+  test("a refusal is not saved: the key can be used again", async () => {
+    await using api = await start();
+    const id = await accept(api, sms());
+    const path = `/v1/sms/messages/${id}`;
+    const [job] = await claimJobs(api);
+    expect((await cancelWith(api, path, "k")).status).toBe(409);
+    await api.store.queue.release([job!], api.clock.now());
+    const { status, headers } = await cancelWith(api, path, "k");
+    expect([status, headers.has("idempotent-replayed")]).toEqual([200, false]);
+  });
+
   test("what is on its way, sent or delivered can no longer be canceled", async () => {
     await using api = await start();
     const sent = await accept(api, sms());
@@ -85,4 +136,12 @@ async function accept(api: RunningApi, body: object): Promise<string> {
 
 function cancel(api: RunningApi, id: string, key = api.caller.key) {
   return api.post(`/v1/sms/messages/${id}/cancel`, {}, { key });
+}
+
+function cancelWith(api: RunningApi, path: string, idempotencyKey: string, key = api.caller.key) {
+  return api.post(`${path}/cancel`, {}, { key, headers: { "Idempotency-Key": idempotencyKey } });
+}
+
+function byReplay(a: Answer, b: Answer): number {
+  return Number(a.headers.has("idempotent-replayed")) - Number(b.headers.has("idempotent-replayed"));
 }

@@ -1,12 +1,14 @@
 /** Cancel SMS and Cancel Email: for what is still scheduled or queued. */
 
 import type { ChannelName } from "../../core/messages/message.ts";
+import { present } from "../../core/present.ts";
 import type { Intake, MessageDesk } from "../../store/store.ts";
-import type { Answer } from "../answer.ts";
+import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import { EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound, tooLateToCancel } from "../errors.ts";
+import { idempotencyOf, replayed } from "../idempotency.ts";
 import { SmsMessage } from "../sms/sms-resource.ts";
 import { shownMessageId } from "./message-id.ts";
 import { toMessageResource } from "./message-resource.ts";
@@ -24,6 +26,7 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
     summary: "Cancel a message that is still scheduled or queued",
     tag,
     auth: "api-key",
+    idempotent: true,
     responses: {
       200: {
         description:
@@ -37,7 +40,7 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
           "`message can no longer be canceled`: it is final, on its way, or something of it may have left.",
       },
     },
-    handle: (call) => cancelMessage(deps, channel, call),
+    handle: (call) => cancelMessage(deps, { channel, operation }, call),
   }));
 }
 
@@ -52,17 +55,30 @@ const OPERATIONS = [
   },
 ] as const;
 
+interface Operation {
+  readonly channel: ChannelName;
+  readonly operation: string;
+}
+
+/**
+ * An `Idempotency-Key` is unique within the message: with a key that canceled another one, this message has to be canceled
+ * too. The answer of a repeat is read once more, since a canceled message stays as it is.
+ */
 async function cancelMessage(
   { intake, messages }: CancelDeps,
-  channel: ChannelName,
+  { channel, operation }: Operation,
   call: Call,
-): Promise<Answer> {
+): Promise<Answered> {
   const id = shownMessageId(call.params.message_id, call.now);
+  const idempotency = idempotencyOf(call, `${operation}:${id}`);
   if (id === undefined) throw messageNotFound();
   const query = { accountId: callerOf(call).account.id, channel, id };
-  const result = await messages.cancel({ ...query, now: call.now });
+  const result = await messages.cancel({ ...query, now: call.now, ...present({ idempotency }) });
   if (result === "too_late") throw tooLateToCancel();
-  const message = result === "canceled" ? await intake.findMessage(query) : undefined;
+  const message = result === "not_found" ? undefined : await intake.findMessage(query);
   if (!message) throw messageNotFound();
-  return { status: 200, json: JSON.stringify(toMessageResource(message)) };
+  const json = JSON.stringify(toMessageResource(message));
+  if (result === "canceled" || !idempotency) return { status: 200, json };
+  const { bodyDigest } = idempotency;
+  return replayed({ status: 200, body: json, bodyDigest }, { bodyDigest, isStrict: false });
 }

@@ -15,6 +15,7 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from "../errors.ts";
+import { MALFORMED_KEY } from "../idempotency.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -27,13 +28,19 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
     ...(endpoint.auth === "api-key" ? [invalidApiKey(), tooManyRequests(1)] : []),
     ...(endpoint.auth === "admin" ? [invalidAdminToken()] : []),
     ...(endpoint.cors || 429 in endpoint.responses ? [tooManyRequests(1)] : []),
-    ...(endpoint.idempotent ? [requestInProgress()] : []),
-    // If the account's settings say so. Push endpoints never do: their keys are scoped by the body.
-    ...(endpoint.idempotent && endpoint.auth === "api-key" ? [idempotencyKeyReused()] : []),
+    ...idempotencyRefusals(endpoint),
     internalError(),
     serviceUnavailable(),
   ];
   return Object.fromEntries(refusals.map((refusal) => [String(refusal.status), describe(refusal)]));
+}
+
+function idempotencyRefusals({ idempotent, request, auth }: Endpoint): readonly Refusal[] {
+  if (!idempotent) return [];
+  // Without a body the key alone can be wrong. Such a request is over too soon for a repeat to wait for it.
+  if (!request) return [validationFailed(MALFORMED_KEY)];
+  // 422 if the account's settings say so. Push endpoints never answer it: their keys are scoped by the body.
+  return auth === "api-key" ? [requestInProgress(), idempotencyKeyReused()] : [requestInProgress()];
 }
 
 function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {

@@ -173,7 +173,7 @@ const REQUEST_ID = {
   schema: { type: "string" },
 };
 
-function responseHeaders(status: number, { idempotent = false }: Endpoint): Json {
+function responseHeaders(status: number, { idempotent = false, request }: Endpoint): Json {
   const replay = idempotent && status < 300;
   return {
     "X-Request-Id": REQUEST_ID,
@@ -182,11 +182,14 @@ function responseHeaders(status: number, { idempotent = false }: Endpoint): Json
         description: "`true` where this is the saved answer of an earlier request.",
         schema: { type: "string", const: "true" },
       },
-      "Idempotent-Payload-Mismatch": {
-        description: "`true` where that earlier request had another body.",
-        schema: { type: "string", const: "true" },
-      },
     }),
+    ...(replay &&
+      request && {
+        "Idempotent-Payload-Mismatch": {
+          description: "`true` where that earlier request had another body.",
+          schema: { type: "string", const: "true" },
+        },
+      }),
   };
 }
 

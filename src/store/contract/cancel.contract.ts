@@ -46,6 +46,28 @@ export function cancelContract(open: OpenStore): void {
   );
 
   test(
+    "a key is saved with the cancellation, and found from then on until it expires",
+    inWorld(open, async (world) => {
+      const { store, account, sms, clock, id: anyId } = world;
+      const [id = ""] = await sms();
+      const [other = ""] = await sms();
+      const withKey = (of: string, scope: string) => {
+        const { now } = clock;
+        const idempotency = world.key("k", { scope, now, expiresAt: now + HOUR });
+        return store.messages.cancel({ accountId: account.id, channel: "sms", id: of, now, idempotency });
+      };
+      expect(await withKey(anyId(), "a")).toBe("not_found");
+      const both = await Promise.all([withKey(id, "a"), withKey(id, "a")]);
+      expect(both.toSorted()).toEqual(["canceled", "replayed"]);
+      expect(await cancel(world, id)).toBe("canceled");
+      expect(await withKey(other, "b")).toBe("canceled");
+      clock.now += HOUR;
+      expect(await withKey(id, "a")).toBe("canceled");
+      expect(await withKey(id, "a")).toBe("replayed");
+    }),
+  );
+
+  test(
     "what is being sent, was sent, or may have left without an answer is too late",
     inWorld(open, async (world) => {
       const { store, sms, settle, claimOne, clock } = world;

@@ -1,4 +1,4 @@
-import type { StoredMessage } from "../../core/messages/accept-request.ts";
+import type { Idempotency, StoredMessage } from "../../core/messages/accept-request.ts";
 import type { ChannelName, MessageStatus } from "../../core/messages/message.ts";
 
 /** What an account may do with the messages it has sent: list them, and cancel one. */
@@ -11,13 +11,17 @@ export interface MessageDesk {
   /**
    * Ends a message of which nothing has been sent, and deletes its jobs, so that no later claim finds one.
    * `core/messages/cancel.ts` says when it is too late. Canceling a canceled message changes nothing.
+   *
+   * Once it is canceled, the key is saved in the same transaction, but no answer: that is the message, which stays as it
+   * is. `replayed`: the key was saved before. Its scope has to name the message.
    */
   cancel(query: {
     readonly accountId: string;
     readonly channel: ChannelName;
     readonly id: string;
     readonly now: number;
-  }): Promise<"canceled" | "too_late" | "not_found">;
+    readonly idempotency?: Idempotency;
+  }): Promise<"canceled" | "replayed" | "too_late" | "not_found">;
 }
 
 export interface MessageQuery {

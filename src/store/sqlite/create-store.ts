@@ -79,7 +79,7 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     },
     messages: {
       list: createMessageList(db, accounts),
-      cancel: createCancel(db, { accounts, contents, messages }),
+      cancel: createCancel(db, { accounts, contents, keys, messages }),
     },
     queue: {
       ...createClaim(db, { accounts, contents, messages, optOuts, queues }),

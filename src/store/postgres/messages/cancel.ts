@@ -1,14 +1,16 @@
+import type { Idempotency } from "../../../core/messages/accept-request.ts";
 import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import { takeKeys } from "../intake/idempotency-keys.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { endMessage } from "./ending.ts";
 import type { MessageChanges } from "./message-log.ts";
 
 /** `MessageDesk.cancel`. Locks the jobs first, so that a claim has taken them before, or never does. */
 export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
-  return async ({ accountId, channel, id, now }) => {
+  return async ({ accountId, channel, id, now, idempotency }) => {
     if (!isUuid(id)) return "not_found";
     return changes(async (session, log) => {
       const mayHaveLeft = await lockJobs(session, id);
@@ -23,10 +25,20 @@ export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
         endMessage(log, message, { step, settings: settingsOf(accountId) });
         await session.query("DELETE FROM jobs WHERE message_id = $1", [id]);
       }
-      return "canceled";
+      return idempotency && !(await isNew(session, idempotency)) ? "replayed" : "canceled";
     });
   };
 }
+
+/** Saves the key if it is new. Nobody else can be taking it: its scope names the message, and that is locked. */
+async function isNew(session: Session, key: Idempotency): Promise<boolean> {
+  const answer = { status: 200, body: "" };
+  const others = await takeKeys(session, [{ ...key, answer }], WITHOUT_LIMIT);
+  return others.size === 0;
+}
+
+/** What is set here also holds for the other statements of the transaction, which know no limit. */
+const WITHOUT_LIMIT = 0;
 
 /** Locks the message's jobs. True if an attempt is under way, or one has ended with its outcome unknown. */
 async function lockJobs(session: Session, id: string): Promise<boolean> {
