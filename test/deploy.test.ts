@@ -3,7 +3,10 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { reached, send } from "./admin.ts";
 import { keptPort } from "./fakes/kept-port.ts";
+import { freshDatabase } from "./postgres-database.ts";
+import { makeDataFolder, startPostrider } from "./postrider-process.ts";
 
 const DEPLOY = join(import.meta.dir, "../deploy");
 const read = (name: string) => readFileSync(join(DEPLOY, name), "utf8");
@@ -45,6 +48,74 @@ test("the health check that the image has succeeds where the service answers, an
   await server.stop(true);
   expect(await run()).toBe(1);
 });
+
+interface ComposeService {
+  readonly build?: { readonly dockerfile: string };
+  readonly command?: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly volumes: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, null>>;
+}
+
+const SECRETS = { POSTRIDER_SECRET: "0123456789abcdef".repeat(4), POSTGRES_PASSWORD: "fedcba98".repeat(8) };
+
+/** With the values of the variables that it requires, as Docker would fill them in. */
+function readCompose(name: string): ComposeFile {
+  const filled = read(name).replace(
+    /\$\{(\w+):\?\}/g,
+    (_, variable) => SECRETS[variable as keyof typeof SECRETS],
+  );
+  expect(filled).not.toContain("$");
+  return Bun.YAML.parse(filled) as ComposeFile;
+}
+
+test.each(["compose.yaml", "compose.postgresql.yaml"])("what %s names is there", (name) => {
+  const { services, volumes } = readCompose(name);
+  for (const { build, volumes: mounted, depends_on: needed = {} } of Object.values(services)) {
+    if (build) expect(existsSync(join(DEPLOY, "..", build.dockerfile))).toBe(true);
+    for (const mount of mounted) expect(Object.keys(volumes)).toContain(mount.split(":")[0] ?? "");
+    for (const service of Object.keys(needed)) expect(Object.keys(services)).toContain(service);
+  }
+});
+
+test("the processes of the compose file with PostgreSQL find the database that is made there, and deliver a message", async () => {
+  const { api, worker, postgres } = readCompose("compose.postgresql.yaml").services;
+  const { hostname, username, password, pathname } = new URL(api!.environment.DATABASE_URL!);
+  const { POSTGRES_USER: user, POSTGRES_PASSWORD: secret } = postgres!.environment;
+  expect([hostname, username, password]).toEqual(["postgres", user!, secret!]);
+  // The image names the database after the user.
+  expect(pathname).toBe(`/${user}`);
+  expect(postgres!.healthcheck?.test.slice(-2)).toEqual(["-U", user!]);
+  const database = await freshDatabase();
+  const folder = makeDataFolder();
+  const start = async ({ command, environment }: ComposeService) => {
+    const { DATABASE_URL: _, ...env } = environment;
+    expect(command?.[0]).toBe("serve");
+    const args = command!.slice(1);
+    return startPostrider({ dataFolder: folder.path, databaseUrl: database.url, args, env });
+  };
+  const first = await start(api!);
+  const workers = [await start(worker!), await start(worker!)];
+  for (const { url } of workers) expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const { api_key: apiKey } = first.sandbox;
+  const path = "/v1/sms/messages";
+  const { body } = await send(first, {
+    apiKey,
+    path,
+    body: { to: "+919812345678", dlt_template_id: "1107160000000000001" },
+  });
+  await reached(first, { apiKey, path: `${path}/${body.message_id}` }, "delivered");
+  for (const service of [first, ...workers]) service.kill("SIGTERM");
+  expect(await Promise.all([first, ...workers].map(({ exited }) => exited))).toEqual([0, 0, 0]);
+  await database.drop();
+  folder.remove();
+}, 60_000);
 
 test("systemd finds nothing wrong with the unit", () => {
   const unit = read("postrider.service");
