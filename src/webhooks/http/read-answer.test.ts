@@ -138,3 +138,15 @@ test("a line of a size that does not end is read up to a limit", () => {
   while (reader.take(bytes("0".repeat(1024))) === "more") taken++;
   expect(taken).toBeLessThan(256);
 });
+
+test.each([
+  ["a length", `${OK}content-length: 10000000\r\n\r\n`],
+  ["no length", `${OK}\r\n`],
+  ["one large chunk", `${CHUNKED}989680\r\n`],
+])("of a body with %s 64 KiB are read", (_, header) => {
+  const reader = openAnswerReader();
+  reader.take(bytes(header));
+  expect(reader.take(Buffer.alloc(64 * 1024, "x"))).toBe("more");
+  expect(reader.take(Buffer.alloc(1, "x"))).toBe("enough");
+  expect(reader.answer()).toMatchObject({ status: 200, head: "x".repeat(1024) });
+});
