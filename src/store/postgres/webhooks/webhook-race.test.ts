@@ -50,6 +50,23 @@ test(
 );
 
 test(
+  "what another process is claiming at the moment is passed over, and not waited for",
+  () =>
+    onTwo(async (world, _, url) => {
+      await sendAll(world);
+      const stranger = openDriver({ url, connections: 1 });
+      await stranger.hold(async (connection) => {
+        await connection.exec("BEGIN; SELECT 1 FROM webhooks ORDER BY id LIMIT 3 FOR UPDATE");
+        expect(await take(world, world.store, COUNT)).toHaveLength(COUNT - 3);
+        await connection.exec("ROLLBACK");
+      });
+      expect(await take(world, world.store, COUNT)).toHaveLength(3);
+      await stranger.close();
+    }),
+  60_000,
+);
+
+test(
   "a lease that seems to have run out is ended by its own process, and by others once that is gone",
   () =>
     onTwo(async (world, other) => {
