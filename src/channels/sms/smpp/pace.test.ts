@@ -82,7 +82,9 @@ test("without a rate of its own it starts from what the SMSC last took, and lets
   await run(2, { wants: 200 });
   pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
   expect(pace.rate()).toEqual({ perSecond: 100, isReduced: true });
-  await clock.advance(72_000);
+  await clock.advance(61_000);
+  expect(pace.rate()).toEqual({ perSecond: expect.closeTo(700), isReduced: true });
+  await clock.advance(11_000);
   expect(pace.rate()).toBeUndefined();
   expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
 });
@@ -97,6 +99,25 @@ test("it never comes to a stop: a second after the tenth refusal a segment may g
   }
 });
 
+test("a part of the rate is kept to from when it is given, also while the SMSC asks for less", async () => {
+  const { pace, clock, run } = open(100);
+  pace.setPart(0.5);
+  expect(pace.available()).toBe(1);
+  const sent = await run(10);
+  expect(sent).toBeGreaterThanOrEqual(475);
+  expect(sent).toBeLessThanOrEqual(514);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  expect(pace.rate()).toEqual({ perSecond: 25, isReduced: true });
+  pace.setPart(1);
+  expect(pace.rate()).toEqual({ perSecond: 25, isReduced: true });
+  await clock.advance(20_000);
+  expect(pace.rate()).toEqual({ perSecond: expect.closeTo(75), isReduced: true });
+  pace.setPart(0.2);
+  expect(pace.rate()).toEqual({ perSecond: 20, isReduced: true });
+  await clock.advance(20);
+  expect(pace.rate()).toEqual({ perSecond: 20, isReduced: false });
+});
+
 test("against an SMSC that takes less than is configured, most of what is sent is taken", async () => {
   const { pace, run } = open(1000);
   await run(10, { takes: 100 });
@@ -104,4 +125,27 @@ test("against an SMSC that takes less than is configured, most of what is sent i
   expect(pace.rate()!.perSecond).toBeLessThan(250);
   expect(sent).toBeGreaterThan(60 * 40);
   expect(sent).toBeLessThan(60 * 110);
+});
+
+test("without a rate, against an SMSC that takes a hundred each second, few are refused and many are taken", async () => {
+  const { pace, clock } = open();
+  const minute = { taken: 0, refused: 0 };
+  for (let second = 0; second < 60; second++) {
+    let room = 100;
+    for (let step = 0; step < 50; step++) {
+      for (let i = 0; i < 10 && pace.available() >= 1; i++) {
+        pace.take();
+        if (room-- > 0) {
+          minute.taken++;
+          pace.accepted();
+        } else {
+          minute.refused++;
+          pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+        }
+      }
+      await clock.advance(20);
+    }
+  }
+  expect(minute.taken).toBeGreaterThan(60 * 50);
+  expect(minute.refused).toBeLessThan(10);
 });
