@@ -25,8 +25,12 @@ export type PartOutcome =
     }
   /** Never: SMTP 5yz, ESME_RINVDSTADR. `bounced` where the recipient, not the message, was refused. */
   | { readonly kind: "rejected"; readonly error: MessageError; readonly bounced?: boolean }
-  /** It left us, and no answer came. */
-  | { readonly kind: "unconfirmed"; readonly error: MessageError };
+  /** It left us, and no answer came. `providerMessageIds`: the ids it has if it was taken, where that is known without an answer. */
+  | {
+      readonly kind: "unconfirmed";
+      readonly error: MessageError;
+      readonly providerMessageIds?: readonly string[];
+    };
 
 export interface SendOutcome {
   /** Aligned with the message's parts. `undefined`: the part was settled already and was not sent again. */

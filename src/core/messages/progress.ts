@@ -58,8 +58,9 @@ export function isSettled(progress: Progress): boolean {
   return status !== "scheduled" && status !== "queued" && status !== "sending";
 }
 
-/** Records what one attempt came to. */
+/** Records what one attempt came to. A job that finds its message settled, by a receipt meanwhile, leaves no trace. */
 export function applyAttempt(before: Progress, attempt: Attempt): Step {
+  if (isSettled(before) && attempt.connectorId === undefined) return { progress: before, entries: [] };
   const tried = mergeOutcomes(before, attempt);
   const parts = attempt.next.kind === "done" ? endOpenParts(before, tried, attempt) : tried;
   const status = statusAfter(before, parts, attempt.next);

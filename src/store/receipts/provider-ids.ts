@@ -37,8 +37,9 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
   return {
     recordAttempt({ connectorId, outcomes, messageId, at }, message) {
       outcomes.forEach((outcome, part) => {
-        if (outcome?.kind === "sent" && connectorId !== undefined)
-          recordIds({ messageId, part, connectorId, ...idsOf(outcome, { at, message }) });
+        const named = namedIn(outcome);
+        if (named && connectorId !== undefined)
+          recordIds({ messageId, part, connectorId, ...idsOf(named, { at, message }) });
         if (outcome?.kind === "unconfirmed" && message.channel === "sms")
           expectReference(state, { part, connectorId, message }, receive);
       });
@@ -54,10 +55,17 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
   };
 }
 
-function idsOf(
-  taken: Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">,
-  { at, message }: { readonly at: number; readonly message: TriedMessage },
-) {
+type Named = Pick<Extract<PartOutcome, { kind: "sent" }>, "providerMessageIds" | "expectsReceipt">;
+
+/** The ids that an outcome gives a part: those of the answer or, where that was lost, those known without it. */
+export function namedIn(outcome: PartOutcome | undefined): Named | undefined {
+  if (outcome?.kind === "sent") return outcome;
+  if (outcome?.kind !== "unconfirmed") return undefined;
+  const { providerMessageIds } = outcome;
+  return providerMessageIds && { providerMessageIds };
+}
+
+function idsOf(taken: Named, { at, message }: { readonly at: number; readonly message: TriedMessage }) {
   const isAwaited = message.channel === "sms" && taken.expectsReceipt !== false;
   const { providerMessageIds } = taken;
   return { providerMessageIds, recipient: message.recipient, awaitedSince: isAwaited ? at : undefined };

@@ -41,10 +41,20 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 
 export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
   if (exchange.kind === "answered") {
-    return { reaction: { kind: "up" }, ...judgeAnswer(exchange.answer, judging) };
+    return withOwnId({ reaction: { kind: "up" }, ...judgeAnswer(exchange.answer, judging) }, judging);
   }
   const { kind, reason } = exchange;
-  return kind === "lost" ? unconfirmed("http.no_answer", reason) : notSent("http.not_connected", reason);
+  return kind === "lost"
+    ? withOwnId(unconfirmed("http.no_answer", reason), judging)
+    : notSent("http.not_connected", reason);
+}
+
+/** Callbacks that name the message by our id prove that it was taken, though its answer was lost. */
+function withOwnId(judgement: Judgement, { description, messageId }: Judging): Judgement {
+  const { outcome } = judgement;
+  return outcome.kind === "unconfirmed" && description.own_id
+    ? { ...judgement, outcome: { ...outcome, providerMessageIds: [messageId] } }
+    : judgement;
 }
 
 /** The request was not sent. */

@@ -1,5 +1,6 @@
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
+import { namedIn } from "../../receipts/provider-ids.ts";
 import { readSize, type SizeOf } from "../../receipts/receipt-state.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { ExpireParts } from "../queue/expire.ts";
@@ -29,11 +30,10 @@ export function createBeginRecording(erasedNames: ErasedNames): BeginRecording {
 function questionsOf(settlements: readonly Settlement[]): ReceiptQuestions {
   return {
     ids: settlements.flatMap(({ connectorId, outcomes }) =>
-      outcomes.flatMap((outcome) =>
-        outcome?.kind === "sent" && connectorId !== undefined
-          ? [{ connectorId, ids: outcome.providerMessageIds }]
-          : [],
-      ),
+      outcomes.flatMap((outcome) => {
+        const ids = namedIn(outcome)?.providerMessageIds;
+        return ids && connectorId !== undefined ? [{ connectorId, ids }] : [];
+      }),
     ),
     references: settlements.flatMap(({ connectorId, messageId, outcomes }) =>
       outcomes.flatMap((outcome, part) =>
