@@ -134,6 +134,25 @@ export function cancelContract(open: OpenStore): void {
   );
 
   test(
+    "an email one of whose envelopes is put off is not canceled while another one is being sent",
+    inWorld(open, async (world) => {
+      const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
+      const jobs = [
+        { queue: "queue-a", parts: [0] },
+        { queue: "queue-b", parts: [1] },
+      ];
+      const id = await world.email({ parts, jobs });
+      const [putOff, other] = [await world.claimOne(), (await world.claim(1, "queue-b"))[0]!];
+      const dueAt = world.clock.now + HOUR;
+      await world.settle(putOff, { outcomes: [deferred()], next: { kind: "again", dueAt } });
+      expect(await world.status(id, "email")).toBe("queued");
+      expect(await cancel(world, id, "email")).toBe("too_late");
+      await world.settle(other, { outcomes: [undefined, deferred()], next: { kind: "again", dueAt } });
+      expect(await cancel(world, id, "email")).toBe("canceled");
+    }),
+  );
+
+  test(
     "another account's message, another channel's and an unknown one are not found",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms({ account: await world.addAccount() });
