@@ -79,7 +79,6 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
     const parts = makeParts(options, { store, metrics, listeners, earlierKeys });
     return await startParts(parts, listeners, options.onServing);
   } catch (error) {
-    await listeners.stop();
     await store.close();
     throw error;
   }
@@ -115,6 +114,7 @@ function makeParts(
   };
 }
 
+/** Rejects when a part cannot start, with those stopped that have started. */
 async function startParts(parts: Parts, listeners: Listeners, onServing = () => {}): Promise<Postrider> {
   const { config, clock, store } = parts;
   const gate = createGate(parts.ids);
@@ -122,31 +122,51 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const sharing = config.sharesPort ? "joins" : isShared ? "first" : undefined;
   const listener = listen({ ...config, ...(sharing && { sharing }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
-  const { dataFolder } = config;
-  const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
   const loops = makeLoops(parts);
-  const { shares, engine, upkeep, webhooks, alarms } = loops;
-  const seen = { ...parts, store: watchReceipts(store, engine.noteReceipts) };
-  gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
-  onServing();
-  if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
-  const bounces = await openBounces(seen);
-  await shares?.start();
-  if (config.roles.has("delivery")) await engine.start().then(alarms.start);
-  if (config.roles.has("upkeep") || config.roles.has("delivery")) upkeep.start();
-  if (config.roles.has("webhooks")) webhooks.start();
+  const running: Running[] = [listener, listeners];
   const stop = async () => {
     gate.drain();
-    await listeners.stop();
-    const running = [listener, ...(bounces ? [bounces] : []), engine, upkeep, webhooks, alarms];
     await Promise.all(running.map((part) => part.stop()));
-    await shares?.stop();
+    await loops.shares?.stop();
     await parts.aside.stop();
-    await store.close();
   };
-  const bouncePort = bounces && { bouncePort: bounces.port };
-  return { url: baseUrl, ...bouncePort, ...(sandbox && { sandbox }), stop };
+  try {
+    const { dataFolder } = config;
+    const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
+    const seen = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
+    gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
+    onServing();
+    if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
+    const bounces = await openBounces(seen);
+    if (bounces) running.push(bounces);
+    await startLoops(config.roles, loops, running);
+    return {
+      url: baseUrl,
+      ...(bounces && { bouncePort: bounces.port }),
+      ...(sandbox && { sandbox }),
+      stop: () => stop().then(store.close),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
+
+interface Running {
+  stop(): Promise<void>;
+}
+
+/** Adds to `running` what has to be stopped again, before it starts. */
+async function startLoops(roles: Config["roles"], loops: Loops, running: Running[]): Promise<void> {
+  const { shares, engine, upkeep, webhooks, alarms } = loops;
+  running.push(engine, upkeep, webhooks, alarms);
+  await shares?.start();
+  if (roles.has("delivery")) await engine.start().then(alarms.start);
+  if (roles.has("upkeep") || roles.has("delivery")) upkeep.start();
+  if (roles.has("webhooks")) webhooks.start();
+}
+
+type Loops = ReturnType<typeof makeLoops>;
 
 /** The background loops, not started yet. */
 function makeLoops(parts: Parts) {

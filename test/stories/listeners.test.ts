@@ -1,7 +1,12 @@
 /** Several threads listen on one port, write to one database, and look like one service. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { canLimitFiles, holdFreeFiles } from "../fakes/process-limits.ts";
+import { dial } from "../fakes/raw-client.ts";
 import { exchange, statusOf } from "../fuzz/wire.ts";
 import { type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+const { CI } = process.env;
+const testFiles = test.skipIf(!canLimitFiles && !CI); // skipped: this system cannot limit another process
 
 let service: PostriderProcess;
 
@@ -173,3 +178,45 @@ async function delivered(id: string): Promise<void> {
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
+
+testFiles(
+  "without free files, what only one of them can answer is answered or put off on every open connection",
+  async () => {
+    const another = await startPostrider({ args: ["--listeners", "2"] });
+    const port = Number(new URL(another.url).port);
+    const wires = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(port)));
+    const get = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${another.sandbox.api_key}\r\n\r\n`;
+    for (const wire of wires) {
+      wire.socket.write(get("/v1/sms/messages/none"));
+      await wire.until(/message not found/);
+    }
+    const files = holdFreeFiles(another.pid);
+    for (const wire of wires) {
+      wire.socket.write(get("/v1/sms/messages"));
+      expect(await wire.until(/"data":|"code":503/)).toMatch(/"data":|"code":503/);
+    }
+    files.letGo();
+    expect((await fetch(`${another.url}/readyz`)).status).toBe(200);
+    another.kill("SIGKILL");
+    await another.exited;
+  },
+);
+
+test("requests that nobody finishes, on every thread, do not keep it from ending in time and cleanly", async () => {
+  const another = await startPostrider({ args: ["--listeners", "2"] });
+  const wires = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => dial(Number(new URL(another.url).port))),
+  );
+  const lines = [
+    "POST /v1/sms/messages HTTP/1.1",
+    "Host: localhost",
+    `Authorization: Bearer ${another.sandbox.api_key}`,
+    "Content-Length: 500",
+  ];
+  for (const { socket } of wires) socket.write(`${lines.join("\r\n")}\r\n\r\n{`);
+  // Those that come after them are answered.
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => fetch(`${another.url}/healthz`)));
+  another.kill("SIGTERM");
+  expect(await another.exited).toBe(0);
+});

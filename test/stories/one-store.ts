@@ -5,6 +5,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "bounce-fuzz.test.ts": "reads mails and stores nothing",
   "buried-process.test.ts": "processes on one database; on SQLite there is one",
   "changes-at-two-processes.test.ts": "processes on one database; on SQLite there is one",
+  "clocks-differ.test.ts": "processes on one database; on SQLite there is one",
   "data-folder-moved.test.ts": "the files of an SQLite database; PostgreSQL looks after its own",
   "disk-full-while-sending.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",
@@ -31,6 +32,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
     "the lock of a data folder; several processes on PostgreSQL are two-processes.test.ts",
   "share-port.test.ts": "processes on one port; SQLite has threads for it: listeners.test.ts",
   "signal-before-ready.test.ts": "a start that the database keeps waiting at its end; SQLite answers at once",
+  "start-fails-late.test.ts": "what other processes would wait for; on SQLite there is one",
   "two-processes.test.ts": "processes on one database; on SQLite second-process.test.ts refuses them",
   "webhook-disk-full.test.ts":
     "the disk of the SQLite file; what a PostgreSQL that cannot write means is postgres-away.test.ts",

@@ -25,6 +25,14 @@ export function createHandOn(socket: string): AnswerRequest {
   };
 }
 
+/**
+ * Has the runtime open the files of its HTTP client, by a request to `socket`, on which nobody listens. If it could not open
+ * them later, because too many clients are connected, it would end the process.
+ */
+export async function prepareHandOn(socket: string): Promise<void> {
+  await fetch("http://postrider", { unix: socket }).catch(() => {});
+}
+
 /** The handler at the other end: restores the original request for `answer`. */
 export function answerHandedOn(answer: AnswerRequest): (request: Request) => Promise<Response> {
   return (request) => {

@@ -7,7 +7,7 @@ import type { ObservedRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Queue } from "../../store/store.ts";
 import { type Fetch, listenOnSocket } from "../listen.ts";
-import { answerHandedOn } from "./hand-on.ts";
+import { answerHandedOn, prepareHandOn } from "./hand-on.ts";
 import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
 
 export interface Listeners {
@@ -60,6 +60,7 @@ export function createListeners(options: ListenersOptions): Listeners {
       if (count === 0) return;
       const folder = mkdtempSync(join(tmpdir(), "postrider-"));
       const socket = join(folder, "listeners");
+      await prepareHandOn(socket);
       const server = listenOnSocket(socket, answerHandedOn(answer));
       door = {
         stop() {
