@@ -4,6 +4,7 @@
  */
 import type { TSchema } from "typebox";
 import type { ErrorCollector } from "./field-errors.ts";
+import { isLonger } from "./text-rules.ts";
 
 /**
  * Reports every field of `body` that `schema` refuses, once, and returns the body without those fields and
@@ -166,8 +167,7 @@ function rangeProblem(
 
 function lengthProblem({ minLength = 0, maxLength = Infinity }: Schema, text: string): string | undefined {
   if (text.length < minLength) return "must not be empty";
-  const isTooLong = text.length > maxLength && codePoints(text) > maxLength;
-  return isTooLong ? `must be at most ${maxLength} characters` : undefined;
+  return isLonger(text, maxLength) ? `must be at most ${maxLength} characters` : undefined;
 }
 
 function patternProblem({ pattern, examples }: Schema, text: string): string | undefined {
@@ -179,12 +179,6 @@ function patternProblem({ pattern, examples }: Schema, text: string): string | u
 
 /** A pattern that asks for how a text begins, and for nothing else. */
 const PLAIN_BEGINNING = /^\^([\w:/-]+)$/;
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
 
 function isOfType(schema: Schema, value: unknown): boolean {
   switch (schema.type) {

@@ -15,6 +15,18 @@ export function isVisibleAscii(text: string): boolean {
   return VISIBLE_ASCII.test(text);
 }
 
+/** Whether a text has more than `limit` characters: code points, so an emoji outside the basic plane is one. */
+export function isLonger(text: string, limit: number): boolean {
+  // A code point is two units at most: what is much too long need not be counted.
+  return text.length > limit && (text.length > 2 * limit || codePoints(text) > limit);
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 const VISIBLE_ASCII = /^[!-~]+$/;

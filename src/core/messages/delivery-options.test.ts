@@ -115,6 +115,9 @@ describe("tags and metadata", () => {
     expect(errorsOf({ metadata: { a: "x".repeat(16_400) } })).toEqual({
       metadata: "must be at most 16384 characters of JSON",
     });
+    const around = JSON.stringify({ a: "" }).length;
+    expect(errorsOf({ metadata: { a: "😀".repeat(16_384 - around) } })).toEqual({});
+    expect(errorsOf({ metadata: { a: "😀".repeat(16_385 - around) } })).toHaveProperty("metadata");
     expect(errorsOf({ metadata: deep(20) })).toEqual({});
     expect(errorsOf({ metadata: deep(21) })).toEqual({ metadata: "must be nested at most 20 levels deep" });
     expect(

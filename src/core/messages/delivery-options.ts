@@ -3,7 +3,7 @@ import Type from "typebox";
 import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
 import type { ErrorCollector } from "../field-errors.ts";
 import type { Writable } from "../present.ts";
-import { hasControls, isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { hasControls, isLonger, isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { parseTimestamp } from "../timestamp.ts";
 
 export interface DeliveryOptions {
@@ -150,7 +150,7 @@ function metadataProblem(metadata: object): string | undefined {
     return `must be nested at most ${MAX_METADATA_DEPTH} levels deep`;
   }
   const json = JSON.stringify(metadata);
-  if (json.length > MAX_METADATA_LENGTH) return `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
+  if (isLonger(json, MAX_METADATA_LENGTH)) return `must be at most ${MAX_METADATA_LENGTH} characters of JSON`;
   // What cannot be stored shows as an escape in JSON, what is rounded as many digits, an exponent or null; only then is
   // a closer look due.
   if (/\\u(?:0000|d[89a-f])/.test(json) && !isAllStorable(metadata)) return NOT_STORABLE;
