@@ -20,6 +20,8 @@ export interface PostgresPair {
   readonly url: string;
   /** Kills all processes of the primary with SIGKILL. */
   killPrimary(): Promise<void>;
+  /** Makes the primary read-only for everybody, connected already or not; resolves when transactions begun before have ended. */
+  fencePrimary(): Promise<void>;
   /** Promotes the standby. */
   promote(): Promise<void>;
   /** Starts the killed server again, as the standby of the other; resolves when commits wait for it. */
@@ -49,6 +51,17 @@ export async function startPair(): Promise<PostgresPair> {
     async killPrimary() {
       for (const pid of await processesOf(primary)) process.kill(pid, "SIGKILL");
       await stop(primary);
+    },
+    async fencePrimary() {
+      const client = new Client({ connectionString: urlOf(primary) });
+      await client.connect();
+      await client.query("ALTER SYSTEM SET default_transaction_read_only = on");
+      await client.query("SELECT pg_reload_conf()");
+      const { rows } = await client.query<{ at: string }>("SELECT clock_timestamp()::text AS at");
+      const begun = `SELECT 1 FROM pg_stat_activity
+        WHERE xact_start <= $1 AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+      while ((await client.query(begun, [rows[0]?.at])).rowCount !== 0) await Bun.sleep(20);
+      await client.end();
     },
     async promote() {
       const args = ["promote", "-D", join(standby.folder, "data"), "-w", "-t", "20"];
@@ -82,6 +95,10 @@ function hostOf({ folder }: Server): string {
   return encodeURIComponent(folder);
 }
 
+function urlOf(server: Server): string {
+  return `postgres://postrider@${hostOf(server)}/${DATABASE}`;
+}
+
 /** Stops the server and removes its data when its input ends: then this process has ended, however it did. */
 const UNTIL_INPUT_ENDS = `folder="$1"; shift
 "$@" & server=$!
@@ -110,7 +127,7 @@ async function serve(bin: string, server: Server): Promise<void> {
 
 /** Copies the primary, follows it, and lets its commits wait for the copy. */
 async function attach(bin: string, { primary, standby }: Pair): Promise<void> {
-  const client = new Client({ connectionString: `postgres://postrider@${hostOf(primary)}/${DATABASE}` });
+  const client = new Client({ connectionString: urlOf(primary) });
   await client.connect();
   await copy(client, { primary, standby });
   await serve(bin, standby);

@@ -7,6 +7,8 @@ export interface Connections {
   lend(): Promise<PoolClient>;
   /** How many calls wait for a connection. */
   waiting(): number;
+  /** A server that took writes refuses them: each connection is judged again before it is lent. */
+  judgeAgain(): void;
   close(): Promise<void>;
 }
 
@@ -14,13 +16,15 @@ export interface Connections {
 export function openConnections(url: string, settings: PoolConfig): Connections {
   const { urls, isToBeWritable } = readHosts(url);
   const pools = urls.map((connectionString) => openPool({ ...settings, connectionString }));
-  /** Known to take writes: a server does not change its role while a connection lasts. */
-  const writable = new WeakSet<PoolClient>();
+  /** Known to take writes, until somebody finds otherwise: a former primary may be set read-only under its connections. */
+  let writable = new WeakSet<PoolClient>();
   let current = 0;
 
   const lendFrom = async (index: number): Promise<PoolClient> => {
     const client = await (pools[index] as Pool).connect();
-    if (!isToBeWritable || writable.has(client)) return client;
+    // What is found out now counts for nothing if all are to be judged again meanwhile.
+    const known = writable;
+    if (!isToBeWritable || known.has(client)) return client;
     const isReadOnlyServer = await isReadOnly(client).catch((error) => {
       client.release(true);
       throw error;
@@ -29,7 +33,7 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
       client.release(true);
       throw new Error("the server only reads");
     }
-    writable.add(client);
+    known.add(client);
     return client;
   };
   return {
@@ -47,6 +51,9 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
       }
     },
     waiting: () => pools.reduce((sum, pool) => sum + pool.waitingCount, 0),
+    judgeAgain() {
+      writable = new WeakSet();
+    },
     close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
   };
 }

@@ -148,12 +148,19 @@ async function openLink(lend: () => Promise<PoolClient>, hear: (word: string) =>
     },
     onLost: (run) => void client.once("end", run),
     send: (words) =>
-      client.query("SELECT pg_notify($1, $2)", [CHANNEL, JSON.stringify(words)]).then(
-        () => true,
+      client.query<Sent>(SEND, [CHANNEL, JSON.stringify(words)]).then(
+        ({ rows }) => rows[0]?.is_read_only !== true,
         () => false,
       ),
   };
 }
+
+interface Sent {
+  /** The server is no longer the one that the others use. */
+  readonly is_read_only: boolean;
+}
+
+const SEND = "SELECT pg_notify($1, $2), current_setting('transaction_read_only')::bool AS is_read_only";
 
 /** Takes as many words as fit into one NOTIFY; one that would never fit is dropped. */
 function takeWords(waiting: Set<string>): readonly string[] {

@@ -91,11 +91,12 @@ export function openDriver({
     if (closing) throw new StoreUnavailable("the store is closed");
     if (lent.waiting() >= MAX_WAITING) throw new StoreUnavailable("too many calls wait for a connection");
     const client = await lend();
-    const state = { isLost: false };
+    const state = { isLost: false, isReadOnly: false };
     try {
       return await work(connectionOf(client, names, state));
     } finally {
-      client.release(state.isLost);
+      if (state.isReadOnly) lent.judgeAgain();
+      client.release(state.isLost || state.isReadOnly);
     }
   };
   const query = <Row>(sql: string, values?: readonly SqlValue[]) =>
@@ -121,10 +122,17 @@ function sessionSettings(statementMs: number): PoolConfig {
   };
 }
 
+interface ConnectionState {
+  isLost: boolean;
+  /** Its server refuses writes: another connection may lead to one that takes them. */
+  isReadOnly: boolean;
+}
+
 /** @param names those of prepared statements; absent: none is prepared */
-function connectionOf(client: PoolClient, names: Names | undefined, state: { isLost: boolean }): Connection {
+function connectionOf(client: PoolClient, names: Names | undefined, state: ConnectionState): Connection {
   const failed = (error: unknown): never => {
     if (isConnectionLost(error)) state.isLost = true;
+    if (isReadOnlyServer(error)) state.isReadOnly = true;
     return throwOutage(error);
   };
   return {
@@ -224,6 +232,11 @@ function isOutage(error: unknown): boolean {
 /** The connection is gone, or in an unknown state. */
 function isConnectionLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|57P)/.test(error.code ?? "");
+}
+
+/** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
+function isReadOnlyServer(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "25006";
 }
 
 /** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
