@@ -57,6 +57,18 @@ test("without an interruption what was put off has not left", () => {
   expect(endOf(calm, settlement).status).toBe("expired");
 });
 
+test("of the attempts that a provider throttles for a day few are noted, and all that sent something", () => {
+  const noted = (change: Partial<ClaimedJob>, parts = [deferred], countsAsAttempt = false) => {
+    const { next } = judge(job({ wasInterrupted: false, ...change }), { parts, countsAsAttempt }, verdict);
+    return next.kind === "again" && next.isRepeat !== true;
+  };
+  const claims = Array.from({ length: 86_400 }, (_, index) => index + 1);
+  expect(claims.filter((claim) => noted({ claim }))).toHaveLength(32 + 11);
+  expect(noted({ claim: 99 }, [deferred], true)).toBe(true);
+  expect(noted({ claim: 99 }, [sent("x"), deferred])).toBe(true);
+  expect(noted({ claim: 99 }, [unconfirmed])).toBe(true);
+});
+
 test("what is held before its segments were counted waits for word of each of them", () => {
   const { outcomes } = judgeHeld(job(), AT, 2);
   expect(outcomes).toMatchObject([{ kind: "unconfirmed" }, { kind: "unconfirmed" }]);

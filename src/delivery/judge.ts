@@ -82,7 +82,8 @@ export function judgeWaiting(
 
 /** The same settlement, but the message goes over another connector at once, and no attempt is counted. */
 export function judgeFailover(settlement: Settlement): Settlement {
-  return { ...settlement, countsAsAttempt: false, next: { kind: "again", dueAt: settlement.at } };
+  const next = { ...settlement.next, kind: "again" as const, dueAt: settlement.at };
+  return { ...settlement, countsAsAttempt: false, next };
 }
 
 /**
@@ -175,7 +176,7 @@ function nextStep(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
   if (dueAt === undefined) return { kind: "done", end: "attempts_spent" };
-  return { kind: "again", dueAt, ...(waitsForOwnPace(outcome) && repeatOf(job)) };
+  return { kind: "again", dueAt, ...(isOneOfMany(job, outcome) && repeatOf(job)) };
 }
 
 function isRefusedInPart({ progress: { channel, parts } }: ClaimedJob, outcome: SendOutcome): boolean {
@@ -214,10 +215,14 @@ function longestWait(unsettled: readonly Unsettled[]): number | undefined {
   return waits.length > 0 ? Math.max(...waits) : undefined;
 }
 
-/** All that was tried waits for a rate that is set here; the provider was not asked. */
-function waitsForOwnPace({ parts }: SendOutcome): boolean {
+/** A provider may throttle for a day, which spends no attempts: only so many of them are noted each. */
+const NOTED_CLAIMS = 32;
+
+/** All that was tried was put off: by a rate that is set here, without asking the provider, or at no cost and often before. */
+function isOneOfMany({ claim }: ClaimedJob, { parts, countsAsAttempt }: SendOutcome): boolean {
   const tried = parts.filter((part) => part !== undefined);
-  return tried.length > 0 && tried.every((part) => part.kind === "deferred" && part.isOwnPace === true);
+  const isOften = !countsAsAttempt && claim > NOTED_CLAIMS;
+  return tried.length > 0 && tried.every((part) => part.kind === "deferred" && (isOften || part.isOwnPace));
 }
 
 /** Of a job that waits again and again only the 1st, 2nd, 4th, 8th … claim is noted: a day of it must not fill the timeline. */

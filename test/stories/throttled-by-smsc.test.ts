@@ -7,7 +7,7 @@ import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 
 onBothStores(() => {
   /** More than an SMS's attempts. */
-  const VERY_OFTEN = 25;
+  const VERY_OFTEN = 70;
 
   let postrider: HeldPostrider;
   let smsc: FakeSmsc;
@@ -43,10 +43,12 @@ onBothStores(() => {
   test("throttling spends no attempt: throttled more often than an SMS may be tried, it is delivered once", async () => {
     smsc.dial.throttle = VERY_OFTEN;
     const message = await live.send("+14155550102");
-    const at = { ...message, withinMs: 300_000 };
+    const at = { ...message, withinMs: 600_000 };
     expect(await postrider.reached(at, "delivered", "failed", "expired")).toBe("delivered");
     expect(smsc.submits.filter(({ messageId }) => messageId !== "")).toHaveLength(1);
     expect(attemptNumbers()).toEqual(Array(VERY_OFTEN + 1).fill(1));
+    // The 1st to the 32nd, the 64th, and the last one, for then it was sent.
+    expect((await live.timeline(message)).filter(({ kind }) => kind === "attempt")).toHaveLength(34);
   }, 90_000);
 
   test("while the bind rests after a throttling, nothing else is submitted on it", async () => {
