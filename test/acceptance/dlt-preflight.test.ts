@@ -227,16 +227,23 @@ onEveryStore((start) => {
         linkedHeaders: ["ACMECO"],
       },
       sender: { status: "approved", headerType: "service" },
-      entity: { whitelistedUrls: ["https://Acme.in/t/*"], callbackNumbers: ["1800 123 4567"] },
+      entity: {
+        whitelistedUrls: ["https://other.in/", "https://Acme.in/t/*", "https://last.in/"],
+        callbackNumbers: ["+91 22 1234 5678", "1800 123 4567", "91 9876 543210", "9198765432"],
+      },
     });
     const send = (to: string, one: string, two: string) =>
       api.post("/v1/sms/messages", { to, template_id: template, variables: { 1: one, 2: two } }, { key });
     const answers = [
       await send("+919876543210", "http://acme.in/t/42", "1800-1234567"),
       await send("+919876543210", "acme.in/t/", "18001234567"),
+      await send("+919876543210", "other.in/?a=1", "022-12345678"),
+      await send("+919876543210", "OTHER.in", "912212345678"),
+      await send("+919876543210", "last.in/x", "9876543210"),
+      await send("+919876543210", "last.in/x", "09198765432"),
       await send("+14155550123", "nowhere", "nobody"),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(202));
   });
 
   describe("a DLT template that is unknown here", () => {

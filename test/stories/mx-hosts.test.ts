@@ -76,4 +76,14 @@ onBothStores(() => {
     }
     expect(smtp.connections()).toBe(0);
   });
+
+  test("beside a host in a private network, one that a failing name server hides is waited for", async () => {
+    mx.dns.mx.set("example.net", ["10 trap.example.net", "20 mx.example.net"]);
+    mx.dns.a.set("trap.example.net", ["10.0.0.7"]);
+    mx.dns.failing.add("mx.example.net");
+    const message = await mx.send("ann");
+    expect(await mx.firstError(message)).toBe("4.4.3");
+    mx.dns.failing.clear();
+    expect(await mx.end(message, 300_000)).toBe("delivered");
+  });
 });

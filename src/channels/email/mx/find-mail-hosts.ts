@@ -42,6 +42,9 @@ export async function findMailHosts(domain: string, finder: HostFinder): Promise
   const hosts = found.filter((each) => "addresses" in each);
   if (hosts.length > 0) return { kind: "hosts", hosts };
   const errors = found.flatMap((each) => ("error" in each ? [each.error] : []));
+  // A host that the DNS did not tell of may be one that takes the mail.
+  const unknown = errors.find(({ code }) => code === UNANSWERED_CODE);
+  if (unknown) return { kind: "later", error: unknown };
   const blocked = errors.find(({ code }) => code === BLOCKED_CODE);
   if (blocked) return { kind: "never", error: blocked };
   if (isImplicit && errors.every(({ code }) => code === NO_ADDRESS.code))
@@ -53,6 +56,7 @@ const NULL_MX: MessageError = { code: "5.1.10", message: "the domain takes no ma
 const NO_HOST: MessageError = { code: "5.1.2", message: "the domain does not exist, or has no mail host" };
 const NO_ADDRESS: MessageError = { code: "4.4.4", message: "no mail host of the domain has an address" };
 const BLOCKED_CODE = "5.4.4";
+const UNANSWERED_CODE = "4.4.3";
 
 function byPriority(records: readonly MxRecord[]): readonly MxRecord[] {
   return records.toSorted((a, b) => a.priority - b.priority);
@@ -70,7 +74,7 @@ async function mxRecords(
 }
 
 function unanswered(error: unknown): MessageError {
-  return { code: "4.4.3", message: `the domain's DNS did not answer (${dnsCode(error)})` };
+  return { code: UNANSWERED_CODE, message: `the domain's DNS did not answer (${dnsCode(error)})` };
 }
 
 async function locate(

@@ -21,11 +21,20 @@ test.each([
   ["an unknown mode", FILE.replace("enforce", "always")],
   ["no max_age", FILE.replace(/max_age.*\r\n/, "")],
   ["a max_age that is no number", FILE.replace("604800", "-1")],
-  ["two modes", `${FILE}mode: none\r\n`],
+  ["an unknown mode before a known one", `mode: always\r\n${FILE}`],
   ["no host", FILE.replaceAll(/mx:.*\r\n/g, "")],
   ["a web page", "<html>not found</html>"],
 ])("a file with %s is no policy", (_, text) => {
   expect(parseStsPolicy(text)).toBeUndefined();
+});
+
+test("of a field that is repeated the first counts, but every host does", () => {
+  const repeated = `${FILE}version: STSv2\r\nmode: none\r\nmax_age: 0\r\nmx: third.example\r\n`;
+  expect(parseStsPolicy(repeated)).toEqual({
+    mode: "enforce",
+    mx: ["mail.example.com", "*.example.net", "third.example"],
+    maxAgeMs: 604_800_000,
+  });
 });
 
 test("no policy holds longer than a year, and none needs hosts to say that there is none", () => {

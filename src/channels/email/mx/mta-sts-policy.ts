@@ -12,11 +12,12 @@ export function parseStsPolicy(text: string): MailPolicy | undefined {
     const [, name, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
     if (name !== undefined && value !== undefined) fields.set(name, [...(fields.get(name) ?? []), value]);
   }
-  const only = (name: string) => (fields.get(name)?.length === 1 ? fields.get(name)?.[0] : undefined);
-  const mode = MODES.find((each) => each === only("mode"));
-  const maxAge = only("max_age");
+  // Of a repeated field the first counts (§3.2): a policy must not fall away because of a line too many.
+  const first = (name: string) => fields.get(name)?.[0];
+  const mode = MODES.find((each) => each === first("mode"));
+  const maxAge = first("max_age");
   const mx = (fields.get("mx") ?? []).slice(0, MAX_PATTERNS).map((pattern) => pattern.toLowerCase());
-  if (only("version") !== "STSv1" || !mode || !/^\d{1,10}$/.test(maxAge ?? "")) return undefined;
+  if (first("version") !== "STSv1" || !mode || !/^\d{1,10}$/.test(maxAge ?? "")) return undefined;
   if (mode !== "none" && mx.length === 0) return undefined;
   return { mode, mx, maxAgeMs: Math.min(Number(maxAge), LONGEST_AGE_S) * 1_000 };
 }
