@@ -1,6 +1,6 @@
 /** Whoever reads the log stands still: a collector that hangs, a terminal that is paused. */
-import { expect, test } from "bun:test";
-import { spawn, spawnSync } from "node:child_process";
+import { afterEach, expect, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +18,12 @@ const PROGRAM = `import { createLog } from ${JSON.stringify(join(import.meta.dir
   process.stderr.write("all are written");
   process.stdin.resume();`;
 
+const started: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+
 test("lines that nobody reads are held up to a bound, and it says how many were lost", async () => {
   const folder = mkdtempSync(join(tmpdir(), "postrider-"));
   const path = join(folder, "output");
@@ -26,9 +32,11 @@ test("lines that nobody reads are held up to a bound, and it says how many were 
   const idle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const script = 'program="$1"; fifo="$2"; bun="$3"; exec "$bun" -e "$program" >"$fifo"';
   const child = spawn("sh", ["-c", script, "sh", PROGRAM, path, process.execPath], { stdio: "pipe" });
+  started.push(child);
   expect(String((await once(child.stderr, "data"))[0])).toBe("all are written");
 
   const reader = spawn("cat", [path], { stdio: ["ignore", "pipe", "inherit"] });
+  started.push(reader);
   let read = 0;
   let characters = 0;
   let lost = 0;
@@ -42,8 +50,6 @@ test("lines that nobody reads are held up to a bound, and it says how many were 
   expect([lost > 0, read + lost]).toEqual([true, LINES]);
   expect(characters).toBeLessThan(5 * 1024 * 1024);
 
-  child.kill("SIGKILL");
-  reader.kill("SIGKILL");
   closeSync(idle);
   rmSync(folder, { recursive: true });
 });

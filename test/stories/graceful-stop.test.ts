@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
+import { stopSignals } from "../../src/cli/stop-signals.ts";
 import { reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
@@ -203,6 +204,8 @@ onBothStores(
     test(
       "a terminal that is closed stops it as SIGTERM does, and under nohup does nothing",
       async () => {
+        // If the tests run under nohup, the service would inherit that. It does not inherit a handler.
+        if (!stopSignals().includes("SIGHUP")) process.on("SIGHUP", () => {});
         await using world = await openWorld(store);
         const { smsc, live } = world;
         smsc.dial.holdSubmits = true;
