@@ -193,6 +193,34 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
+    "what a receiver answers to a webhook that is under way during the erasure is forgotten too",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const parts = [ADDRESS, "ravi@x.test"].map((address) => ({ status: "pending", address }) as const);
+      const callbackUrl = "https://hooks.test/";
+      await world.email({ parts, jobs: [{ queue: "queue-a" }], callbackUrl });
+      await world.settle(await world.claimOne(), { outcomes: [sent("p-1"), sent("p-2")] });
+      const lane = { accountId: account.id, host: "hooks.test" };
+      const lanes = [{ lane, limit: 1 }];
+      const [first] = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(first?.body).toContain(ADDRESS);
+      await erase(world, ADDRESS);
+      const isDone = async () => (await store.erasures.list({ limit: 1 }))[0]?.completedAt !== undefined;
+      expect(await isDone()).toBe(false);
+      const attempt = { at: clock.now, ms: 5, status: 200, head: `thanks for ${first?.body}` };
+      const { id, messageId, claim } = first!;
+      const verdict = { kind: "delivered" } as const;
+      expect(await store.outbox.settle([{ id, messageId, claim, verdict, attempt }])).toEqual([true]);
+      await work(world);
+      expect(await isDone()).toBe(true);
+      expect(await store.outbox.attempts(first!)).toEqual([{ at: clock.now, ms: 5, status: 200 }]);
+      const [next] = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(next?.body).toContain(ERASED_ADDRESS);
+      expect(next?.body).not.toContain(ADDRESS);
+    }),
+  );
+
+  test(
     "erasing works in bounded steps",
     inWorld(open, async (world) => {
       const { store, clock } = world;

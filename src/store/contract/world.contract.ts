@@ -34,7 +34,7 @@ export interface World {
   addAccount(): Promise<Account>;
   /** Accepts one SMS per entry of `to`, and gives their ids. */
   sms(order?: SmsOrder): Promise<string[]>;
-  email(order: { parts: readonly Part[]; jobs: readonly NewJob[] }): Promise<string>;
+  email(order: { parts: readonly Part[]; jobs: readonly NewJob[]; callbackUrl?: string }): Promise<string>;
   key(key: string, over?: Partial<Idempotency>): Idempotency;
   claim(limit?: number, queue?: string): Promise<readonly ClaimedJob[]>;
   claimOne(): Promise<ClaimedJob>;
@@ -150,13 +150,15 @@ function acceptWays({ store, clock, id, account }: Ground): Pick<World, "sms" | 
       });
       return messages.map((message) => message.id);
     },
-    async email({ parts, jobs }) {
+    async email({ parts, jobs, callbackUrl }) {
       const message = { id: id(), recipient: "", status: "queued" as const, parts, jobs };
       const to = parts.map((part) => ({ email: part.address ?? "" }));
+      const from = { email: "a@acme.test" };
+      const written = { from, to, subject: "hi", bodyText: "secret", ...(callbackUrl && { callbackUrl }) };
       await store.intake.accept({
         accountId: account.id,
         flow: "single",
-        content: { channel: "email", from: { email: "a@acme.test" }, to, subject: "hi", bodyText: "secret" },
+        content: { channel: "email", ...written },
         messages: [{ ...message, expiresAt: clock.now + DAY }],
       });
       return message.id;

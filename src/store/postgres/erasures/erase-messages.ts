@@ -61,7 +61,7 @@ async function walkAccount(
   const rows = await session.query<{ id: string }>(sql, [account, channel, from, upTo, needle, most]);
   const found = rows.map(({ id }) => id);
   const { forgotten, ...done } = await forgetAll(session, log, { ids: found, task });
-  // An attempt under way ends first, so that all its traces are here to be erased.
+  // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
   if (forgotten < found.length) return { ...done, last: found[forgotten - 1] ?? after, isBlocked: true };
   const last = found.length === most ? found.at(-1) : end?.id;
   return { ...done, ...(last !== undefined && last <= upTo && { last }) };
@@ -78,7 +78,7 @@ const FIND_SMS = findSql("recipient = $5");
 const FIND_EMAIL = findSql(`strpos(lower(parts COLLATE "C"), $5) > 0`);
 
 interface Forgotten {
-  /** How many messages, from the first on: up to one that has an attempt under way. */
+  /** How many messages, from the first on: up to one that has an attempt or a webhook under way. */
   readonly forgotten: number;
   readonly erased: number;
   readonly redacted: number;
@@ -90,10 +90,9 @@ async function forgetAll(
   { ids, task }: { readonly ids: readonly string[]; readonly task: ErasureTask },
 ): Promise<Forgotten> {
   const jobs = await session.query<LockedJob>(LOCK_JOBS, [ids]);
-  const underWay = new Set(jobs.flatMap((job) => (job.is_leased ? [job.message_id] : [])));
-  const first = ids.findIndex((id) => underWay.has(id));
-  const free = first === -1 ? ids : ids.slice(0, first);
-  await log.lock(free);
+  const unclaimed = beforeLeased(ids, jobs);
+  await log.lock(unclaimed);
+  const free = beforeLeased(unclaimed, await session.query<LeasedOrNot>(LOCK_WEBHOOKS, [unclaimed]));
   const messages = free.flatMap((id) => log.find(id) ?? []);
   const [alone, shared] = partition(messages, (message) => isTheirsAlone(message, task.recipient));
   await redact(session, log, { messages: shared, jobs, task });
@@ -104,6 +103,19 @@ async function forgetAll(
 
 const LOCK_JOBS = `SELECT id, message_id, parts, is_leased FROM jobs WHERE message_id = ANY($1)
   ORDER BY id FOR UPDATE`;
+
+/** After the messages, like whoever adds webhooks. None is claimed with the old body before this transaction ends. */
+const LOCK_WEBHOOKS = `SELECT message_id, state = 'leased' AS is_leased FROM webhooks WHERE message_id = ANY($1)
+  ORDER BY message_id, sequence FOR NO KEY UPDATE`;
+
+type LeasedOrNot = Pick<LockedJob, "message_id" | "is_leased">;
+
+/** The messages before the first one of which something is leased. */
+function beforeLeased(ids: readonly string[], rows: readonly LeasedOrNot[]): readonly string[] {
+  const leased = new Set(rows.flatMap((row) => (row.is_leased ? [row.message_id] : [])));
+  const first = ids.findIndex((id) => leased.has(id));
+  return first === -1 ? ids : ids.slice(0, first);
+}
 
 function isTheirsAlone({ progress }: LockedMessage, recipient: string): boolean {
   return progress.channel === "sms" || progress.parts.every((part) => isRecipient(part, recipient));

@@ -59,6 +59,9 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
   const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
   const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
   const hasLeasedJob = db.prepare(`SELECT 1 FROM jobs WHERE ${OF_MESSAGE} AND is_leased = 1 LIMIT 1`);
+  const hasLeasedWebhook = db.prepare(
+    "SELECT 1 FROM webhooks WHERE message_id = ? AND state = 'leased' LIMIT 1",
+  );
   const forget = createForget(db);
 
   return ({ recipient, writings, createdAt }, { account, after, looks }) => {
@@ -71,8 +74,9 @@ function createAccountWalk(db: Database): (task: ErasureTask, part: Part) => Wal
     const found = (channel === "sms" ? sms : email).all(account, channel, after, upTo, needle, most);
     const counts = { erased: 0, redacted: 0 };
     for (const row of found) {
-      // An attempt under way ends first, so that all its traces are here to be erased.
-      if (hasLeasedJob.get(row.id)) return { ...counts, last: before(row.id), isBlocked: true };
+      // An attempt or a webhook under way ends first, so that all its traces are here to be erased.
+      const isUnderWay = hasLeasedJob.get(row.id) ?? hasLeasedWebhook.get(row.id);
+      if (isUnderWay) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, { recipient, writings })]++;
     }
     const end = found.length === most ? found.at(-1)?.id : last;
