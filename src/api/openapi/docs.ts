@@ -4,14 +4,22 @@ import type { Endpoint } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
 
 export function docsEndpoints({ docsAsset }: Pick<AppDeps, "docsAsset">): readonly Endpoint[] {
+  // A `Blob` is shared by all answers. Octets would be copied for each, and kept until its client has read them.
+  const assets = new Map<string, Blob>();
+  const assetNamed = async (name: string): Promise<Blob> => {
+    const octets = assets.has(name) ? undefined : await docsAsset(name);
+    if (octets) assets.set(name, new Blob([octets]));
+    const asset = assets.get(name);
+    if (!asset) throw notFound();
+    return asset;
+  };
+
   return [
     { ...page("/docs", "docs", () => text(PAGE, "text/html; charset=utf-8")), aliases: ["/docs/"] },
     page("/docs/start.js", "docsScript", () => text(SCRIPT, "text/javascript; charset=utf-8")),
     page("/docs/{asset}", "docsAsset", async ({ params }) => {
       const name = params.asset ?? "";
-      const asset = await docsAsset(name);
-      if (!asset) throw notFound();
-      return new Response(asset, { headers: { ...HEADERS, "Content-Type": typeOf(name) } });
+      return new Response(await assetNamed(name), { headers: { ...HEADERS, "Content-Type": typeOf(name) } });
     }),
   ];
 }

@@ -13,7 +13,8 @@ export function openApiEndpoint(
   endpoints: readonly Endpoint[],
   deps: Pick<AppDeps, "version" | "baseUrl">,
 ): Endpoint {
-  let written: string | undefined;
+  // A `Blob` is shared by all answers. Text would be encoded for each, and kept until its client has read it.
+  let written: Blob | undefined;
   return {
     method: "GET",
     path: "/openapi.json",
@@ -23,7 +24,7 @@ export function openApiEndpoint(
     auth: "none",
     responses: { 200: { description: "The document." } },
     handle() {
-      written ??= JSON.stringify(describe(endpoints, deps), withStringType);
+      written ??= new Blob([JSON.stringify(describe(endpoints, deps), withStringType)]);
       return new Response(written, { headers: { "Content-Type": "application/json" } });
     },
   };
