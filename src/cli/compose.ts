@@ -18,6 +18,7 @@ import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
 import { createAside } from "./aside/create-aside.ts";
 import { BUILT_IN, openChannel, slotsOf } from "./channels.ts";
+import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder/data-folder.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
@@ -158,8 +159,9 @@ interface Running {
 
 /** Adds to `running` what has to be stopped again, before it starts. */
 async function startLoops(roles: Config["roles"], loops: Loops, running: Running[]): Promise<void> {
-  const { shares, engine, upkeep, webhooks, alarms } = loops;
-  running.push(engine, upkeep, webhooks, alarms);
+  const { shares, engine, upkeep, webhooks, alarms, clocks } = loops;
+  running.push(engine, upkeep, webhooks, alarms, clocks);
+  clocks.start();
   await shares?.start();
   if (roles.has("delivery")) await engine.start().then(alarms.start);
   if (roles.has("upkeep") || roles.has("delivery")) upkeep.start();
@@ -185,6 +187,7 @@ function makeLoops(parts: Parts) {
     upkeep: createUpkeep({ store: store.upkeep, clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
     alarms: createAlarms({ store, clock, log, engine }),
+    clocks: createClockWatch({ store, clock, log }),
   };
 }
 

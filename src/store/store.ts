@@ -69,8 +69,11 @@ export interface Store {
   adminTokenDigest(): Promise<string | undefined>;
   /** What was kept of master keys that have been rotated away, newest first. */
   earlierKeys(): Promise<readonly string[]>;
-  /** Resolves when the database answers; rejects with `StoreUnavailable` when it does not. */
-  ping(): Promise<void>;
+  /**
+   * Resolves when the database answers, with the time by its clock (Unix milliseconds) where that may be another machine's.
+   * Rejects with `StoreUnavailable` when it does not answer.
+   */
+  ping(): Promise<number | undefined>;
   /** Waits for commits under way, then closes. Later calls reject with `StoreUnavailable`. */
   close(): Promise<void>;
 }

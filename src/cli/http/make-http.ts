@@ -12,6 +12,7 @@ import type { Engine } from "../../delivery/engine.ts";
 import type { Upkeep } from "../../delivery/upkeep.ts";
 import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { CONNECTOR_KINDS } from "../channels.ts";
+import type { ClockWatch } from "../clock-watch.ts";
 import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
 import type { Fetch } from "../listen.ts";
 import type { Listeners } from "../listeners/start-listeners.ts";
@@ -33,6 +34,7 @@ export interface HttpParts {
   readonly domains: DomainWatch;
   readonly webhooks: WebhookEngine;
   readonly alarms: AlarmWatch;
+  readonly clocks: Pick<ClockWatch, "aheadMs">;
   readonly listeners: Listeners;
   readonly baseUrl: string;
   readonly isDraining: () => boolean;
@@ -40,7 +42,7 @@ export interface HttpParts {
 
 export function createHttp(
   parts: Parts,
-  { engine, upkeep, domains, webhooks, alarms, listeners, baseUrl, isDraining }: HttpParts,
+  { engine, upkeep, domains, webhooks, alarms, clocks, listeners, baseUrl, isDraining }: HttpParts,
 ): Fetch {
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
   const stalled = () => [
@@ -64,6 +66,7 @@ export function createHttp(
         domains: domains.counts,
         webhooks: { outbox: store.outbox, engine: webhooks },
         alarms: alarms.alarms,
+        clockAheadMs: clocks.aheadMs,
         now: clock.now,
       }),
     readiness: async () => {

@@ -23,6 +23,8 @@ export interface MetricsSources {
   readonly inbound: Pick<InboundStore, "unassigned">;
   readonly webhooks: WebhookSources;
   readonly alarms: () => readonly Alarm[];
+  /** How far this machine's clock is ahead of the database's. */
+  readonly clockAheadMs: () => number | undefined;
   readonly now: () => number;
 }
 
@@ -158,6 +160,10 @@ function stateMetrics(registers: Registry[]) {
       "Domains of all accounts; failing ones stop sending when they lapse",
       ["state"],
     ),
+    clockAhead: gauge(
+      "postrider_clock_ahead_of_database_seconds",
+      "How far this machine's clock is ahead of PostgreSQL's; negative if it is behind",
+    ),
     ...connectorMetrics(gauge),
   };
 }
@@ -190,8 +196,9 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
 }
 
 function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Metrics["text"] {
-  return async ({ upkeep, receipts, connectors, domains, now }) => {
+  return async ({ upkeep, receipts, connectors, domains, clockAheadMs, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
+    setOrRemove(gauges.clockAhead, clockAheadMs());
     for (const { queue, ready, oldestReadySince } of await upkeep.backlog()) {
       gauges.ready.labels(queue).set(ready);
       gauges.oldest.labels(queue).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
@@ -204,6 +211,11 @@ function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Me
     for (const { id, status } of connectors()) setConnector(gauges, id, status);
     return registry.metrics();
   };
+}
+
+function setOrRemove(gauge: Gauge, ms: number | undefined): void {
+  if (ms === undefined) gauge.remove();
+  else gauge.set(ms / 1_000);
 }
 
 function setConnector(

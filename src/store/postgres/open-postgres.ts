@@ -140,10 +140,12 @@ function createStore(
     bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
-    ping: async () => void (await db.query("SELECT 1")),
+    ping: async () => (await db.query<{ time: number }>(TIME))[0]?.time,
     close: closable.close,
   };
 }
+
+const TIME = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time";
 
 function createUpkeep(db: Database, shared: Shared): Omit<UpkeepStore, "completeInbound"> {
   const { notifiers, days, erasedNames } = shared;

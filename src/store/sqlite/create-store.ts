@@ -103,7 +103,10 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
-    ping: () => db.read(() => void ping.get()),
+    async ping() {
+      await db.read(() => ping.get());
+      return undefined;
+    },
     close: db.close,
   };
 }

@@ -1,0 +1,64 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { DeliveryLog } from "../delivery/engine.ts";
+import type { Store } from "../store/store.ts";
+
+const EVERY_MS = 30_000;
+
+/** A difference that an operator should know of: the shortest window of a message is as long. */
+const FAR_MS = 5_000;
+
+/**
+ * Compares this machine's clock with the database's. Processes that share a database each go by their own clock where a
+ * message is due, or its window ends, and none of them can ask the others.
+ */
+export interface ClockWatch {
+  start(): void;
+  /** How far this machine's clock was ahead at the last look; negative if behind, `undefined` if there is none to compare with. */
+  aheadMs(): number | undefined;
+  stop(): Promise<void>;
+}
+
+export function createClockWatch({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: Pick<Store, "ping">;
+  readonly clock: Clock;
+  readonly log: Pick<DeliveryLog, "info" | "warn">;
+}): ClockWatch {
+  const stopping = new AbortController();
+  let aheadMs: number | undefined;
+  let isFar = false;
+  let watching: Promise<void> | undefined;
+
+  const look = async () => {
+    const askedMs = clock.monotonicMs();
+    const time = await store.ping();
+    if (time === undefined) return;
+    // The answer was made between the question and now.
+    const doubtMs = (clock.monotonicMs() - askedMs) / 2;
+    aheadMs = Math.round(clock.now() - doubtMs - time);
+    const wasFar = isFar;
+    isFar = Math.abs(aheadMs) > FAR_MS + doubtMs;
+    const fields = { ahead_seconds: Math.round(aheadMs / 1_000) };
+    if (isFar && !wasFar) log.warn(fields, "this machine's clock and the database's differ");
+    if (!isFar && wasFar) log.info(fields, "this machine's clock and the database's agree again");
+  };
+  const watch = async () => {
+    while (!stopping.signal.aborted) {
+      await look().catch((error) => log.warn({ err: error }, "the database's clock could not be read"));
+      await sleep(clock, EVERY_MS, stopping.signal);
+    }
+  };
+  return {
+    start() {
+      watching ??= watch();
+    },
+    aheadMs: () => aheadMs,
+    async stop() {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
