@@ -185,6 +185,10 @@ test("once a segment is refused, those not yet sent stay here", async () => {
   const outcome = await sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
   expect(outcome.parts.map((p) => p?.kind)).toEqual(["rejected", "rejected"]);
   expect(smsc.submits).toHaveLength(1);
+  // Nor do they keep the slot they were given.
+  expect(channel.freeSlots()).toBe(1);
+  delete smsc.dial.submitStatus;
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
 });
 
 test("never more submit_sm are unanswered than the window allows, and all are sent in the end", async () => {
