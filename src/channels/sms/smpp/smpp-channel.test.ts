@@ -124,32 +124,6 @@ test("after a session fault the session is replaced, and the message is sent by 
   expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
 });
 
-test.each([0x03, 0x04, 0x0b, 0x400])(
-  "a generic_nack of status %p puts the message off, rejects it never, and replaces the session",
-  async (nack) => {
-    const { channel, state } = await openBoundSmppRig({ dial: { nack } });
-    expect(await sendThrough(channel)).toMatchObject({
-      parts: [{ kind: "deferred" }],
-      countsAsAttempt: true,
-    });
-    await state("down");
-  },
-);
-
-test.each([
-  [0x58, false],
-  [0x14, false],
-  [0x08, true],
-] as const)(
-  "a generic_nack that says to try again later (%p) is no fault of the session, counting as an attempt: %p",
-  async (nack, countsAsAttempt) => {
-    const { channel, smsc } = await openBoundSmppRig({ dial: { nack } });
-    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt });
-    expect(channel.status().state).toBe("up");
-    expect(smsc.binds).toHaveLength(1);
-  },
-);
-
 test.each(["before answer", "mid answer"] as const)(
   "a connection lost %s leaves the message unconfirmed",
   async (drop) => {

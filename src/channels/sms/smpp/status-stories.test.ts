@@ -68,3 +68,29 @@ test.each(cases)("%s is %s", async (hex, _, submitStatus, { kind, counts, isRepl
   await clock.advance(1000);
   expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
 });
+
+test.each([0x03, 0x04, 0x0b, 0x400])(
+  "a generic_nack of status %p puts the message off, rejects it never, and replaces the session",
+  async (nack) => {
+    const { channel, state } = await openBoundSmppRig({ dial: { nack } });
+    expect(await sendThrough(channel)).toMatchObject({
+      parts: [{ kind: "deferred" }],
+      countsAsAttempt: true,
+    });
+    await state("down");
+  },
+);
+
+test.each([
+  [0x58, false],
+  [0x14, false],
+  [0x08, true],
+] as const)(
+  "a generic_nack that says to try again later (%p) is no fault of the session, counting as an attempt: %p",
+  async (nack, countsAsAttempt) => {
+    const { channel, smsc } = await openBoundSmppRig({ dial: { nack } });
+    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt });
+    expect(channel.status().state).toBe("up");
+    expect(smsc.binds).toHaveLength(1);
+  },
+);
