@@ -36,14 +36,8 @@ onBothStores(() => {
   let texts = 0;
 
   /** As Vonage hands on what a handset wrote; the provider repeats it until it is answered. */
-  async function write(text: string, messageId = `0A${++texts}`): Promise<number> {
-    const body = JSON.stringify({
-      msisdn: HANDSET.slice(1),
-      to: NUMBER.slice(1),
-      messageId,
-      text,
-      type: "text",
-    });
+  async function write(text: string, messageId = `0A${++texts}`, to = NUMBER.slice(1)): Promise<number> {
+    const body = JSON.stringify({ msisdn: HANDSET.slice(1), to, messageId, text, type: "text" });
     const headers = { "Content-Type": "application/json" };
     return (await fetch(callbackUrl, { method: "POST", headers, body })).status;
   }
@@ -60,6 +54,15 @@ onBothStores(() => {
     await admin(rig.service, path, { value: made.url({ path: "/in" }) }, "PUT");
     return made;
   }
+
+  test("an address that no database can hold does not keep a message from being stored", async () => {
+    // The last is cut to 32 units, in the middle of a character.
+    const strange = ["A\0B", "\ud800", "\0", `A${"😀".repeat(20)}`];
+    for (const to of strange) expect([to, await write("Hello", undefined, to)]).toEqual([to, 200]);
+    const { data } = await admin<{ data: { to: string }[] }>(rig.service, "/inbound-messages");
+    const cut = `A${"😀".repeat(15)}\ufffd`;
+    expect(data.map(({ to }) => to)).toEqual([cut, "", "\ufffd", "AB"]);
+  });
 
   test("what a handset writes is listed once, told by a signed webhook, and answered only when it is stored", async () => {
     const hooks = await receiver();

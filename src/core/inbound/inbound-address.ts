@@ -26,10 +26,15 @@ export interface AddressKind {
 export function toInboundAddress(written: string, kind: AddressKind = {}): string {
   const bare = written.replaceAll(/[\s().-]/g, "");
   const digits = bare.replace(/^(?:\+|00)/, "");
-  if (!/^\d+$/.test(digits)) return written.trim().slice(0, MAX_ADDRESS).toUpperCase();
+  if (!/^\d+$/.test(digits)) return toName(written);
   const isMarked = bare.length > digits.length || kind.isInternational === true;
   const number = parsePhoneNumber(isMarked ? `+${digits}` : digits);
   if (number) return number;
   const isNumber = digits.length > SHORT_CODE_DIGITS && !kind.isNational;
   return (isNumber && parsePhoneNumber(`+${digits}`)) || digits.slice(0, MAX_ADDRESS);
+}
+
+/** Without what not every database can hold: a provider would hand on a message for ever that cannot be stored. */
+function toName(written: string): string {
+  return written.replaceAll("\0", "").trim().slice(0, MAX_ADDRESS).toUpperCase().toWellFormed();
 }
