@@ -59,6 +59,24 @@ test("what could not be looked up proves nothing, and is looked at again within 
   expect(judge(domain(), "ok").nextCheckAt).toBe(NOW + DAY);
 });
 
+test("new records are looked for every hour for three days, and after that once a day, as the others are", () => {
+  const { verifiedAt: _, ...unverified } = domain();
+  const young = { ...unverified, createdAt: NOW, dkimKeys: [pair("a", { createdAt: NOW })] };
+  const withNewKeys = domain({ dkimKeys: [pair("a", { seenAt: NOW - DAY }), pair("b", { createdAt: NOW })] });
+  for (const [of, missing] of [
+    [young, /./],
+    [{ ...unverified, lapsedAt: NOW }, /./],
+    [withNewKeys, /^b/],
+  ] as const) {
+    const waitAt = (now: number) => judge(of, "missing", missing, now).nextCheckAt! - now;
+    expect([NOW, NOW + 3 * DAY - 1, NOW + 3 * DAY].map(waitAt)).toEqual([3_600_000, 3_600_000, DAY]);
+  }
+  expect(judge(young, "ok").nextCheckAt).toBe(NOW + DAY);
+  const neverThere = judge(judge(young, "missing"), "missing", /./, NOW + 5 * DAY);
+  expect([neverThere.failingSince, neverThere.lapsedAt]).toEqual([undefined, undefined]);
+  expect(judge(domain(), "missing", /_postrider/).nextCheckAt).toBe(NOW + DAY);
+});
+
 test("the policy record is the domain's own affair", () => {
   expect(stateOf(judge(domain(), "missing", /^_dmarc/))).toBe("verified");
 });
@@ -71,6 +89,7 @@ test("new keys take over when both their records are seen, and the old ones are 
   const whole = judge(half, "ok");
   expect(signingPair(whole)?.selector).toBe("b");
   expect(whole.dkimKeys[0]).toMatchObject({ selector: "a", replacedAt: NOW });
+  expect(judge(whole, "ok", /./, NOW + 7 * DAY - 1).dkimKeys).toHaveLength(2);
   const later = judge(whole, "missing", /^a(-ed)?\./, NOW + 7 * DAY);
   expect(later.dkimKeys.map(({ selector }) => selector)).toEqual(["b"]);
   expect(stateOf(later)).toBe("verified");
