@@ -77,8 +77,9 @@ function isPlain(encoding: string | null): boolean {
   return encoding === null || encoding.toLowerCase() === "identity";
 }
 
+/** The listener lets a header pass that is repeated with the same value (RFC 9110 §8.6), and joins them: `5, 5`. */
 function declaredLength(value: string | null): number | undefined {
-  return value === null ? undefined : Number(value);
+  return value === null ? undefined : Number.parseInt(value, 10);
 }
 
 /** The budget, and the part of it that a body holds. */

@@ -50,6 +50,21 @@ onEveryStore((start) => {
     await expectUnharmed(api);
   });
 
+  test("a Content-Length given twice, with one value, counts once", async () => {
+    await using api = await start();
+    const body = JSON.stringify(sms());
+    for (const [length, status] of [
+      [MIB + 1, 413],
+      [body.length, 202],
+    ] as const) {
+      const wire = await dial(api.port);
+      const line = `Content-Length: ${length}`;
+      wire.socket.write(head(api, [line, line, "Connection: close"]));
+      if (status === 202) wire.socket.write(body);
+      expect(await wire.until()).toStartWith(`HTTP/1.1 ${status}`);
+    }
+  });
+
   test("a chunked body is counted while it arrives and cut off at the limit", async () => {
     await using api = await start();
     const wire = await dial(api.port);
