@@ -4,7 +4,7 @@
  * SMS messages", "Delivery Reports", "Parameters (Escape Codes)")
  * The answer names no message: its receipts find it by our own id, in the query of dlr-url. Kannel fills %d with
  * the kind of the report and %A with the SMSC's own receipt.
- * Not verified: `meta-data` reaches the SMSC only where Kannel has smpp-tlv groups of these names.
+ * `meta-data` reaches the SMSC only where Kannel has smpp-tlv groups of these names; seen with 1.4.5, as were receipts.
  */
 import type { CallbackDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { type DltList, readHead } from "./dlt-columns.ts";
+import { readDltRow } from "./dlt-rows.ts";
+
+const ENTITY = "1101172974420810001";
+const TEMPLATE = "1107161234567890123";
+
+/** Reads one row under such a head. */
+function read(list: DltList, head: readonly string[], cells: readonly string[]) {
+  const layout = readHead(head, list);
+  if (!layout) throw new Error("this is no head of such a list");
+  return readDltRow(list, layout, { cells, mode: "live" });
+}
+
+test("whitelists are split at whatever separates them, and empty ones say nothing", () => {
+  const head = ["Entity ID", "Whitelisted URLs", "Callback Number"];
+  const full = read("entities", head, [
+    ENTITY,
+    " https://acme.in/ | acme.shop,,\nm.acme.in; ",
+    " 1800 123 4567 ;022-1234567,, ",
+  ]);
+  expect(full).toEqual({
+    key: ENTITY,
+    fields: {
+      entityId: ENTITY,
+      whitelistedUrls: ["https://acme.in/", "acme.shop", "m.acme.in"],
+      callbackNumbers: ["1800 123 4567", "022-1234567"],
+    },
+  });
+  expect(read("entities", head, [ENTITY, " ", " , ; "])).toEqual({
+    key: ENTITY,
+    fields: { entityId: ENTITY },
+  });
+});
+
+test.each([
+  [["Approved", "Inactive"], "inactive"],
+  [["Inactive", "Approved"], "inactive"],
+  [["Approved", "No"], "approved"],
+  [["", "Blacklisted"], "blacklisted"],
+])("of the statuses %p the one counts that prevents sending: %p", (statuses, status) => {
+  const head = ["Header", "Approval Status", "Blacklist Status"];
+  expect(read("headers", head, ["ACMECO", ...statuses])).toMatchObject({ fields: { status } });
+});
+
+test("one cell that cannot be stored is enough to refuse a row", () => {
+  const head = ["Template ID", "Content", "Remarks"];
+  const reason = "must not contain NUL or unpaired surrogates";
+  for (const bad of ["\0", "\ud800"]) {
+    expect(read("templates", head, [TEMPLATE, `Hi${bad}`, "fine"])).toEqual({ reason });
+    expect(read("templates", head, [TEMPLATE, "Hi", bad])).toEqual({ reason });
+  }
+});
+
+test("the marks of spreadsheets go, with the blanks around and inside of them", () => {
+  const head = ["Template ID", "Content"];
+  for (const id of [`'${TEMPLATE}`, `'${TEMPLATE}'`, `="${TEMPLATE}"`, ` =" ${TEMPLATE} " `])
+    expect(read("templates", head, [id, " Hi "])).toMatchObject({ key: TEMPLATE, fields: { body: "Hi" } });
+});
+
+test("a list is known by the columns it cannot be without, and blank names are not told of", () => {
+  expect(readHead(["Template ID", "Name"], "templates")).toBeUndefined();
+  expect(readHead(["Content"])).toBeUndefined();
+  expect(readHead(["Header", " ", "", "Remarks"])).toMatchObject({ list: "headers", ignored: ["Remarks"] });
+});
