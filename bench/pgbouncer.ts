@@ -21,6 +21,7 @@ const PATH = "/v1/sms/messages";
 const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
 /** As docs/postgresql.md tells an operator to give them to the role. */
 const ROLE_SETTINGS = {
+  synchronous_commit: "on",
   statement_timeout: "'10s'",
   lock_timeout: "'10s'",
   idle_in_transaction_session_timeout: "'10s'",

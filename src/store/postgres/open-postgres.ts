@@ -5,6 +5,7 @@ import type { Vault } from "../vault.ts";
 import { type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./database/meta.ts";
 import { createNotifier } from "./database/notifier.ts";
+import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErase, createErasures } from "./erasures/erasures.ts";
@@ -63,6 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     const closable = openClosable(driver, options.clock);
     const closablePulse = openClosable(pulse, options.clock);
     await refuseHalfMoved(closable.database);
+    await refuseUnsafeCommits(closable.database);
     await checkMasterKey(closable.database, options.vault);
     const store = createStore(closable, options);
     const unwatch = watchKey(closable.database, options);

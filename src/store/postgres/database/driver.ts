@@ -2,7 +2,7 @@
 import { DatabaseError, type PoolClient, type PoolConfig, types } from "pg";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { openConnections } from "../connections/connections.ts";
+import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { toArrayText } from "./array-text.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
@@ -60,11 +60,14 @@ const SILENCE_MS = 5_000;
 const PLANNING =
   "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c cpu_index_tuple_cost=10";
 
-export function openDriver({
-  url,
-  connections = CONNECTIONS,
-  statementMs = STATEMENT_MS,
-}: DriverOptions): Driver {
+/** Whatever is set for the database: a statement after a lock has to see what the lock's last holder committed. */
+const ISOLATION = "-c default_transaction_isolation=read\\ committed";
+
+/** A 202 promises that the message is on disk, whatever is set for the database or the role. */
+const DURABLE = "-c synchronous_commit=on";
+
+export function openDriver(options: DriverOptions): Driver {
+  const { url, connections = CONNECTIONS, statementMs = STATEMENT_MS } = options;
   const { isPrepared } = readHosts(url);
   const lent = openConnections(url, {
     max: connections,
@@ -78,14 +81,8 @@ export function openDriver({
     types: { getTypeParser: parserOf },
   });
   const names = isPrepared ? createNames() : undefined;
+  const lend = createLend(lent);
   let closing: Promise<void> | undefined;
-  let hasConnected = false;
-  /** Once it has let us in, a server that refuses us (new password, too many connections) counts as unreachable. */
-  const lend = async (): Promise<PoolClient> => {
-    const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwOutage);
-    hasConnected = true;
-    return client;
-  };
 
   const hold = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     if (closing) throw new StoreUnavailable("the store is closed");
@@ -112,13 +109,23 @@ export function openDriver({
   };
 }
 
+/** Once it has let us in, a server that refuses us (new password, too many connections) counts as unreachable. */
+function createLend(lent: Connections): Connections["lend"] {
+  let hasConnected = false;
+  return async () => {
+    const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwOutage);
+    hasConnected = true;
+    return client;
+  };
+}
+
 /** Not for a pooler, which accepts none of them: there they have to be set for the role. */
 function sessionSettings(statementMs: number): PoolConfig {
   return {
     statement_timeout: statementMs,
     lock_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
-    options: PLANNING,
+    options: `${DURABLE} ${ISOLATION} ${PLANNING}`,
   };
 }
 
