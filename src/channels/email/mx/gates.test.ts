@@ -17,6 +17,29 @@ test("as many as allowed are inside at a time, and the next one goes in when one
   expect((await third).kind).toBe("in");
 });
 
+test("whoever is still inside counts when another leaves", async () => {
+  const gates = createGates(createHeldClock(), { atATime: 2 });
+  const [first] = await Promise.all([gates.enter("a", NEVER), gates.enter("a", NEVER)]);
+  if (first?.kind === "in") first.leave();
+  expect((await gates.enter("a", NEVER)).kind).toBe("in");
+  expect(await Promise.race([gates.enter("a", NEVER), Promise.resolve("waits")])).toBe("waits");
+});
+
+test("a rate holds on when nobody is inside any more", async () => {
+  const clock = createHeldClock();
+  const gates = createGates(clock, { atATime: 2, perSecond: 1 });
+  const first = await gates.enter("a", NEVER);
+  if (first.kind === "in") first.leave();
+  let isIn = false;
+  const second = gates.enter("a", NEVER).then(() => {
+    isIn = true;
+  });
+  await clock.advance(999);
+  expect(isIn).toBe(false);
+  await clock.advance(1);
+  await second;
+});
+
 test("a place that comes free is the first in line's, whoever comes at that moment", async () => {
   const gates = createGates(createHeldClock(), { atATime: 1 });
   const inside = await gates.enter("a", NEVER);
