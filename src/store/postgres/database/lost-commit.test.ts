@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { openPostgresProxy, type PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, QUEUE, rejection, type World } from "../../contract/world.contract.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
+import { OutcomeUnknown, type Store, StoreUnavailable } from "../../store.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
 
-type Way = Omit<World, "inside"> & { readonly proxy: PostgresProxy };
+/** `near`: another process, which does not need the proxy. */
+type Way = Omit<World, "inside"> & { readonly proxy: PostgresProxy; readonly near: Store };
 
 /** A store behind a proxy. */
 async function onTheWay(run: (way: Way) => Promise<void>, clock?: Clock): Promise<void> {
@@ -13,7 +15,7 @@ async function onTheWay(run: (way: Way) => Promise<void>, clock?: Clock): Promis
   const proxy = await openPostgresProxy(url);
   const far = await openOther(proxy.url, clock && { clock });
   try {
-    await run({ ...(await createWorld(far)), proxy });
+    await run({ ...(await createWorld(far)), proxy, near: store });
   } finally {
     await far.close();
     await proxy.close();
@@ -65,6 +67,74 @@ test("a claim and a settlement whose commit is lost have not happened", () =>
     expect(await rejection(settle(job))).not.toBeInstanceOf(OutcomeUnknown);
     expect(await settle(job)).toBe(true);
     expect(await history(id)).toEqual(["attempt:sent"]);
+  }));
+
+/** A webhook in line, with the ways to claim it and to settle it as delivered. */
+async function webhookOf({ sms, claimOne, settle, store, clock, account }: Way) {
+  const lane = { accountId: account.id, host: "hooks.test" };
+  const [messageId = ""] = await sms({ content: { callbackUrl: `https://${lane.host}/` } });
+  await settle(await claimOne());
+  const request = { lanes: [{ lane, limit: 1 }], now: clock.now, leaseMs: 60_000 };
+  return {
+    claim: () => store.outbox.claim(request),
+    claimAt: ({ outbox }: Store) => outbox.claim({ ...request, process: "another" }),
+    deliver: ({ id, claim }: Pick<ClaimedWebhook, "id" | "claim">) => {
+      const attempt = { at: clock.now, ms: 1, status: 200 };
+      return store.outbox.settle([{ id, messageId, claim, verdict: { kind: "delivered" }, attempt }]);
+    },
+    attempts: async () => (await store.outbox.attempts({ messageId, sequence: 1 }))?.length,
+  };
+}
+
+test("a webhook's claim and settlement whose answers are lost have happened once", () =>
+  onTheWay(async (way) => {
+    const { claim, deliver, attempts } = await webhookOf(way);
+    const first = way.proxy.loseNext("answer to COMMIT");
+    const [event] = await claim();
+    await first;
+    const second = way.proxy.loseNext("answer to COMMIT");
+    expect(await deliver(event!)).toEqual([true]);
+    await second;
+    expect(await attempts()).toBe(1);
+  }));
+
+test("a webhook's claim and settlement whose commit is lost have not happened", () =>
+  onTheWay(async (way) => {
+    const { claim, deliver, attempts } = await webhookOf(way);
+    void way.proxy.loseNext("COMMIT");
+    expect(await rejection(claim())).not.toBeInstanceOf(OutcomeUnknown);
+    const [event] = await claim();
+    void way.proxy.loseNext("COMMIT");
+    expect(await rejection(deliver(event!))).not.toBeInstanceOf(OutcomeUnknown);
+    expect(await deliver(event!)).toEqual([true]);
+    expect(await attempts()).toBe(1);
+  }));
+
+/** What another process claims as soon as the commit of ours is lost, and before we can ask what became of it. */
+async function claimedByAnother<T>(proxy: PostgresProxy, claim: () => Promise<readonly T[]>) {
+  await proxy.loseNext("COMMIT");
+  proxy.silence();
+  let claimed = await claim();
+  while (claimed.length === 0) claimed = await claim();
+  proxy.speak();
+  return claimed.length;
+}
+
+test("a claim whose commit is lost is not taken for another process's claim of the same job", () =>
+  onTheWay(async ({ proxy, near, sms, claim, clock }) => {
+    await sms();
+    const request = { queue: QUEUE, limit: 1, now: clock.now, leaseMs: 60_000, process: "another" };
+    const others = claimedByAnother(proxy, () => near.queue.claim(request));
+    expect(await rejection(claim())).toBeInstanceOf(StoreUnavailable);
+    expect(await others).toBe(1);
+  }));
+
+test("nor is one of a webhook", () =>
+  onTheWay(async (way) => {
+    const { claim, claimAt } = await webhookOf(way);
+    const others = claimedByAnother(way.proxy, () => claimAt(way.near));
+    expect(await rejection(claim())).toBeInstanceOf(StoreUnavailable);
+    expect(await others).toBe(1);
   }));
 
 test("a claim that was not committed takes nobody's turn", () =>

@@ -21,7 +21,7 @@ export function createClaim(db: Database, erasedNames: ErasedNames): Queue["clai
     const { queue } = request;
     const { claimed, last } = await db.transaction(
       (session) => claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 }),
-      isLeased,
+      (session, { claimed }) => isLeased(session, request, claimed),
     );
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
     // Only after the commit: the next claim after one that failed begins where that began.
@@ -35,12 +35,19 @@ interface Claimed {
   readonly last: number;
 }
 
-/** Whether the claim is stored: one job stands for all, and without one there was nothing to store. */
-async function isLeased(session: Session, { claimed }: Claimed): Promise<boolean> {
-  const [job] = claimed;
+/**
+ * Whether the claim is stored: one job stands for all, and without one there was nothing to store. If it is not, another
+ * process may have claimed the job meanwhile, under the same number.
+ */
+async function isLeased(
+  session: Session,
+  { now, leaseMs, process }: ClaimRequest,
+  [job]: readonly ClaimedJob[],
+): Promise<boolean> {
   if (!job) return true;
-  const sql = "SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased";
-  return (await session.query(sql, [job.jobId, job.claim])).length > 0;
+  const sql = `SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased AND due_at = $3
+    AND holder IS NOT DISTINCT FROM $4`;
+  return (await session.query(sql, [job.jobId, job.claim, now + leaseMs, process ?? null])).length > 0;
 }
 
 async function claimNow(

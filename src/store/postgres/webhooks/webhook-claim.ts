@@ -19,12 +19,10 @@ export function createWebhookClaim(
 ): Pick<Outbox, "claim" | "readyLanes"> {
   return {
     async claim(request) {
-      const { claimed, freed } = await db.transaction(async (session) => {
-        const leased = await lease(session, request);
-        const bodies = await readBodies(session, leased, request);
-        const gone = leased.filter(({ id }) => !bodies.has(id));
-        return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
-      });
+      const { claimed, freed } = await db.transaction(
+        (session) => claimNow(session, request),
+        (session, { claimed }) => isLeased(session, request, claimed),
+      );
       notifier.notify(lanesOf(freed));
       return claimed;
     },
@@ -33,6 +31,31 @@ export function createWebhookClaim(
       return rows.map(toLaneOf);
     },
   };
+}
+
+async function claimNow(
+  session: Session,
+  request: WebhookClaim,
+): Promise<{ readonly claimed: readonly ClaimedWebhook[]; readonly freed: readonly LaneRow[] }> {
+  const leased = await lease(session, request);
+  const bodies = await readBodies(session, leased, request);
+  const gone = leased.filter(({ id }) => !bodies.has(id));
+  return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
+}
+
+/**
+ * Whether the claim is stored: one event stands for all, and without one there is nothing to deliver. If it is not, another
+ * process may have claimed the event meanwhile, under the same number.
+ */
+async function isLeased(
+  session: Session,
+  { now, leaseMs, process }: WebhookClaim,
+  [event]: readonly ClaimedWebhook[],
+): Promise<boolean> {
+  if (!event) return true;
+  const sql = `SELECT 1 FROM webhooks WHERE id = $1 AND claim = $2 AND state = 'leased' AND due_at = $3
+    AND holder IS NOT DISTINCT FROM $4`;
+  return (await session.query(sql, [event.id, event.claim, now + leaseMs, process ?? null])).length > 0;
 }
 
 interface LeasedRow {

@@ -24,8 +24,9 @@ export function createWebhookSettle(
       const settling = createSettling(await lockWebhooks(session, ids, 1));
       const results = settlements.map(settling.settle);
       await write(session, settling);
-      return { results, ready: [...settling.ready, ...(await letNextGo(session, settling.outOfTheWay))] };
-    });
+      const freed = await letNextGo(session, settling.outOfTheWay);
+      return { results, ready: [...settling.ready, ...freed], noted: settling.notes[0] };
+    }, isNoted);
     notifier.notify(lanesOf(ready));
     return results;
   };
@@ -39,6 +40,16 @@ export function createWebhookSettle(
     },
   });
   return async (settlements) => (settlements.length === 0 ? [] : enter(settlements));
+}
+
+/** Whether the settlements are stored: one delivery stands for all. Where none was noted it cannot be told. */
+async function isNoted(
+  session: Session,
+  { noted }: { readonly noted: Note | undefined },
+): Promise<boolean | undefined> {
+  if (!noted) return undefined;
+  const sql = "SELECT 1 FROM webhooks WHERE id = $1 AND attempts >= $2";
+  return (await session.query(sql, [noted.id, noted.number])).length > 0;
 }
 
 interface Note {
