@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { createCarry } from "./carry.ts";
 import type { DeliveryResult } from "./deliver.ts";
 
@@ -17,9 +18,17 @@ const WEBHOOK = {
 
 const SECONDS = 1_000;
 
+interface Circumstances {
+  readonly leftMs: number;
+  readonly isOurs: boolean;
+  /** For so long the database is away. */
+  readonly awayMs?: number;
+}
+
 /** What becomes of one event, and how often it was delivered. */
-async function carried(lease: { readonly leftMs: number; readonly isOurs: boolean }) {
+async function carried({ leftMs, isOurs, awayMs = 0 }: Circumstances) {
   const clock = createHeldClock();
+  const backMs = clock.monotonicMs() + awayMs;
   const settled: WebhookSettlement[] = [];
   let delivered = 0;
   const result: DeliveryResult = {
@@ -28,7 +37,12 @@ async function carried(lease: { readonly leftMs: number; readonly isOurs: boolea
     host: { kind: "well" },
   };
   const carry = createCarry({
-    outbox: { settle: async (each) => each.map((one) => settled.push(one) > 0) },
+    outbox: {
+      async settle(each) {
+        if (clock.monotonicMs() < backMs) throw new StoreUnavailable("away");
+        return each.map((one) => settled.push(one) > 0);
+      },
+    },
     deliver: async () => {
       delivered++;
       return result;
@@ -40,8 +54,12 @@ async function carried(lease: { readonly leftMs: number; readonly isOurs: boolea
     observe() {},
     signal: new AbortController().signal,
   });
-  const endsMs = clock.monotonicMs() + lease.leftMs;
-  await carry(WEBHOOK, { leave() {} }, { endsMs, isOurs: () => lease.isOurs });
+  const endsMs = clock.monotonicMs() + leftMs;
+  const end = carry(WEBHOOK, { leave() {} }, { endsMs, isOurs: () => isOurs });
+  // Delivers first.
+  await clock.advance(0);
+  await clock.advance(awayMs);
+  await end;
   return [delivered, settled.map(({ verdict }) => verdict.kind)];
 }
 
@@ -49,4 +67,11 @@ test("an event is delivered while its lease lasts and is this process's, and els
   expect(await carried({ leftMs: 60 * SECONDS, isOurs: true })).toEqual([1, ["delivered"]]);
   expect(await carried({ leftMs: 10 * SECONDS, isOurs: true })).toEqual([0, ["released"]]);
   expect(await carried({ leftMs: 60 * SECONDS, isOurs: false })).toEqual([0, ["released"]]);
+});
+
+test("what a receiver took while the database was away is recorded once it is back, and not delivered again", async () => {
+  expect(await carried({ leftMs: 60 * SECONDS, isOurs: true, awayMs: 90 * SECONDS })).toEqual([
+    1,
+    ["delivered"],
+  ]);
 });

@@ -1,8 +1,8 @@
-import type { Clock, Random } from "../core/clock.ts";
+import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
-import type { ClaimedWebhook, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
+import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
-import type { Outbox } from "../store/store.ts";
+import { type Outbox, StoreUnavailable } from "../store/store.ts";
 import type { DeliverWebhook, DeliveryResult } from "./deliver.ts";
 import { NO_SECRET, type SecretsOf } from "./secrets.ts";
 import type { WebhookLog } from "./webhook-engine.ts";
@@ -10,6 +10,9 @@ import type { Carry, Lease } from "./worker.ts";
 
 /** What must be left of a lease to begin a delivery: the longest one takes 15 s, and then its result is committed. */
 const LEAST_LEASE_MS = 25_000;
+
+/** Between tries to record a delivery while the database is away. */
+const SETTLE_RETRY_MS = 250;
 
 export interface CarryDeps {
   readonly outbox: Pick<Outbox, "settle">;
@@ -24,11 +27,11 @@ export interface CarryDeps {
 }
 
 /**
- * Carries one event from its claim to its settlement. If it cannot be settled, it is delivered again, with the same id,
- * when its lease has run out.
+ * Carries one event from its claim to its settlement. If it is not settled before the program ends, it is delivered again,
+ * with the same id.
  */
 export function createCarry(deps: CarryDeps): Carry {
-  const { outbox, log, observe } = deps;
+  const { log, observe } = deps;
   return async (webhook, pass, lease) => {
     const result = await deliverLeased(deps, webhook, lease).catch((error) => {
       log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
@@ -40,10 +43,23 @@ export function createCarry(deps: CarryDeps): Carry {
     observe(verdict.kind, attempt.ms);
     logResult(log, webhook, result);
     const { id, messageId, claim } = webhook;
-    await outbox.settle([{ id, messageId, claim, verdict, attempt }]).catch((error) => {
+    await settle(deps, { id, messageId, claim, verdict, attempt }).catch((error) => {
       log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
     });
   };
+}
+
+/** Tries until the database is back: what a receiver has taken should not come again. */
+async function settle({ outbox, clock, signal }: CarryDeps, settlement: WebhookSettlement): Promise<void> {
+  for (;;) {
+    try {
+      await outbox.settle([settlement]);
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
+      await sleep(clock, SETTLE_RETRY_MS, signal);
+    }
+  }
 }
 
 async function deliverLeased(

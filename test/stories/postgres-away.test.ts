@@ -2,10 +2,13 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { reached, send } from "../admin.ts";
+import { startFakeDns } from "../fakes/fake-dns.ts";
+import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, startPostrider } from "../postrider-process.ts";
+import { allowHooks, sendSms } from "../webhook-rig.ts";
 
 const PATH = "/v1/sms/messages";
 const SMS = { to: "+919812345678", dlt_template_id: "1107160000000000001" };
@@ -96,3 +99,26 @@ test.concurrent("a server that takes nobody any more is away: 503 and not ready,
   await client.end();
   await delivers(world);
 });
+
+test.concurrent("a webhook that was taken while the database was away is not delivered again, and the next one follows at once", async () => {
+  await using world = await openWorld();
+  const [dns, receiver] = await Promise.all([startFakeDns(), startFakeWebhookReceiver()]);
+  dns.a.set("*", ["127.0.0.1"]);
+  await allowHooks(world.service, dns.address);
+  const taken = Promise.withResolvers<void>();
+  receiver.behave({ kind: "later", when: taken.promise });
+  await sendSms(world.service, { callback_url: receiver.url() });
+  await receiver.arrived(1);
+  await world.way.close();
+  receiver.behave(BEHAVIOURS.ok);
+  taken.resolve();
+  await world.service.line(/the outbox could not be worked on/);
+  await world.openWayAgain();
+  const backMs = performance.now();
+  await receiver.arrived(2);
+  // The lease, after which an event would be delivered again, lasts for a minute.
+  expect(performance.now() - backMs).toBeLessThan(30_000);
+  expect(receiver.deliveries.map(({ body }) => JSON.parse(body).data.sequence)).toEqual([1, 2]);
+  await receiver.close();
+  dns.close();
+}, 120_000);

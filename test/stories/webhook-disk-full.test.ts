@@ -44,7 +44,7 @@ async function taken(): Promise<number> {
 const idOf = ({ headers }: FakeWebhookReceiver["deliveries"][number]) => String(headers["webhook-id"]);
 
 testFullDisk(
-  "events that receivers took while nothing could be written come again under the same webhook-id, and none is lost",
+  "events that receivers took while nothing could be written are recorded once the disk has room, and come once",
   async () => {
     const { service, receiver } = rig;
     const { promise: isFull, resolve: answer } = Promise.withResolvers<void>();
@@ -67,6 +67,6 @@ testFullDisk(
     }
     const wanted = ids.flatMap((id) => [`evt_${id}_1`, `evt_${id}_2`]);
     expect([...bodies.keys()].toSorted()).toEqual(wanted.toSorted());
-    expect(receiver.deliveries).toHaveLength(wanted.length + MESSAGES);
+    expect(receiver.deliveries).toHaveLength(wanted.length);
   },
 );
