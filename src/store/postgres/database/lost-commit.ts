@@ -22,7 +22,7 @@ const PAUSE_MS = 250;
 /** Begins a transaction whose end others can wait for: by a lock that it holds on the returned number. */
 export async function beginAwaitable(connection: Connection): Promise<number> {
   const [row] = await connection.exec<{ backend: number }>(
-    `BEGIN; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
+    `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_backend_pid() AS backend, pg_advisory_xact_lock(${LOCKS.running}, pg_backend_pid()),
        pg_advisory_xact_lock_shared(${LOCKS.schema})`,
   );
   return row?.backend ?? 0;

@@ -44,3 +44,24 @@ test("a transaction that asks nothing begins nothing", () =>
     expect(await database.transaction(async () => 1)).toBe(1);
     await close();
   }));
+
+test("whatever isolation is set for the database, a statement sees what others committed since the one before it", async () => {
+  const { url, drop } = await freshDatabase();
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  await other.query(
+    `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = 'serializable'`,
+  );
+  for (const pooled of ["", "?prepare=false"]) {
+    const { database, close } = openClosable(openDriver({ url: url + pooled }), createSystemClock());
+    const found = await database.transaction(async (session) => {
+      await session.query("SELECT 1 FROM meta");
+      await other.query("INSERT INTO meta (name, value) VALUES ($1, '')", [`since${pooled}`]);
+      return session.query("SELECT 1 FROM meta WHERE name = $1", [`since${pooled}`]);
+    });
+    expect(found).toHaveLength(1);
+    await close();
+  }
+  await other.end();
+  await drop();
+});
