@@ -1,0 +1,89 @@
+/** Mails that servers return in other words, letters and parts than the standards say. */
+import { expect, test } from "bun:test";
+import { feedbackReport, outOfOffice, postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
+import { readReturnMail } from "./return-mail.ts";
+
+const read = (mail: string) => readReturnMail(Buffer.from(mail));
+
+/** A mail of plain text. */
+function text(headers: Readonly<Record<string, string>>, ...body: readonly string[]): string {
+  const head = Object.entries({ "Content-Type": "text/plain", ...headers });
+  return [...head.map(([name, value]) => `${name}: ${value}`), "", ...body, ""].join("\r\n");
+}
+
+test.each([
+  ["Action: Failed", "failed"],
+  ["Action: FAILED (mailbox is gone)", "failed"],
+  ["Action: Delayed", "delayed"],
+  ["Action: bounced", "failed"],
+  ["X-Nothing: here", "failed"],
+])("in a report of 5.1.1 %p is read as %p", (line, action) => {
+  const mail = postfixDsn().replace("Action: failed", line);
+  expect(read(mail)).toMatchObject({ kind: "dsn", recipients: [{ action, code: "5.1.1" }] });
+});
+
+test.each([
+  ["4.2.2", "452 4.2.2 full", "delayed"],
+  ["2.1.5", "250 2.1.5 Ok", "delivered"],
+] as const)("without an action %s is told by its first digit", (status, reply, action) => {
+  const mail = postfixDsn({ status, reply }).replace("Action: failed", "X-Nothing: here");
+  expect(read(mail)).toMatchObject({ recipients: [{ action, code: status }] });
+});
+
+test("a report says which server refused whom", () => {
+  expect(read(postfixDsn())).toMatchObject({
+    recipients: [{ recipient: "ann@example.net", server: "mx.example.net", stage: "recipient" }],
+  });
+});
+
+test.each([
+  ["ABUSE", "complaint"],
+  ["Not-Spam", "none"],
+  ["Opt-Out", "unsubscribe"],
+  ["something-new", "complaint"],
+])("a feedback report of the type %s is read as %s", (type, kind) => {
+  const mail = feedbackReport().replace(/^Feedback-Type: .*$/m, `Feedback-Type: ${type}`);
+  expect(read(mail)).toMatchObject({ kind: "feedback", feedback: { kind, word: type.toLowerCase() } });
+});
+
+const DAEMON = { From: "Mail Delivery Subsystem <mailer-daemon@mx.example.net>" };
+const REFUSED = ["Your mail could not be delivered to", "<ann@example.net>:", "   550 no such user here  "];
+
+test.each([
+  ["the server in From", { ...DAEMON, Subject: "Returned mail: see transcript" }],
+  ["the null sender", { From: "mx@example.net", "Return-Path": "<>", Subject: "Undeliverable" }],
+] as const)("a bounce in plain words is known by %s", (_, headers) => {
+  expect(read(text(headers, ...REFUSED))).toMatchObject({
+    kind: "dsn",
+    recipients: [
+      { action: "failed", code: "smtp.550", recipient: "ann@example.net", text: "550 no such user here" },
+    ],
+  });
+});
+
+test.each([
+  [
+    "a server's warning that it goes on trying",
+    { ...DAEMON, Subject: "Warning: delivery failed so far" },
+    REFUSED,
+  ],
+  ["a server's word that it is delayed", { ...DAEMON, Subject: "Mail delivery failed: delayed" }, REFUSED],
+  ["a server's letter without a refusal", { ...DAEMON, Subject: "Undeliverable" }, ["We are sorry."]],
+  ["a server's letter about something else", { ...DAEMON, Subject: "Your quota" }, REFUSED],
+  ["what a person forwards", { From: "bob@example.net", Subject: "Undeliverable" }, REFUSED],
+] as const)("%s is no bounce", (_, headers, body) => {
+  expect(read(text(headers, ...body)).kind).toBe("other");
+});
+
+test.each([
+  ["Auto-Submitted", "auto-replied (vacation)"],
+  ["Precedence", "auto_reply"],
+  ["X-Autoreply", "yes"],
+  ["X-Autorespond", "on holiday"],
+  ["X-Autoresponder", "1"],
+])("an answer that nobody wrote is known by %s", (name, value) => {
+  expect(read(text({ From: "ann@example.net", Subject: "Away", [name]: value }, "I am away.")).kind).toBe(
+    "auto_reply",
+  );
+  expect(read(outOfOffice()).kind).toBe("auto_reply");
+});
