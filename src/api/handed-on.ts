@@ -9,11 +9,13 @@ export class HandedOn extends Error {
     super("the request is another listener's to answer");
   }
 
-  /** The request with its body, to be read once more. */
+  /** The request with its body, to be read once more: of the length that it has now, without a byte order mark or chunks. */
   restore(request: Request): Request {
-    const { method, headers } = request;
-    return this.body === undefined
-      ? request
-      : new Request(fullUrl(request.url), { method, headers, body: this.body });
+    if (this.body === undefined) return request;
+    const { method } = request;
+    const headers = new Headers(request.headers);
+    headers.delete("transfer-encoding");
+    headers.set("content-length", String(Buffer.byteLength(this.body)));
+    return new Request(fullUrl(request.url), { method, headers, body: this.body });
   }
 }

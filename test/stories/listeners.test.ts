@@ -80,6 +80,18 @@ test("a request with no Host, as HTTP/1.0 has it, or with one that is no host is
   }
 });
 
+test("a body that begins with a byte order mark is read by whichever thread it comes to", async () => {
+  const { url, key } = target();
+  const dryRun = { to: "+919876543210", dlt_template_id: "1107160000000000001", dry_run: true };
+  const body = `\xef\xbb\xbf${JSON.stringify(dryRun)}`;
+  const head = `POST /v1/sms/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
+  const request = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const heard = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => exchange(Number(new URL(url).port), request)),
+  );
+  expect(heard.map(statusOf)).toEqual(heard.map(() => 200));
+});
+
 test("a rate limit is one limit over all of them", async () => {
   const perSecond = 5;
   await limit(String(perSecond));
