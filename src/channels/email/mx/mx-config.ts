@@ -92,7 +92,7 @@ export const mxConfigSchema = Type.Object({
   response_timeout_ms: number(
     "response_timeout_ms",
     [100, 1_800_000],
-    "Longest wait for any reply, including the reply to the message.",
+    "Longest wait for a reply; only the reply to the message may take as long as `send_timeout_ms` allows.",
   ),
   send_timeout_ms: number(
     "send_timeout_ms",

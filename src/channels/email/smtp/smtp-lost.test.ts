@@ -66,11 +66,37 @@ test("a connection lost before anything was answered defers the message and coun
   expect(server.connections()).toBe(2);
 });
 
-test("silence after the final dot is unconfirmed when the response timeout has passed", async () => {
-  const server = await raw((verb) => (verb === "DOT" ? "silence" : undefined));
-  const { channel } = await relay(server.port, { response_timeout_ms: 1_000 });
-  const { parts } = await channel.send(outgoingEmail(), NEVER);
-  expect(parts[0]).toMatchObject({ kind: "unconfirmed" });
+test("silence after the final dot is unconfirmed when the send timeout has passed", async () => {
+  const dot = Promise.withResolvers<void>();
+  const server = await raw((verb) => {
+    if (verb === "DOT") dot.resolve();
+    return verb === "DOT" ? "silence" : undefined;
+  });
+  const { channel, clock } = await relay(server.port);
+  const sending = channel.send(outgoingEmail(), NEVER);
+  await dot.promise;
+  await clock.advance(channel.sendTimeoutMs);
+  expect((await sending).parts[0]).toMatchObject({
+    kind: "unconfirmed",
+    error: { message: "it took too long" },
+  });
+});
+
+test("a server may take longer over the message than over a command, and the next command has its limit again", async () => {
+  let messages = 0;
+  const server = await raw(async (verb) => {
+    if (verb === "MAIL" && messages > 0) return "silence";
+    if (verb !== "DOT") return undefined;
+    messages++;
+    await Bun.sleep(1_000); // That long it takes.
+    return undefined;
+  });
+  const { channel } = await relay(server.port, { response_timeout_ms: 300 });
+  expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([
+    { kind: "deferred", error: { message: "the server did not answer in time" } },
+  ]);
+  expect(messages).toBe(1);
 });
 
 test("an answer after the final dot that is none of SMTP's is unconfirmed", async () => {

@@ -46,6 +46,7 @@ export function runTransaction(
       if (isSettled) return;
       isSettled = true;
       askNoMore();
+      limitWait(connection);
       signal.removeEventListener("abort", onAbort);
       connection.off("end", onEnd);
       // After a refusal in the middle of the content the server may still read what follows as content.
@@ -66,6 +67,7 @@ export function runTransaction(
     const onEnd = () => setImmediate(lose, "the connection was lost");
     if (signal.aborted) return onAbort();
     connection.lastServerResponse = false;
+    content.stream.once("end", () => liftLimit(connection));
     signal.addEventListener("abort", onAbort);
     connection.once("end", onEnd);
     connection.send(envelope, content.stream, (error, info) => {
@@ -74,6 +76,19 @@ export function runTransaction(
       else lose(describe(error));
     });
   });
+}
+
+/**
+ * The answer to the message may take minutes: whoever hangs up before it sends the message twice (RFC 5321 §4.5.3.2.6). Only
+ * `signal` ends that wait.
+ */
+function liftLimit({ _socket: socket }: SmtpConnection): void {
+  if (socket) socket.setTimeout(0);
+}
+
+/** The limit for every other answer, as when the connection was opened. */
+function limitWait({ _socket: socket, options }: SmtpConnection): void {
+  if (socket) socket.setTimeout(options.socketTimeout ?? 0);
 }
 
 /** Asks for headers only, since we have the message. A non-ASCII ORCPT is left out rather than encoded (RFC 6533 §3). */
