@@ -116,6 +116,28 @@ test("every message, answer, event and secret moves, and what was unfinished is 
   expect(new Set(later.map(({ id }) => id)).size).toBe(later.length);
   expect(later.length).toBeGreaterThan(2);
   expect(await admin(service, `/webhooks/secret?account_id=${account_id}`)).toEqual(secrets);
+  // What is numbered goes on behind what has moved.
+  await admin(service, "/accounts", { name: "later", mode: "live" });
+});
+
+test("a move of which a row does not arrive is refused in the end, and the service can go on where it was", async () => {
+  await reached(service, at(await sendOne()), "delivered");
+  await stop();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+    CREATE TRIGGER swallow BEFORE INSERT ON sandbox_messages FOR EACH ROW EXECUTE FUNCTION swallow()`);
+  await client.end();
+  const { code, output } = await migrateTo(database.url);
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining("sandbox_messages: 1 in SQLite, 0 in PostgreSQL"),
+  ]);
+  expect(await runPostrider({ dataFolder: folder.path, databaseUrl: database.url })).toMatchObject({
+    code: 1,
+  });
+  service = await startPostrider({ dataFolder: folder.path, env });
+  await reached(service, at(await sendOne()), "delivered");
 });
 
 test("what was on its way when the service was killed leaves from there at once, without a wait for its lease", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import { StoreUnavailable } from "../../store.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { openDriver } from "./driver.ts";
 import { openClosable } from "./transactions.ts";
@@ -40,4 +41,22 @@ test("what was prepared before another version added a column works after it, al
     }
     await driver.query("ALTER TABLE words ADD COLUMN third integer NOT NULL DEFAULT 7");
     expect(await readWithin()).toEqual([{ word: "one", first: 7, second: 7, third: 7 }]);
+  }));
+
+test("while all connections are busy a thousand calls wait, and more are refused at once", () =>
+  withDriver(async (_, url) => {
+    const driver = openDriver({ url, connections: 1 });
+    const isOver = Promise.withResolvers<void>();
+    const isHeld = Promise.withResolvers<void>();
+    const busy = driver.hold(() => {
+      isHeld.resolve();
+      return isOver.promise;
+    });
+    await isHeld.promise;
+    const waiting = Array.from({ length: 1_000 }, () => driver.query("SELECT 1 AS one"));
+    await expect(driver.query("SELECT 1 AS one")).rejects.toBeInstanceOf(StoreUnavailable);
+    isOver.resolve();
+    await busy;
+    expect(await Promise.all(waiting)).toHaveLength(1_000);
+    await driver.close();
   }));

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import type { Lane } from "../core/webhooks/webhook-outbox.ts";
+import { createOutboxUpkeep } from "./upkeep.ts";
+
+test("lanes that nobody told of, as another process may, are found within a second, a thousand at a time", async () => {
+  const clock = createHeldClock();
+  const all = Array.from({ length: 1_500 }, (_, index) => ({ accountId: "a", host: `h${index}.test` }));
+  let ready: readonly Lane[] = [];
+  let found: readonly Lane[] = [];
+  const upkeep = createOutboxUpkeep({
+    clock,
+    outbox: {
+      stage: async () => 0,
+      nextDueAt: async () => undefined,
+      async readyLanes({ after, limit }) {
+        const from = after === undefined ? 0 : ready.findIndex(({ host }) => host === after.host) + 1;
+        return ready.slice(from, from + limit);
+      },
+    },
+    onLanes(lanes) {
+      found = lanes;
+    },
+    onError(error) {
+      throw error;
+    },
+  });
+  upkeep.start();
+  await clock.advance(0);
+  ready = all;
+  await clock.advance(1_000);
+  expect(found).toEqual(all.slice(0, 1_000));
+  await clock.advance(1_000);
+  expect(found).toEqual(all.slice(1_000));
+  await clock.advance(1_000);
+  expect(found).toEqual(all.slice(0, 1_000));
+  await upkeep.stop();
+});
