@@ -12,6 +12,7 @@ import { HandedOn } from "./handed-on.ts";
 import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
+import { createListPlaces } from "./list-places.ts";
 import { parseJsonObject } from "./parse-json.ts";
 import { createBodyReader } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
@@ -35,6 +36,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps, authenticator);
+  const lists = createListPlaces();
 
   const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;
@@ -46,7 +48,9 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
       call.caller = caller;
     }
     if (endpoint.waits) addWaiting(call, request, authenticator);
-    return hasBody(endpoint) ? runWithBody(endpoint, request, call) : endpoint.handle(call);
+    if (hasBody(endpoint)) return runWithBody(endpoint, request, call);
+    const read = () => endpoint.handle(call);
+    return endpoint.query ? lists.read(read, endpoint.waits) : read();
   };
   const runOnce = async (found: Found, caller: Promise<KeyOwner | undefined>, incoming: Incoming) =>
     run(found, incoming, await caller);

@@ -111,6 +111,23 @@ onEveryStore((start) => {
     await expectUnharmed(api);
   });
 
+  test("hundreds of lists asked for at one time do not keep a sender waiting until they are answered", async () => {
+    await using api = await start();
+    const lists = 200;
+    const wires = await Promise.all(Array.from({ length: lists }, () => dial(api.port)));
+    const sender = await dial(api.port);
+    const key = `Authorization: Bearer ${api.caller.key}`;
+    for (const { socket } of wires)
+      socket.write(`GET ${PATH}?limit=100 HTTP/1.1\r\nHost: localhost\r\n${key}\r\n\r\n`);
+    const body = JSON.stringify(sms());
+    sender.socket.write(`${head(api, [`Content-Length: ${body.length}`])}${body}`);
+    await Promise.all([...wires.map((wire) => wire.until(/"data"/)), sender.until(/created_at/)]);
+    const order = api.observed.map(({ operation }) => operation);
+    expect(order).toHaveLength(lists + 1);
+    expect(order.indexOf("sendSms")).toBeLessThan(lists / 2);
+    for (const { socket } of [...wires, sender]) socket.destroy();
+  });
+
   test("a client that hangs up in mid-body leaves nothing behind", async () => {
     await using api = await start();
     for (let i = 0; i < 20; i++) {
