@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { freshDatabase } from "../../../test/postgres-database.ts";
 import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
 import { openDriver } from "./database/driver.ts";
@@ -59,3 +61,45 @@ test("a migration does not wait behind a long transaction, and says whose it is"
     expect(await isMigrated(driver)).toBe(true);
     await other.close();
   }));
+
+test("a database whose encoding lacks characters is refused, with what to do", async () => {
+  const { url, drop } = await freshDatabase();
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  const name = `latin_${process.pid}`;
+  await other.query(
+    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'`,
+  );
+  const driver = openDriver({ url: Object.assign(new URL(url), { pathname: `/${name}` }).href });
+  expect(String(await rejection(isMigrated(driver)))).toMatch(/its encoding is LATIN1, .* ENCODING 'UTF8'/);
+  await driver.close();
+  await other.query(`DROP DATABASE ${name}`);
+  await other.end();
+  await drop();
+});
+
+test("a transaction_timeout that is set for the database does not end a migration, and elsewhere is an outage", async () => {
+  const { url, drop } = await freshDatabase();
+  const other = new Client({ connectionString: url });
+  await other.connect();
+  const { rowCount } = await other.query("SELECT FROM pg_settings WHERE name = 'transaction_timeout'");
+  const schema = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+  // PostgreSQL 15 and 16 have none.
+  if (rowCount)
+    await other.query(
+      `${schema}; ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = 100`,
+    );
+  const driver = openDriver({ url });
+  if (rowCount) {
+    const slow = driver.hold(async (connection) => {
+      await connection.exec("BEGIN");
+      await connection.exec("SELECT pg_sleep(5)");
+    });
+    expect(await rejection(slow)).toBeInstanceOf(StoreUnavailable);
+  }
+  await migrate(driver);
+  expect(await isMigrated(driver)).toBe(true);
+  await driver.close();
+  await other.end();
+  await drop();
+});

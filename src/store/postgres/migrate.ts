@@ -13,6 +13,9 @@ import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const OLDEST_SERVER = 150_000;
 
+/** SQL_ASCII stores octets as they come. Any other encoding lacks characters, and refuses messages with them. */
+const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
+
 /** A migration may build an index over a long history. */
 const STATEMENT_MS = 3_600_000;
 
@@ -22,9 +25,13 @@ const TURN_MS = 5_000;
 /** How long transactions, and tables, are waited for; everybody else waits behind us meanwhile. */
 const TABLE_MS = 300;
 
+/** An administrator may set one, from PostgreSQL 17 on; before, it does nothing. */
+const NO_TRANSACTION_TIMEOUT =
+  "SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'";
+
 /**
  * Whether nothing is to be done before this program can work on the database. Throws where the server is older than
- * 15, or the database is of other migrations, or of newer ones that do not go with this program.
+ * 15, its encoding lacks characters, or the database is of other migrations, or of newer ones that do not go with this program.
  */
 export async function isMigrated(session: Session): Promise<boolean> {
   await checkServer(session);
@@ -59,7 +66,7 @@ export async function migrateAt(url: string): Promise<void> {
 export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise<void> {
   await driver.hold(async (connection) => {
     await checkServer(connection);
-    await connection.exec("BEGIN");
+    await connection.exec(`BEGIN; ${NO_TRANSACTION_TIMEOUT}`);
     try {
       await connection.exec(
         `SET LOCAL lock_timeout = ${TURN_MS}; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`,
@@ -77,9 +84,16 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
 }
 
 async function checkServer(session: Session): Promise<void> {
-  const [row] = await session.query<{ server_version_num: string }>("SHOW server_version_num");
-  if (Number(row?.server_version_num) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
+  const [row] = await session.query<{ version: number; encoding: string }>(SERVER);
+  if (Number(row?.version) < OLDEST_SERVER) throw new Error("PostgreSQL 15 or later is needed");
+  if (ENCODINGS.has(row?.encoding ?? "")) return;
+  throw new Error(
+    `its encoding is ${row?.encoding}, which lacks most characters: CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'`,
+  );
 }
+
+const SERVER = `SELECT current_setting('server_version_num')::int AS version,
+  current_setting('server_encoding') AS encoding`;
 
 async function migrateNow(connection: Connection, upTo: number): Promise<void> {
   await connection.exec(`CREATE TABLE IF NOT EXISTS migrations (

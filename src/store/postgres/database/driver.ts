@@ -226,9 +226,9 @@ function unreachable(cause: unknown): StoreUnavailable {
 /**
  * SQLSTATEs that are not the statement's fault. Classes: connection (08), resources (53), operator intervention and
  * time-outs (57), system (58). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
- * transaction that was idle for too long (25P03).
+ * transaction that was idle or open for too long (25P03, 25P04).
  */
-const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03)$/;
+const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
 
 /** Errors that `pg` throws by itself are about the connection, unless they are about our values. */
 function isOutage(error: unknown): boolean {
@@ -238,7 +238,7 @@ function isOutage(error: unknown): boolean {
 
 /** The connection is gone, or in an unknown state. */
 function isConnectionLost(error: unknown): boolean {
-  return !(error instanceof DatabaseError) || /^(08|25P03|57P)/.test(error.code ?? "");
+  return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");
 }
 
 /** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
