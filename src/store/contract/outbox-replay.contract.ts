@@ -110,4 +110,21 @@ export function outboxReplayContract(open: OpenStore): void {
       expect(await deliver(world, "a.test", { kind: "delivered" })).toBe(1);
     }),
   );
+
+  test(
+    "a delivery that began before the replay and ends after it does not count for it",
+    inWorld(open, async (world) => {
+      const { store, clock, account } = world;
+      const [id = ""] = await world.sms({ content: { callbackUrl: "https://a.test/" } });
+      await world.settle(await world.claimOne());
+      const lanes = [{ lane: { accountId: account.id, host: "a.test" }, limit: 1 }];
+      const [begun] = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(await store.outbox.stage(clock.now + HOUR, 10)).toBe(1);
+      expect(await store.outbox.replay({ messageId: id, sequence: 1 })).toBe(true);
+      const attempt = { at: clock.now, ms: 1, status: 410 };
+      const verdict = { kind: "ended", reason: "gone" } as const;
+      expect(await store.outbox.settle([{ ...begun!, verdict, attempt }])).toEqual([false]);
+      expect(await store.outbox.ofMessage(id)).toMatchObject([{ state: "ready", failures: 0, attempts: 1 }]);
+    }),
+  );
 }
