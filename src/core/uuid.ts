@@ -4,10 +4,16 @@ import type { Clock } from "./clock.ts";
 export type RandomBytes = (count: number) => Uint8Array;
 
 /**
- * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that always ascend within one process, as text and as octets: 48 bits of
+ * A clock that is set back further than this was wrong before: ids that kept its time would be wrong for as long, and
+ * retention and receipts go by them.
+ */
+const LONGEST_STEP_BACK_MS = 10_000;
+
+/**
+ * Makes UUIDv7 (RFC 9562 §5.7, §6.2 method 1) that ascend within one process, as text and as octets: 48 bits of
  * Unix milliseconds, a 26-bit counter, and 48 random bits. Each millisecond the counter starts at random in its lower
- * half. If the clock stands still or steps back, the time of the last id is kept and the counter goes on; when the
- * counter is used up, the time of the ids goes a millisecond ahead.
+ * half. If the clock stands still or steps back a little, the time of the last id is kept and the counter goes on; when the
+ * counter is used up, the time of the ids goes a millisecond ahead. Only where the clock is set back by more than 10 s do ids go back.
  */
 export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): () => string {
   const random = pooled(randomBytes);
@@ -28,7 +34,7 @@ export function createIds(clock: Pick<Clock, "now">, randomBytes: RandomBytes): 
 
   return () => {
     const now = clock.now();
-    if (now > timeMs) turnTo(now);
+    if (now > timeMs || now < timeMs - LONGEST_STEP_BACK_MS) turnTo(now);
     else if (counter >= COUNTER_END) turnTo(timeMs + 1);
     else countOn();
     // Three pieces: the engine joins up to three in one step.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/messages/message.ts";
-import { deferred, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
+import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
 
 export function receiptContract(open: OpenStore): void {
   test(
@@ -53,6 +53,18 @@ export function receiptContract(open: OpenStore): void {
       expect(await world.store.upkeep.parkedReceipts()).toBe(1);
       await world.receive("reused", { receivedAt: world.clock.now });
       expect(await world.status(id)).toBe("delivered");
+    }),
+  );
+
+  test(
+    "a receipt that overtakes the answer counts though the clock was set back since the message was accepted",
+    inWorld(open, async ({ clock, sms, claimOne, receive, settle, status }) => {
+      const [id = ""] = await sms();
+      const job = await claimOne();
+      clock.now -= 2 * HOUR;
+      expect(await receive("p-early", { receivedAt: clock.now })).toMatchObject([{ kind: "parked" }]);
+      await settle(job, { outcomes: [sent("p-early")] });
+      expect(await status(id)).toBe("delivered");
     }),
   );
 

@@ -6,7 +6,7 @@ import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
 import { type Match, matchReceipt } from "./match-receipt.ts";
-import type { KnownMessage, NotedIds, ReceiptState } from "./receipt-state.ts";
+import type { KnownMessage, NotedIds, PartIds, ReceiptState } from "./receipt-state.ts";
 
 /**
  * Brings together what providers say of one part: the answer to the attempt, and the receipt. They may be stored in either
@@ -68,17 +68,17 @@ export function namedIn(outcome: PartOutcome | undefined): Named | undefined {
 function idsOf(taken: Named, { at, message }: { readonly at: number; readonly message: TriedMessage }) {
   const isAwaited = message.channel === "sms" && taken.expectsReceipt !== false;
   const { providerMessageIds } = taken;
-  return { providerMessageIds, recipient: message.recipient, awaitedSince: isAwaited ? at : undefined };
+  return { providerMessageIds, recipient: message.recipient, at, awaitedSince: isAwaited ? at : undefined };
 }
 
 function createRecordIds(
   { knownIds, parked }: Pick<ReceiptState<never>, "knownIds" | "parked">,
   receive: (receipt: Receipt) => unknown,
 ) {
-  return (part: NotedIds & { readonly recipient: string }): void => {
+  return (part: NotedIds & Pick<PartIds, "recipient" | "at">): void => {
     knownIds.note(part);
-    const { connectorId, messageId, providerMessageIds: ids, recipient } = part;
-    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient })) receive(receipt);
+    const { connectorId, messageId, providerMessageIds: ids, recipient, at } = part;
+    for (const receipt of parked.takeByIds({ connectorId, messageId, ids, recipient, at })) receive(receipt);
   };
 }
 

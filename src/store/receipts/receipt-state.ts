@@ -105,6 +105,8 @@ export interface PartIds {
   readonly messageId: string;
   readonly ids: readonly string[];
   readonly recipient: string;
+  /** When the provider's answer is recorded, Unix milliseconds. */
+  readonly at: number;
 }
 
 export interface SentReference {
@@ -130,11 +132,12 @@ const CLOCKS_APART_MS = 5 * 60_000;
 
 /**
  * Whether a receipt that is parked under one of the keys is about the part. If it came before the message was accepted,
- * it is about an earlier message that had the same id.
+ * it is about an earlier message that had the same id. No message is answered before it was accepted: if it seems so, the
+ * clock was set back, and its answer says when it was sent.
  */
-export function isAboutIds({ messageId, ids, recipient }: PartIds): (receipt: Receipt) => boolean {
+export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt: Receipt) => boolean {
   const named = namedByReceipts(ids);
-  const since = (uuidTime(messageId) ?? 0) - CLOCKS_APART_MS;
+  const since = Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
   return ({ providerMessageId, receivedAt, ...receipt }) =>
     receivedAt >= since &&
     (named.includes(providerMessageId) || isSameNumber(recipient, receipt.recipient) === true);
