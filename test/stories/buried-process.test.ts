@@ -177,6 +177,25 @@ test.concurrent("a webhook that a process was delivering when it was killed is d
   expect(again).toBe(lost!);
 }, 90_000);
 
+test.concurrent("where no process that delivers is left, a message that one had on the wire still ends with its window", async () => {
+  await using world = await openWorld();
+  const { closing, start } = world;
+  const smsc = await startFakeSmsc({ holdSubmits: true });
+  closing.push(smsc.close);
+  const rest = await start({ args: ["--roles", "api,upkeep"] });
+  const delivering = await start({ sandbox: rest.sandbox, args: ["--roles", "delivery"] });
+  const live = await openLiveSms(rest, { connectors: [await connectSmsc(rest, smsc)] });
+  await smsc.until(() => smsc.bound().length === 1);
+  const message = await live.send("+447700900099", { expire_after_seconds: 10 });
+  await smsc.until(() => smsc.submits.length === 1);
+  delivering.kill("SIGKILL");
+  const ended = await reached(rest, message, "failed", "expired", "sent");
+  expect([ended.status, (await live.timeline(message)).at(-1)?.error?.code]).toEqual([
+    "failed",
+    "unconfirmed",
+  ]);
+}, 90_000);
+
 const WAITING = `pg_locks WHERE NOT granted AND locktype = 'relation' AND relation = 'suppressions'::regclass
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
