@@ -77,11 +77,12 @@ export function createWorker(deps: WorkerDeps): Worker {
     cancelTimer = clock.after(Math.min(POLL_MS, rateWaitMs(outletsOf(deps))), wake);
   };
 
+  const parts: TurnParts = { startSending: inFlight.start, wake, balancer, isStopped: () => isStopped };
   const turns = async () => {
     while (isWoken && !isStopped) {
       isWoken = false;
       lastTurnMs = clock.monotonicMs();
-      await turn(deps, { startSending: inFlight.start, wake, balancer }).catch((error) =>
+      await turn(deps, parts).catch((error) =>
         deps.log.warn({ err: error, queue: deps.route().id }, "a claim failed"),
       );
     }
@@ -124,11 +125,15 @@ interface TurnParts {
   readonly startSending: (job: ClaimedJob, lease: Lease) => void;
   readonly wake: () => void;
   readonly balancer: Balancer;
+  readonly isStopped: () => boolean;
 }
 
-/** Claims jobs and hands them to the sender, until the queue gives fewer than were asked for or no slot is free. */
-async function turn(deps: WorkerDeps, { startSending, wake, balancer }: TurnParts): Promise<void> {
-  for (;;) {
+/**
+ * Claims jobs and hands them to the sender, until the queue gives fewer than were asked for or no slot is free. Jobs that
+ * have expired free their slots at once: it could go on as long as there are some.
+ */
+async function turn(deps: WorkerDeps, { startSending, wake, balancer, isStopped }: TurnParts): Promise<void> {
+  while (!isStopped()) {
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);

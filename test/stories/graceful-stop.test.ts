@@ -3,12 +3,13 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { stopSignals } from "../../src/cli/stop-signals.ts";
-import { reached } from "../admin.ts";
+import { reached, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import type { MessageAt } from "../held-postrider.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { makeDataFolder, type StartOptions, startPostrider } from "../postrider-process.ts";
+import { storedRows } from "../stored-rows.ts";
 
 const CLIENTS = 8;
 const STOP_LIMIT_MS = 20_000;
@@ -222,6 +223,31 @@ onBothStores(
         world.service.kill("SIGTERM");
         expect(await world.service.exited).toBe(0);
         expect(smsc.submits).toHaveLength(1);
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      "messages in line whose time is over do not keep it from ending until all are expired",
+      async () => {
+        await using world = await openWorld(store);
+        await world.stop();
+        await world.restart({ args: ["--roles", "api"] });
+        const { api_key: apiKey } = world.service.sandbox;
+        const to = Array.from({ length: 1_000 }, (_, n) => `+1415555${1_000 + n}`);
+        const body = { to, dlt_template_id: "1107160000000000001", expire_after_seconds: 5 };
+        for (let n = 0; n < 20; n++) {
+          const { status } = await send(world.service, { apiKey, path: "/v1/sms/messages", body });
+          expect(status).toBe(202);
+        }
+        await world.stop();
+        await world.restart(LATER);
+        await world.stop();
+        const [left] = await storedRows<{ n: number }>(
+          world.service.dataFolder,
+          "SELECT count(*) AS n FROM messages WHERE status = 'queued'",
+        );
+        expect(Number(left?.n)).toBeGreaterThan(0);
       },
       LIMIT_MS,
     );

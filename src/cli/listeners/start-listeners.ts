@@ -38,7 +38,7 @@ export function createListeners(options: ListenersOptions): Listeners {
   const { count, clock, memory } = options;
   const ears = new Set<(queue: string) => void>();
   const threads: ListenerThread[] = [];
-  let door: { stop(): void } | undefined;
+  let door: Door | undefined;
 
   const onMessage = (message: FromListener) => {
     if (message.kind === "ready") for (const queue of message.queues) for (const ear of ears) ear(queue);
@@ -58,16 +58,9 @@ export function createListeners(options: ListenersOptions): Listeners {
     }),
     async start(port, answer) {
       if (count === 0) return;
-      const folder = mkdtempSync(join(tmpdir(), "postrider-"));
-      const socket = join(folder, "listeners");
-      await prepareHandOn(socket);
-      const server = listenOnSocket(socket, answerHandedOn(answer));
-      door = {
-        stop() {
-          server.stop();
-          rmSync(folder, { recursive: true, force: true });
-        },
-      };
+      door = openDoor(answer);
+      const { socket } = door;
+      await prepareHandOn(`${socket}-nobody`);
       for (let index = 1; index <= count; index++) {
         const shared = { memory, share: { index, of: count + 1 } };
         const setup = { ...options.setup, port, socket, shared };
@@ -82,6 +75,25 @@ export function createListeners(options: ListenersOptions): Listeners {
     async stop() {
       await Promise.all(threads.map((thread) => thread.stop()));
       door?.stop();
+    },
+  };
+}
+
+/** Where the threads hand requests on to this one. */
+interface Door {
+  readonly socket: string;
+  stop(): void;
+}
+
+function openDoor(answer: Fetch): Door {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-"));
+  const socket = join(folder, "listeners");
+  const server = listenOnSocket(socket, answerHandedOn(answer));
+  return {
+    socket,
+    stop() {
+      server.stop();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
