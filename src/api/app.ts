@@ -45,7 +45,18 @@ export function createApp(deps: AppDeps): App {
 /** Serves Send and Get; hands on every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
-  return createHandler(deps, { ...parts, endpoints: messageEndpoints(deps, parts) });
+  const paced = { ...deps, elsewhere: withPace(deps.elsewhere) };
+  return createHandler(paced, { ...parts, endpoints: messageEndpoints(deps, parts) });
+}
+
+/** Those who answer elsewhere keep a pace of their own, but several of their turns may arrive here in one. */
+function withPace(elsewhere: AnswerRequest): AnswerRequest {
+  const pace = createAnswerPace();
+  return async (request, addressOf) => {
+    const response = await elsewhere(request, addressOf);
+    await pace();
+    return response;
+  };
 }
 
 function createParts(deps: HandlerDeps): EndpointParts {

@@ -102,6 +102,9 @@ function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | unde
   return server;
 }
 
+/** The connection to the client has the time limits. Bun takes the option for Unix sockets too, but its types do not. */
+const NO_IDLE_LIMIT = { idleTimeout: 0 };
+
 /** Serves on a Unix socket, for the listener threads of this process. */
 export function listenOnSocket(
   path: string,
@@ -109,12 +112,10 @@ export function listenOnSocket(
 ): { stop(): void } {
   const server: Bun.Server<undefined> = Bun.serve({
     unix: path,
+    maxRequestBodySize: MAX_BODY_BYTES,
+    ...(NO_IDLE_LIMIT as object),
     development: false,
-    fetch(request) {
-      // The connection to the client has the time limits.
-      server.timeout(request, 0);
-      return fetch(request);
-    },
+    fetch,
   });
   return { stop: () => void server.stop(true) };
 }

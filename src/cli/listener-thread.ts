@@ -87,7 +87,7 @@ function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDr
     isDraining,
     onRequest,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
-    elsewhere: createHandOn(setup.socket),
+    elsewhere: createHandOn(setup.socket, clock),
     readJsonAside: aside.readJson,
   });
 }

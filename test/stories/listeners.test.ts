@@ -232,3 +232,45 @@ test("requests that nobody finishes, on every thread, do not keep it from ending
   another.kill("SIGTERM");
   expect(await another.exited).toBe(0);
 });
+
+test("clients that keep their requests waiting, on every thread, keep no other client waiting", async () => {
+  const another = await startPostrider({ args: ["--listeners", "2"] });
+  const port = Number(new URL(another.url).port);
+  const keys = await Promise.all(Array.from({ length: 12 }, () => newKey(another)));
+  const polls = keys.flatMap((key) =>
+    Array.from({ length: 50 }, () => `GET /v1/events?wait=30 HTTP/1.1\r\nX-API-Key: ${key}\r\n`),
+  );
+  const bodies = Array.from(
+    { length: 600 },
+    () => "POST /v1/push/register HTTP/1.1\r\nContent-Length: 500\r\n",
+  );
+  const wires = await Promise.all(
+    [...polls, ...bodies].map(async (head) => {
+      const wire = await dial(port);
+      wire.socket.write(`${head}Host: localhost\r\n\r\n`);
+      return wire;
+    }),
+  );
+  for (const path of ["/healthz", "/openapi.json"]) {
+    const answers = Array.from({ length: CONNECTIONS }, () =>
+      fetch(another.url + path, { keepalive: false, signal: AbortSignal.timeout(10_000) }),
+    );
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 200));
+  }
+  for (const { socket } of wires) socket.destroy();
+  another.kill("SIGTERM");
+  expect(await another.exited).toBe(0);
+});
+
+async function newKey({ url, sandbox }: PostriderProcess): Promise<string> {
+  const add = async (kind: string, record: object) => {
+    const response = await fetch(`${url}/admin/v1/${kind}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.admin_token}`, "Content-Type": "application/json" },
+      body: JSON.stringify(record),
+    });
+    return (await response.json()) as { readonly id: string; readonly api_key: string };
+  };
+  const { id } = await add("accounts", { name: "waits", mode: "sandbox" });
+  return (await add("keys", { account_id: id })).api_key;
+}

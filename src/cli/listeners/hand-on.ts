@@ -4,24 +4,65 @@
  */
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
-import { fullUrl } from "../../api/router.ts";
+import { fullUrl, pathOf } from "../../api/router.ts";
+import type { Clock } from "../../core/clock.ts";
+import { createGetOverSocket } from "./get-over-socket.ts";
 
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
 
 /** Hands requests to whoever answers on `socket`; 503 if nobody does. */
-export function createHandOn(socket: string): AnswerRequest {
+export function createHandOn(socket: string, clock: Clock): AnswerRequest {
+  const get = createGetOverSocket(socket, clock);
+  const strangers = createPlaces(STRANGERS_PLACES);
+
+  const post = async (request: Request, headers: Headers): Promise<Response> => {
+    const { method, body, signal } = request;
+    const leave = isOpenToAll(pathOf(request.url)) ? await strangers.enter() : undefined;
+    const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
+    try {
+      return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
+    } finally {
+      leave?.();
+    }
+  };
   return async (request, addressOf) => {
     const headers = new Headers(request.headers);
     headers.set(URL_HEADER, request.url);
     headers.set(ADDRESS_HEADER, addressOf(request));
-    const { method, body, signal } = request;
-    const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
+    const { method, signal } = request;
+    const isGet = method === "GET" || method === "HEAD";
     try {
-      return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
+      return isGet ? await get({ method, headers, signal }) : await post(request, headers);
     } catch {
       return refusalResponse(serviceUnavailable());
     }
+  };
+}
+
+/** Those of whom no key is asked, and who may be slow to send their bodies, take half of `fetch`'s 256 places at most. */
+const STRANGERS_PLACES = 128;
+const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/"];
+
+function isOpenToAll(path: string): boolean {
+  return OPEN_TO_ALL.some((start) => path.startsWith(start));
+}
+
+/** `enter` resolves when there is a place, with the function that gives it back. */
+function createPlaces(count: number) {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const leave = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  };
+  return {
+    async enter(): Promise<() => void> {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return leave;
+    },
   };
 }
 

@@ -1,0 +1,98 @@
+/**
+ * GET requests over a Unix socket. With `fetch` a process has at most 256 requests under way, and others wait: a few
+ * hundred clients that wait for events would stop all the rest.
+ */
+import { once } from "node:events";
+import { Agent, type ClientRequest, type IncomingMessage, request as open } from "node:http";
+import { Readable } from "node:stream";
+import { type Clock, sleep } from "../../core/clock.ts";
+
+export interface GetRequest {
+  readonly method: "GET" | "HEAD";
+  readonly headers: Headers;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the head of the answer has come; rejects if there is none. */
+export type GetOverSocket = (request: GetRequest) => Promise<Response>;
+
+export function createGetOverSocket(socketPath: string, clock: Clock): GetOverSocket {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  return async (request) => {
+    const { method, signal } = request;
+    const outgoing = await connected(() => openRequest(request, { socketPath, agent }), { clock, signal });
+    const answered = answerTo(outgoing, method);
+    outgoing.end();
+    return answered;
+  };
+}
+
+/** They are about a connection (RFC 9110 §7.6.1) or about a body, which is not handed on. */
+const NOT_HANDED_ON = [
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+function openRequest(
+  { method, headers, signal }: GetRequest,
+  way: { readonly socketPath: string; readonly agent: Agent },
+): ClientRequest {
+  const outgoing = open({ ...way, method, path: "/", signal });
+  for (const [name, value] of headers) if (!NOT_HANDED_ON.includes(name)) outgoing.setHeader(name, value);
+  // What becomes of it is heard where it is waited for; a late error, after the answer, has nobody to tell.
+  outgoing.on("error", () => {});
+  return outgoing;
+}
+
+/** The kernel refuses connections while 512 wait to be taken; so it is tried again, for 300 ms. */
+const TRIES = 30;
+const GAP_MS = 10;
+const IS_BUSY = ["EAGAIN", "ECONNREFUSED"];
+
+async function connected(
+  open: () => ClientRequest,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<ClientRequest> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const outgoing = open();
+      const [socket] = await once(outgoing, "socket", { signal });
+      if (socket.connecting) await once(socket, "connect", { signal });
+      return outgoing;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      if (tries === TRIES || signal.aborted || !IS_BUSY.includes(code)) throw error;
+      await sleep(clock, GAP_MS, signal);
+    }
+  }
+}
+
+function answerTo(outgoing: ClientRequest, method: string): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    // In the event, since an answer that breaks off must find somebody who hears it.
+    outgoing.once("response", (incoming) => resolve(toResponse(incoming, method)));
+    outgoing.once("error", reject);
+    outgoing.once("close", () => reject(new Error("closed before an answer")));
+  });
+}
+
+/** Its body is read as fast as the client reads it. */
+function toResponse(incoming: IncomingMessage, method: string): Response {
+  const { statusCode: status = 502, headersDistinct } = incoming;
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    const isOfAnswer = name === "content-length" || !NOT_HANDED_ON.includes(name);
+    if (isOfAnswer) for (const value of values) headers.append(name, value);
+  }
+  if (method === "GET") return new Response(Readable.toWeb(incoming) as ReadableStream, { status, headers });
+  incoming.resume();
+  return new Response(null, { status, headers });
+}
