@@ -80,16 +80,25 @@ test("a request with no Host, as HTTP/1.0 has it, or with one that is no host is
   }
 });
 
-test("a body that begins with a byte order mark is read by whichever thread it comes to", async () => {
+test("a body with a byte order mark, and a length given twice, are read by whichever thread they come to", async () => {
   const { url, key } = target();
+  const { account_id, push_app_id: app_id } = service.sandbox;
   const dryRun = { to: "+919876543210", dlt_template_id: "1107160000000000001", dry_run: true };
-  const body = `\xef\xbb\xbf${JSON.stringify(dryRun)}`;
-  const head = `POST /v1/sms/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
-  const request = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
-  const heard = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => exchange(Number(new URL(url).port), request)),
-  );
-  expect(heard.map(statusOf)).toEqual(heard.map(() => 200));
+  const device = { account_id, app_id, platform: "fcm", token: "t" };
+  for (const [path, json, status] of [
+    ["/v1/sms/messages", dryRun, 200],
+    ["/v1/push/register", device, 201],
+  ] as const) {
+    const body = `\xef\xbb\xbf${JSON.stringify(json)}`;
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
+    for (const times of [1, 2]) {
+      const request = `${head}${`Content-Length: ${body.length}\r\n`.repeat(times)}\r\n${body}`;
+      const heard = await Promise.all(
+        Array.from({ length: CONNECTIONS }, () => exchange(Number(new URL(url).port), request)),
+      );
+      expect(heard.map(statusOf)).toEqual(heard.map(() => status));
+    }
+  }
 });
 
 test("a rate limit is one limit over all of them", async () => {

@@ -30,6 +30,8 @@ export function createHandOn(socket: string, clock: Clock): AnswerRequest {
     const headers = new Headers(request.headers);
     headers.set(URL_HEADER, request.url);
     headers.set(ADDRESS_HEADER, addressOf(request));
+    // Two equal lengths come joined, which is no length: without it, the body is sent in chunks.
+    if (headers.get("content-length")?.includes(",")) headers.delete("content-length");
     const { method, signal } = request;
     const isGet = method === "GET" || method === "HEAD";
     try {
