@@ -56,3 +56,18 @@ test("--roles names the parts that run", () => {
   const result = readConfig({}, { roles: "api,upkeep" });
   expect("config" in result && [...result.config.roles]).toEqual(["api", "upkeep"]);
 });
+
+test("a value from a file with Windows line ends is refused, instead of naming another folder or key", () => {
+  const env = { HOST: "::1", POSTRIDER_DATA: "/var/lib/postrider\r", POSTRIDER_SECRET: "0123456789abcdef\r" };
+  expect(readConfig(env)).toEqual({
+    problems: [
+      expect.stringMatching(/^POSTRIDER_DATA: ends in a carriage return/),
+      expect.stringMatching(/^POSTRIDER_SECRET: ends in a carriage return/),
+    ],
+  });
+});
+
+test("an IPv6 address in brackets is that address", () => {
+  const result = readConfig({ HOST: "[::1]", BOUNCE_HOST: "[::]", BOUNCE_PORT: "25" });
+  expect(result).toMatchObject({ config: { host: "::1", bounce: { host: "::" } } });
+});

@@ -55,10 +55,11 @@ export interface ServeOptions {
 export function readConfig(env: Environment, options: ServeOptions = {}): ConfigResult {
   const problems: string[] = [];
   const report = (problem: string) => void problems.push(problem);
+  reportLineEnds(env, report);
   const tls = readTls(env, report);
   const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
   const config: Config = {
-    host: env.HOST || "127.0.0.1",
+    host: bare(env.HOST || "127.0.0.1"),
     port: readPort("PORT", env.PORT || "8080", report),
     dataFolder: readDataFolder(env),
     ...(env.POSTRIDER_SECRET && { secret: readSecret(env.POSTRIDER_SECRET, report) }),
@@ -118,9 +119,26 @@ export function readAdminTarget(env: Environment): {
 
 type Report = (problem: string) => void;
 
+const VARIABLES = [
+  ...["HOST", "PORT", "POSTRIDER_DATA", "POSTRIDER_SECRET", "DATABASE_URL", "LOG_LEVEL", "TRUSTED_PROXIES"],
+  ...["TLS_CERT", "TLS_KEY", "BOUNCE_HOST", "BOUNCE_PORT"],
+];
+
+/** From a file with Windows line ends: a data folder or a secret with an invisible character in it would be another one. */
+function reportLineEnds(env: Environment, report: Report): void {
+  for (const name of VARIABLES.filter((each) => env[each]?.endsWith("\r"))) {
+    report(`${name}: ends in a carriage return: save the file it comes from with Unix line ends (LF)`);
+  }
+}
+
+/** An IPv6 address may be written in brackets, as in a URL. */
+function bare(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
+
 function readBounce(env: Environment, report: Report): Config["bounce"] {
   return {
-    host: env.BOUNCE_HOST || "127.0.0.1",
+    host: bare(env.BOUNCE_HOST || "127.0.0.1"),
     port: readPort("BOUNCE_PORT", env.BOUNCE_PORT ?? "", report),
   };
 }
