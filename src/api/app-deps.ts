@@ -20,6 +20,8 @@ export interface HandlerDeps {
   /** True once the process has been told to stop: then all requests except probes are refused. */
   readonly isDraining: () => boolean;
   readonly onRequest: (request: ObservedRequest) => void;
+  /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
+  readonly docsAsset: (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Whether `X-Forwarded-For` is believed when it comes from this peer. Absent: from none. */
   readonly isTrustedProxy?: (address: string) => boolean;
   readonly limits?: Partial<ApiLimits>;
@@ -46,8 +48,6 @@ export interface AppDeps extends HandlerDeps {
   readonly metrics: () => Promise<string>;
   /** What keeps this process from serving, in words; empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
-  /** The files of `/docs`: `swagger-ui.css`, `swagger-ui-bundle.js`, `swagger-ui-standalone-preset.js`. */
-  readonly docsAsset: (name: string) => Promise<Uint8Array<ArrayBuffer> | undefined>;
   readonly version: string;
   /** The URL of the API as clients see it, without a slash at the end. For `/openapi.json`. */
   readonly baseUrl: string;

@@ -42,7 +42,7 @@ export function createApp(deps: AppDeps): App {
   return createHandler(deps, { ...parts, endpoints: allEndpoints(deps, parts) });
 }
 
-/** Serves Send and Get; hands on every other request. */
+/** Serves Send and Get, and the files of `/docs`; hands on every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
   const paced = { ...deps, elsewhere: withPace(deps.elsewhere) };

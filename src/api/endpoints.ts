@@ -64,14 +64,17 @@ function refreshingAfter(endpoint: Endpoint, directory: Directory): Endpoint {
   };
 }
 
-/** Send and Get, for a listener that hands on the rest: also dry runs, since connectors run elsewhere. */
+/**
+ * Send and Get, for a listener that hands on the rest: also dry runs, since connectors run elsewhere. And the files of
+ * `/docs`: handed on, they would be in memory for each client until it has read them.
+ */
 export function messageEndpoints(
-  { store: { intake }, ids }: HandlerDeps,
+  { store: { intake }, ids, docsAsset }: HandlerDeps,
   { directory }: EndpointParts,
 ): readonly Endpoint[] {
   const connectorStatus = () => {
     throw new HandedOn();
   };
   const messages = { intake, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
-  return [...smsEndpoints(messages), ...emailEndpoints(messages)];
+  return [...smsEndpoints(messages), ...emailEndpoints(messages), ...docsEndpoints({ docsAsset })];
 }

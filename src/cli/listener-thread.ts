@@ -10,6 +10,7 @@ import { openStoreBeside } from "../store/open-store.ts";
 import type { StoreBeside } from "../store/sqlite/open-beside.ts";
 import { type Aside, createAside } from "./aside/create-aside.ts";
 import { CONNECTOR_KINDS } from "./channels.ts";
+import { docsAsset } from "./http/docs-asset.ts";
 import { isTrustedProxy } from "./http/trusted-proxies.ts";
 import { listen } from "./listen.ts";
 import { createHandOn } from "./listeners/hand-on.ts";
@@ -86,6 +87,7 @@ function createApp(setup: ListenerSetup, { beside, clock, aside, onRequest, isDr
     connectorKinds: CONNECTOR_KINDS,
     isDraining,
     onRequest,
+    docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
     elsewhere: createHandOn(setup.socket, clock),
     readJsonAside: aside.readJson,

@@ -62,6 +62,17 @@ test("what only one of them can answer is answered on every connection", async (
   expect(tried.map(({ status, body }) => [status, body.dry_run])).toEqual(tried.map(() => [200, true]));
 });
 
+test("the files of /docs are answered by the thread that is asked, which has each in memory once", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () =>
+      fetch(`${service.url}/docs/swagger-ui.css`, { keepalive: false }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1);
+  await service.line(/"listener":1.*"path":"\/docs\/\{asset\}","status":200/);
+});
+
 test("a request with no Host, as HTTP/1.0 has it, or with one that is no host is answered by whichever thread it comes to", async () => {
   const { url, key } = target();
   const body = JSON.stringify({ to: "+919876543210", dlt_template_id: "1107160000000000001", dry_run: true });
