@@ -43,20 +43,26 @@ export function createCarry(deps: CarryDeps): Carry {
     observe(verdict.kind, attempt.ms);
     logResult(log, webhook, result);
     const { id, messageId, claim } = webhook;
-    await settle(deps, { id, messageId, claim, verdict, attempt }).catch((error) => {
+    await settle(deps, webhook, { id, messageId, claim, verdict, attempt }).catch((error) => {
       log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
     });
   };
 }
 
 /** Tries until the database is back: what a receiver has taken should not come again. */
-async function settle({ outbox, clock, signal }: CarryDeps, settlement: WebhookSettlement): Promise<void> {
-  for (;;) {
+async function settle(
+  { outbox, clock, log, signal }: CarryDeps,
+  webhook: ClaimedWebhook,
+  settlement: WebhookSettlement,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
     try {
       await outbox.settle([settlement]);
       return;
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
+      if (tries === 1 && log.isDebug())
+        log.debug(logFields(webhook), "a webhook's result waits for the database");
       await sleep(clock, SETTLE_RETRY_MS, signal);
     }
   }

@@ -107,7 +107,8 @@ test("the parts of any text join to it, keep their limit and cut no character", 
 test("an independent calculator finds the same alphabet and the same parts", () => {
   fc.assert(
     fc.property(texts, (characters) => {
-      const text = characters.join("");
+      // It cuts between CR and LF, which are one character as Unicode counts.
+      const text = characters.join("").replace(/\r+\n/g, "\n");
       const witness = new SegmentedMessage(text);
       const ours = segmentSms(text);
       expect(ours.encoding).toBe(witness.encodingName === "GSM-7" ? "gsm7" : "ucs2");
