@@ -36,7 +36,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
   const runWithBody = createBodyRunner(deps, authenticator);
-  const lists = createListPlaces();
+  const lists = createListPlaces(clock);
 
   const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;

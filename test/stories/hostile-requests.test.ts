@@ -136,6 +136,34 @@ onEveryStore((start) => {
     for (const { socket } of [...wires, sender]) socket.destroy();
   });
 
+  test("a list that finds no place in time, since the database answers none, is told to come back", async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    let under = 0;
+    await using api = await start({
+      over: (store) => ({
+        ...store,
+        messages: {
+          ...store.messages,
+          async list(query) {
+            if (++under === 8) asked.resolve();
+            await answered.promise;
+            return store.messages.list(query);
+          },
+        },
+      }),
+    });
+    const lists = Array.from({ length: 9 }, () => api.get(PATH));
+    await asked.promise;
+    while (api.clock.pending() === 0) await Bun.sleep(1);
+    await api.clock.advance(5_000);
+    const refused = await Promise.race(lists);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    answered.resolve();
+    const statuses = (await Promise.all(lists)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([...Array(8).fill(200), 503]);
+  });
+
   test("a client that hangs up in mid-body leaves nothing behind", async () => {
     await using api = await start();
     for (let i = 0; i < 20; i++) {

@@ -6,6 +6,7 @@ import type { AnswerRequest } from "../../api/app-deps.ts";
 import { refusalResponse, serviceUnavailable } from "../../api/errors.ts";
 import { fullUrl, pathOf } from "../../api/router.ts";
 import type { Clock } from "../../core/clock.ts";
+import { createPlaces } from "../../core/places.ts";
 import { createGetOverSocket } from "./get-over-socket.ts";
 
 const URL_HEADER = "x-postrider-url";
@@ -14,11 +15,13 @@ const ADDRESS_HEADER = "x-postrider-address";
 /** Hands requests to whoever answers on `socket`; 503 if nobody does. */
 export function createHandOn(socket: string, clock: Clock): AnswerRequest {
   const get = createGetOverSocket(socket, clock);
-  const strangers = createPlaces(STRANGERS_PLACES);
+  const strangers = createPlaces(clock, STRANGERS_PLACES);
 
   const post = async (request: Request, headers: Headers): Promise<Response> => {
     const { method, body, signal } = request;
-    const leave = isOpenToAll(pathOf(request.url)) ? await strangers.enter() : undefined;
+    const isStrangers = isOpenToAll(pathOf(request.url));
+    const leave = isStrangers ? await strangers.enter() : undefined;
+    if (isStrangers && !leave) return refusalResponse(serviceUnavailable());
     const passed = { method, headers, signal, redirect: "manual", ...(body && { body }) } as const;
     try {
       return await fetch("http://postrider", { ...passed, unix: socket, decompress: false });
@@ -43,29 +46,11 @@ export function createHandOn(socket: string, clock: Clock): AnswerRequest {
 }
 
 /** Those of whom no key is asked, and who may be slow to send their bodies, take half of `fetch`'s 256 places at most. */
-const STRANGERS_PLACES = 128;
+const STRANGERS_PLACES = { count: 128, waitMs: 30_000 };
 const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/"];
 
-function isOpenToAll(path: string): boolean {
+export function isOpenToAll(path: string): boolean {
   return OPEN_TO_ALL.some((start) => path.startsWith(start));
-}
-
-/** `enter` resolves when there is a place, with the function that gives it back. */
-function createPlaces(count: number) {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
-  };
-  return {
-    async enter(): Promise<() => void> {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      return leave;
-    },
-  };
 }
 
 /**
