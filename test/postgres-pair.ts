@@ -18,10 +18,14 @@ import { binaries, ended, initialize, isRoot, OTHER_USER, run, said } from "./po
 export interface PostgresPair {
   /** Names both. */
   readonly url: string;
+  /** The one that takes writes alone. */
+  primaryUrl(): string;
   /** Kills all processes of the primary with SIGKILL. */
   killPrimary(): Promise<void>;
   /** Makes the primary read-only for everybody, connected already or not; resolves when transactions begun before have ended. */
   fencePrimary(): Promise<void>;
+  /** Leaves the standby behind: it gets nothing more, and commits wait for it. */
+  detachStandby(): Promise<void>;
   /** Promotes the standby. */
   promote(): Promise<void>;
   /** Starts the killed server again, as the standby of the other; resolves when commits wait for it. */
@@ -48,8 +52,9 @@ export async function startPair(): Promise<PostgresPair> {
   await attach(bin, { primary, standby });
   return {
     url,
+    primaryUrl: () => urlOf(primary),
     async killPrimary() {
-      for (const pid of await processesOf(primary)) process.kill(pid, "SIGKILL");
+      for (const pid of await processesOf(primary)) killIfThere(pid);
       await stop(primary);
     },
     async fencePrimary() {
@@ -62,6 +67,15 @@ export async function startPair(): Promise<PostgresPair> {
         WHERE xact_start <= $1 AND backend_type = 'client backend' AND pid <> pg_backend_pid()`;
       while ((await client.query(begun, [rows[0]?.at])).rowCount !== 0) await Bun.sleep(20);
       await client.end();
+    },
+    async detachStandby() {
+      const clients = [primary, standby].map((server) => new Client({ connectionString: urlOf(server) }));
+      const [first, second] = clients as [Client, Client];
+      await Promise.all(clients.map((client) => client.connect()));
+      await second.query("ALTER SYSTEM SET primary_conninfo = ''");
+      await second.query("SELECT pg_reload_conf()");
+      while ((await first.query("SELECT 1 FROM pg_stat_replication")).rowCount !== 0) await Bun.sleep(20);
+      await Promise.all(clients.map((client) => client.end()));
     },
     async promote() {
       const args = ["promote", "-D", join(standby.folder, "data"), "-w", "-t", "20"];
@@ -169,6 +183,15 @@ async function processesOf({ folder }: Server): Promise<number[]> {
   const main = Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]);
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === main);
   return [main, ...children.map(Number)];
+}
+
+/** One that served a connection may just have ended. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function parentOf(pid: string): number | undefined {

@@ -28,6 +28,8 @@ export interface Connection extends Session {
   exec<Row = unknown>(sql: string): Promise<readonly Row[]>;
   /** Sends the statements that `send` issues, without awaiting any, in one packet. */
   together<T>(send: () => T): T;
+  /** Commits. Resolves with the server's warning if it gave one: the commit may then be on its own disk alone. */
+  commit(): Promise<unknown>;
   /** The connection broke or fell silent: what became of its last statement is unknown. */
   isLost(): boolean;
 }
@@ -51,21 +53,6 @@ const STATEMENT_MS = 10_000;
 /** How much later we give up by ourselves, on a server that has fallen silent. */
 const SILENCE_MS = 5_000;
 
-/**
- * Every statement finds its rows by an index. The planner may hold statistics from when today's tables were empty, and
- * then prefers to scan them; so sequential scans, hash and merge joins are off, and a day that grows costs no more per
- * row. Nor does it know that only one day's tables are searched: with a high cost per index row it looks up each id,
- * rather than go through the indexes of all days once.
- */
-const PLANNING =
-  "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c cpu_index_tuple_cost=10";
-
-/** Whatever is set for the database: a statement after a lock has to see what the lock's last holder committed. */
-const ISOLATION = "-c default_transaction_isolation=read\\ committed";
-
-/** A 202 promises that the message is on disk, whatever is set for the database or the role. */
-const DURABLE = "-c synchronous_commit=on";
-
 export function openDriver(options: DriverOptions): Driver {
   const { url, connections = CONNECTIONS, statementMs = STATEMENT_MS } = options;
   const { isPrepared } = readHosts(url);
@@ -77,7 +64,7 @@ export function openDriver(options: DriverOptions): Driver {
     application_name: "postrider",
     // Statements are sent without waiting for earlier answers. Not by a pooler, which may send each to another server process.
     pipeline: isPrepared,
-    ...(isPrepared && sessionSettings(statementMs)),
+    ...(isPrepared && timeLimits(statementMs)),
     types: { getTypeParser: parserOf },
   });
   const names = isPrepared ? createNames() : undefined;
@@ -120,12 +107,11 @@ function createLend(lent: Connections): Connections["lend"] {
 }
 
 /** Not for a pooler, which accepts none of them: there they have to be set for the role. */
-function sessionSettings(statementMs: number): PoolConfig {
+function timeLimits(statementMs: number): PoolConfig {
   return {
     statement_timeout: statementMs,
     lock_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
-    options: `${DURABLE} ${ISOLATION} ${PLANNING}`,
   };
 }
 
@@ -164,9 +150,24 @@ function connectionOf(client: PoolClient, names: Names | undefined, state: Conne
         stream.uncork();
       }
     },
+    async commit() {
+      let warning: unknown;
+      const note = (notice: { readonly code?: string | undefined }) => {
+        if (notice.code?.startsWith(WARNINGS)) warning ??= notice;
+      };
+      client.on("notice", note);
+      await client
+        .query("COMMIT")
+        .catch(failed)
+        .finally(() => client.off("notice", note));
+      return warning;
+    },
     isLost: () => state.isLost,
   };
 }
+
+/** Class of the SQLSTATEs of warnings. A COMMIT has one where its wait for a standby was cancelled. */
+const WARNINGS = "01";
 
 /** What the types of `pg` leave out: the stream that a client writes to. */
 interface WithStream {

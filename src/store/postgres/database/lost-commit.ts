@@ -7,7 +7,7 @@ import { LOCKS } from "./lock-numbers.ts";
 /** Whether a transaction that returned `value` was committed; `undefined` if it cannot be told. Asked once it has ended. */
 export type IsStored<T> = (session: Session, value: T) => Promise<boolean | undefined>;
 
-/** A COMMIT that was sent and never answered. */
+/** A COMMIT that was sent and never answered, or not as durable. */
 export interface LostCommit {
   /** The server process that was told to commit. */
   readonly backend: number;
@@ -73,10 +73,21 @@ async function ask(
     return await driver.hold(async (connection) => {
       await connection.query("SELECT pg_advisory_xact_lock($1::int, $2::int)", [LOCKS.running, backend]);
       const answer = await isStored(connection);
+      if (answer && !(await isSafe(connection))) return {};
       return { isStored: answer, isFinal: answer === undefined };
     });
   } catch (error) {
     if (error instanceof StoreUnavailable) return {};
     throw error;
   }
+}
+
+/**
+ * Whether all that can be seen is where commits have to be. What a transaction stored can be seen without a synchronous
+ * standby having it: its server process was ended, or its server crashed, while it waited for that standby. A later commit
+ * waits for the same, as the standby gets them in order. It has to write to the log, or it would not wait: a message to nobody.
+ */
+async function isSafe(connection: Connection): Promise<boolean> {
+  await connection.exec("BEGIN; SELECT pg_logical_emit_message(true, 'postrider', '')");
+  return (await connection.commit()) === undefined;
 }

@@ -65,7 +65,7 @@ export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
 
 interface Ran<T> {
   readonly value: T;
-  /** Present if the commit was not answered. */
+  /** Present if the commit was not answered, or not as durable. */
   readonly lost?: LostCommit;
 }
 
@@ -125,11 +125,10 @@ function beginWithFirstStatement(connection: Connection): Beginning {
   };
 }
 
-/** Commits. Returns the error if the connection was lost before the answer, else `undefined`. */
+/** Commits. Returns what is in the way of calling it durable: the connection was lost before the answer, or it came with a warning. */
 async function commit(connection: Connection): Promise<unknown> {
   try {
-    await connection.exec("COMMIT");
-    return undefined;
+    return await connection.commit();
   } catch (error) {
     if (connection.isLost()) return error ?? "lost";
     throw error;
