@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import {
   closeSmppRigs,
   openBoundSmppRig,
@@ -87,4 +88,12 @@ test("an SMSC that does not answer, or answers in pieces, costs the question and
   const receipts = await channel.query!([{ providerMessageId: "1" }, { providerMessageId: "2" }], never);
   expect(receipts.map(({ providerMessageId }) => providerMessageId)).toEqual(["2"]);
   expect(smsc.binds).toHaveLength(1);
+});
+
+test("nothing of the questions stays on the signal, which may live on for as long as the process", async () => {
+  const { channel } = await openBoundSmppRig({ dial: { queryState: () => [2, 0] }, config });
+  const { signal } = new AbortController();
+  const asked = ["1", "2", "3"].map((providerMessageId) => ({ providerMessageId }));
+  expect(await channel.query!(asked, signal)).toHaveLength(3);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });

@@ -25,6 +25,29 @@ export async function queryParts(
   parts: readonly QueriedPart[],
   signal: AbortSignal,
 ): Promise<readonly Receipt[]> {
+  const aborted = Promise.withResolvers<undefined>();
+  const onAbort = () => aborted.resolve(undefined);
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await askEach(inquirer, parts, { signal, aborted: aborted.promise });
+  } finally {
+    // The signal is made from one that lasts as long as the process, and would be kept with its listener.
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+interface Until {
+  readonly signal: AbortSignal;
+  /** Resolves when the signal aborts. */
+  readonly aborted: Promise<undefined>;
+}
+
+async function askEach(
+  inquirer: Inquirer,
+  parts: readonly QueriedPart[],
+  { signal, aborted }: Until,
+): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
   for (const part of parts) {
     const session = await inquirer.line.take({ waitMs: inquirer.patienceMs, signal });
@@ -32,7 +55,7 @@ export async function queryParts(
     const source = inquirer.sourceOf(part) ?? { ton: 0, npi: 0, address: "" };
     const body = encodeQuery({ messageId: part.providerMessageId, source });
     const asking = session.ask(COMMAND.querySm, body).finally(session.slots.giveBack);
-    const answer = await Promise.race([asking, whenAborted(signal)]);
+    const answer = await Promise.race([asking, aborted]);
     if (answer?.kind !== "answered" || answer.pdu.status !== STATUS_OK) continue;
     const receipt = toReceipt(inquirer, part, answer.pdu.body);
     if (receipt && receipt.status !== "sent") receipts.push(receipt);
@@ -57,11 +80,4 @@ function toReceipt(
       ...verdict,
     }
   );
-}
-
-function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }
