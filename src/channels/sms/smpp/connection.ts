@@ -33,7 +33,7 @@ export interface ConnectionEvents {
 export interface Connection {
   /** `onWritten` is called once all octets have left this process, or may have when it closes; never if they did not. */
   write(frame: Buffer, onWritten?: () => void): void;
-  /** Lets what was written go out, then closes; within a second. */
+  /** Lets what was written go out, then closes; within a second. Nothing is written any more. */
   end(reason: string): void;
   /** Closes now. */
   destroy(reason: string): void;
@@ -82,7 +82,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   const frames = createFrameLine(socket);
   return {
     write(frame, onWritten) {
-      if (isClosed) return;
+      if (isClosed || ending !== undefined) return;
       if (socket.writableLength > MAX_UNREAD_OCTETS) return destroy("the SMSC does not read what it is sent");
       frames.join(frame, onWritten);
     },

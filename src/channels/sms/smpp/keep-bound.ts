@@ -147,7 +147,7 @@ async function leaveSession(state: State, reason: string): Promise<void> {
   session.slots.close();
   await within(deps.clock, deps.drainMs, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
   await within(deps.clock, RECEIPTS_MS, deps.receiptsStored());
-  await session.unbind(reason);
+  session.unbind(reason);
 }
 
 async function stop(state: State): Promise<void> {

@@ -10,13 +10,48 @@ const response = (commandId: number, sequence: number): Pdu => ({
   body: Buffer.alloc(0),
 });
 
-test("after 0x7FFFFFFF comes 1, and a number still in use is passed over", () => {
-  const requests = createRequests(createHeldClock(), 0x7ffffffe);
+test("after 0x7FFFFFFF comes 1", () => {
+  const requests = createRequests(createHeldClock(), { first: 0x7ffffffe });
   const begin = () => requests.begin(COMMAND.submitSm, 1000).sequence;
   expect([begin(), begin(), begin(), begin()]).toEqual([0x7ffffffe, 0x7fffffff, 1, 2]);
-  const wrapped = createRequests(createHeldClock(), 1);
-  wrapped.begin(COMMAND.submitSm, 1000);
-  expect(wrapped.begin(COMMAND.submitSm, 1000).sequence).toBe(2);
+});
+
+test("numbers that come round again pass over those that still wait, also for a late answer", async () => {
+  const clock = createHeldClock();
+  const requests = createRequests(clock, { last: 5 });
+  const late: string[] = [];
+  const begin = (limitMs: number, name?: string) =>
+    requests.begin(COMMAND.submitSm, limitMs, name ? () => late.push(name) : undefined);
+  const waiting = begin(60_000);
+  begin(1000, "first");
+  for (let i = 3; i <= 5; i++) requests.answer(response(0x80000004, begin(60_000).sequence));
+  await clock.advance(1000);
+  const next = [begin(60_000), begin(60_000)];
+  expect(next.map(({ sequence }) => sequence)).toEqual([3, 4]);
+  requests.answer(response(0x80000004, 2));
+  expect(late).toEqual(["first"]);
+  requests.answer(response(0x80000004, 1));
+  expect(await waiting.answer).toMatchObject({ kind: "answered", pdu: { sequence: 1 } });
+  for (const { sequence } of next) requests.answer(response(0x80000004, sequence));
+  expect(clock.pending()).toBe(0);
+});
+
+test("each request ends at its own limit, in whatever order they were begun", async () => {
+  const clock = createHeldClock();
+  const requests = createRequests(clock);
+  const ended: number[] = [];
+  for (const limitMs of [3000, 1000, 2000, 1000]) {
+    void requests.begin(COMMAND.submitSm, limitMs).answer.then(() => ended.push(limitMs));
+  }
+  await clock.advance(999);
+  expect(ended).toEqual([]);
+  await clock.advance(1);
+  expect(ended).toEqual([1000, 1000]);
+  await clock.advance(1000);
+  expect(ended).toEqual([1000, 1000, 2000]);
+  await clock.advance(1000);
+  expect(ended).toEqual([1000, 1000, 2000, 3000]);
+  expect(clock.pending()).toBe(0);
 });
 
 test("an answer needs the right number and the right command, and counts once", async () => {

@@ -41,14 +41,20 @@ interface Overdue {
   readonly onLate: (pdu: Pdu) => void;
 }
 
-export function createRequests(clock: Clock, firstSequence = 1): Requests {
+export interface Sequences {
+  readonly first?: number | undefined;
+  readonly last?: number;
+}
+
+/** @param sequences for tests; absent: from 1 on, all there are */
+export function createRequests(clock: Clock, sequences: Sequences = {}): Requests {
   const waiting = new Map<number, Waiting>();
   const overdue = new Map<number, Overdue>();
   let lost: Answer | undefined;
   const alarm = createAlarm(clock, () => giveUp());
 
   // When the counter has wrapped, an old request may still hold a number.
-  const takeSequence = createCounter(firstSequence, (number) => waiting.has(number) || overdue.has(number));
+  const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
 
   const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
     if (waiting.delete(sequence) && waiting.size === 0) alarm.cancel();
@@ -92,8 +98,11 @@ export function createRequests(clock: Clock, firstSequence = 1): Requests {
   };
 }
 
-function createCounter(first: number, isTaken: (number: number) => boolean): () => number {
-  const after = (number: number) => (number === MAX_SEQUENCE ? 1 : number + 1);
+function createCounter(
+  { first = 1, last = MAX_SEQUENCE }: Sequences,
+  isTaken: (number: number) => boolean,
+): () => number {
+  const after = (number: number) => (number === last ? 1 : number + 1);
   let next = first;
   return () => {
     while (isTaken(next)) next = after(next);

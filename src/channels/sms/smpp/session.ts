@@ -29,6 +29,7 @@ import {
 } from "./status-words.ts";
 import { readSubmitAnswer, type SubmitAnswer } from "./submit-answer.ts";
 import { createSubmitWindow, type SubmitWindow } from "./submit-window.ts";
+import { createUnacknowledged, type Unacknowledged } from "./unacknowledged.ts";
 import { within } from "./within.ts";
 
 /** What a session may be used for (§2.2): to submit, to be delivered to, or both. */
@@ -76,8 +77,8 @@ export interface Session {
   submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
   /** Sends another request, in a slot likewise. */
   ask(commandId: number, body: Uint8Array): Promise<Answer>;
-  /** Unbinds and closes. Resolves when closed, after a few seconds at most. */
-  unbind(reason: string): Promise<void>;
+  /** Unbinds and closes, once what was delivered is acknowledged; within a few seconds. */
+  unbind(reason: string): void;
   /** Closes now. */
   destroy(reason: string): void;
 }
@@ -89,12 +90,14 @@ interface State {
   readonly connection: Connection;
   readonly requests: Requests;
   readonly session: Session;
+  readonly unacknowledged: Unacknowledged;
   phase: "opening" | "bound" | "ended";
   isCredentialFault: boolean;
   lastHeardAt: number;
   cancelWatch: () => void;
 }
 
+/** How long each end of an unbind may take: what is under way, and the answer. */
 const UNBIND_TIMEOUT_MS = 2000;
 
 /** Connects and binds; `onBound` or `onEnd` tells how it went. */
@@ -108,8 +111,8 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
   const session: Session = {
     slots: createSubmitWindow(options.window, events.onSlots),
     submit: (body, onLate) => submit(state, body, onLate),
-    ask: (commandId, body) => ask(state, commandId, { body }),
-    unbind: (reason) => unbind(state, reason),
+    ask: (commandId, body) => request(state, commandId, { body }),
+    unbind: (reason) => void unbind(state, reason),
     destroy: connection.destroy,
   };
   const state: State = {
@@ -118,7 +121,8 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     clock,
     connection,
     session,
-    requests: createRequests(clock, options.firstSequence),
+    unacknowledged: createUnacknowledged(),
+    requests: createRequests(clock, { first: options.firstSequence }),
     phase: "opening",
     isCredentialFault: false,
     lastHeardAt: clock.monotonicMs(),
@@ -156,24 +160,27 @@ async function bind(state: State): Promise<void> {
 /** Sends enquire_link to a silent SMSC, and ends the session if that is not answered. */
 async function watch(state: State): Promise<void> {
   if (state.phase !== "bound") return;
-  const { enquireLinkMs, responseTimeoutMs } = state.options;
+  const { enquireLinkMs } = state.options;
   const silentMs = state.clock.monotonicMs() - state.lastHeardAt;
   if (silentMs < enquireLinkMs) {
     state.cancelWatch = state.clock.after(enquireLinkMs - silentMs, () => void watch(state));
     return;
   }
-  const answer = await request(state, COMMAND.enquireLink, { limitMs: responseTimeoutMs });
+  const answer = await request(state, COMMAND.enquireLink, {});
   if (answer.kind === "silent") state.connection.destroy("the SMSC did not answer enquire_link");
-  if (answer.kind === "answered") await watch(state);
+  else await watch(state);
 }
 
 async function unbind(state: State, reason: string): Promise<void> {
-  if (state.phase === "bound") await request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
-  state.connection.destroy(reason);
+  const { clock, unacknowledged, connection } = state;
+  await within(clock, UNBIND_TIMEOUT_MS, unacknowledged.whenNone());
+  const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_TIMEOUT_MS });
+  // Once more: messages may have crossed the unbind.
+  await within(clock, UNBIND_TIMEOUT_MS, answered.then(unacknowledged.whenNone));
+  connection.end(reason);
 }
 
 function end(state: State, reason: string): void {
-  if (state.phase === "ended") return;
   state.phase = "ended";
   state.cancelWatch();
   state.session.slots.close();
@@ -185,14 +192,14 @@ function end(state: State, reason: string): void {
 
 interface RequestOptions {
   readonly body?: Uint8Array | undefined;
-  readonly limitMs: number;
+  /** Absent: the response timeout. */
+  readonly limitMs?: number;
   readonly onWritten?: (() => void) | undefined;
   readonly onLate?: ((pdu: Pdu) => void) | undefined;
 }
 
-type AskOptions = Omit<RequestOptions, "limitMs">;
-
-function request(state: State, commandId: number, { body, limitMs, onWritten, onLate }: RequestOptions) {
+function request(state: State, commandId: number, { body, onWritten, onLate, ...options }: RequestOptions) {
+  const limitMs = options.limitMs ?? state.options.responseTimeoutMs;
   const { sequence, answer } = state.requests.begin(commandId, limitMs, onLate);
   state.connection.write(encodePdu({ commandId, sequence, body }), onWritten);
   return answer;
@@ -208,15 +215,10 @@ function submit(
     wasWritten = true;
   };
   const onLatePdu = onLate && ((pdu: Pdu) => onLate(readSubmitAnswer(pdu)));
-  return ask(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer): SubmitAnswer => {
-    if (answer.kind === "silent") return { kind: "silent" };
-    return answer.kind === "lost" ? { ...answer, wasWritten } : readSubmitAnswer(answer.pdu);
+  return request(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer) => {
+    if (answer.kind === "answered") return readSubmitAnswer(answer.pdu);
+    return answer.kind === "lost" ? { ...answer, wasWritten } : answer;
   });
-}
-
-function ask(state: State, commandId: number, { body, onWritten, onLate }: AskOptions) {
-  const limitMs = state.options.responseTimeoutMs;
-  return request(state, commandId, { body, limitMs, onWritten, onLate });
 }
 
 // ---------------------------------------------------------------- what the SMSC says
@@ -248,11 +250,14 @@ function receiveRequest(state: State, pdu: Pdu): void {
   }
 }
 
-/** Answers unbind, but first waits a while for the answers still under way: the SMSC may have taken those messages. */
+/**
+ * Answers unbind, but first waits a while for the answers still under way in both directions: the SMSC may have taken those
+ * messages, and delivers again what is not acknowledged.
+ */
 async function answerUnbind(state: State, pdu: Pdu): Promise<void> {
-  const { slots } = state.session;
-  slots.close();
-  await within(state.clock, UNBIND_TIMEOUT_MS, slots.drained());
+  const { session, unacknowledged, clock } = state;
+  session.slots.close();
+  await within(clock, UNBIND_TIMEOUT_MS, session.slots.drained().then(unacknowledged.whenNone));
   respond(state, pdu, { status: STATUS_OK });
   state.connection.end("the SMSC unbound");
 }
@@ -260,9 +265,8 @@ async function answerUnbind(state: State, pdu: Pdu): Promise<void> {
 function receiveResponse(state: State, pdu: Pdu): void {
   const isAnswer = state.requests.answer(pdu);
   // Here and not in `bind`, which resumes later: receipts may follow the answer to the bind in the same read.
-  const isBound =
-    isAnswer && pdu.commandId === responseTo(BINDS[state.options.role]) && pdu.status === STATUS_OK;
-  if (isBound && state.phase === "opening") state.phase = "bound";
+  const isBindAnswer = isAnswer && pdu.commandId === responseTo(BINDS[state.options.role]);
+  if (isBindAnswer && pdu.status === STATUS_OK) state.phase = "bound";
   if (isAnswer || pdu.commandId !== COMMAND.genericNack) return;
   // A nack of no known request, or of sequence 0: the SMSC cannot tell any more where our PDUs begin.
   if (pdu.status === ESME_RINVCMDLEN) state.connection.destroy("the SMSC could not read our PDUs");
@@ -272,20 +276,15 @@ function receiveMessage(state: State, pdu: Pdu, message: ShortMessage | undefine
   const acknowledge = (status: number) => respond(state, pdu, { status, body: EMPTY_MESSAGE_ID });
   if (state.phase !== "bound") acknowledge(ESME_RINVBNDSTS);
   else if (!message) acknowledge(ESME_RINVPARLEN);
-  else state.events.onMessage(message, acknowledge);
+  else state.events.onMessage(message, state.unacknowledged.add(acknowledge));
 }
 
 /** The message_id of deliver_sm_resp and data_sm_resp is unused, and NUL (§4.6.2). */
 const EMPTY_MESSAGE_ID = cString("");
 
-function respond(
-  state: State,
-  pdu: Pdu,
-  { status, body }: { status: number; body?: Uint8Array | undefined },
-): void {
-  if (state.phase === "ended") return;
+function respond(state: State, pdu: Pdu, answer: { status: number; body?: Uint8Array }): void {
   const { commandId, sequence } = pdu;
-  state.connection.write(encodePdu({ commandId: responseTo(commandId), status, sequence, body }));
+  state.connection.write(encodePdu({ commandId: responseTo(commandId), sequence, ...answer }));
 }
 
 function nack(state: State, { status, sequence }: { status: number; sequence: number }): void {
