@@ -59,6 +59,15 @@ onBothStores(() => {
     });
   });
 
+  test("parts that come together behind the first ones complete their message, and none is missed", async () => {
+    expect(await writePart(smsc, "1", [7, 6, 1])).toBe(0);
+    const together = [2, 3, 4, 5].map((number) => writePart(smsc, `${number}`, [7, 6, number]));
+    expect(await Promise.all(together)).toEqual([0, 0, 0, 0]);
+    expect(await list()).toEqual([]);
+    expect(await writePart(smsc, "6", [7, 6, 6])).toBe(0);
+    expect(await list()).toMatchObject([{ text: "123456", segments: 6 }]);
+  });
+
   test("what there is of a message is shown when its other parts have not come for ten minutes", async () => {
     await writePart(smsc, "one ", [1, 3, 1]);
     await writePart(smsc, "three", [1, 3, 3]);

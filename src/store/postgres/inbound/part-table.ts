@@ -14,8 +14,10 @@ export interface LoadedParts {
   write(): Promise<void>;
 }
 
-/** The caller has locked the groups' names. */
-export async function loadParts(session: Session, groups: readonly PartGroup[]): Promise<LoadedParts> {
+/** The caller has locked the groups' names. A group may be named once for each part that has come. */
+export async function loadParts(session: Session, named: readonly PartGroup[]): Promise<LoadedParts> {
+  // Each once: the rows of one named twice would be read twice, and count twice.
+  const groups = [...new Map(named.map((group) => [nameOfGroup(group), group])).values()];
   const rows = groups.length === 0 ? [] : await session.query<InboundPartRow>(FIND, columnsOf(groups));
   const waiting = groups.length === 0 ? 0 : await countWaiting(session);
   const { table, changes } = createTable(rows, waiting);
