@@ -94,9 +94,12 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
 function createPart(share: Share | undefined, pace: Pace): () => number {
   if (!share) return () => 1;
   const part = () => share.held().size / share.of;
-  share.onChange(async () => {
+  const keepInStep = () => {
     if (part() > 0) pace.setPart(part());
-  });
+  };
+  // Slots may be held from the beginning: those of the channel before, when settings have changed.
+  keepInStep();
+  share.onChange(async () => keepInStep());
   return part;
 }
 

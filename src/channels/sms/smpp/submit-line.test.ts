@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { createPace } from "./pace.ts";
 import type { Session } from "./session.ts";
@@ -84,6 +85,56 @@ test("where the pace is in the way, the line is served when it allows, without a
   expect(line.free()).toBe(1);
 });
 
+test("nobody overtakes those in line, not even when the pace has just allowed one more", async () => {
+  const { line, clock } = open({ sizes: [1000], perSecond: 1000 });
+  // A quarter of a second's worth, which may go at once.
+  for (let i = 0; i < 250; i++) await line.take(limit);
+  const served: string[] = [];
+  const join = (name: string) => Promise.resolve(line.take(limit)).then(() => served.push(name));
+  const first = join("first");
+  await clock.advance(5);
+  const second = join("second");
+  await clock.advance(5);
+  expect(served).toEqual([]);
+  await clock.advance(10);
+  await Promise.all([first, second]);
+  expect(served).toEqual(["first", "second"]);
+});
+
+test("nobody is told of free slots while there are none", async () => {
+  const { line, freed } = open();
+  await line.take(limit);
+  line.serve();
+  expect(freed()).toBe(0);
+});
+
+test("whoever was served, or refused, listens to its signal no longer", async () => {
+  const { line, sessions, clock } = open();
+  const { signal } = new AbortController();
+  await line.take({ waitMs: 1000, signal });
+  const [first, second] = [line.take({ waitMs: 1000, signal }), line.take({ waitMs: 1000, signal })];
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  sessions[0]!.slots.giveBack();
+  expect(await first).toBe(sessions[0]!);
+  expect(await second).toBeUndefined();
+  const late = line.take({ waitMs: 1000, signal });
+  await clock.advance(1000);
+  expect(await late).toBeUndefined();
+  expect(getEventListeners(signal, "abort")).toHaveLength(0);
+});
+
+test("the session that comes after the last one is served at the pace again", async () => {
+  const { line, sessions, clock } = open({ sizes: [1], perSecond: 2 });
+  await line.take(limit);
+  const refused = line.take(limit);
+  sessions[0]!.slots.close();
+  expect(await refused).toBeUndefined();
+  sessions.splice(0, 1, { slots: createSubmitWindow(1, () => line.serve()) } as Session);
+  const served = line.take(limit);
+  await clock.advance(500);
+  expect(await served).toBe(sessions[0]!);
+});
+
 test("when the last session is left, those in line are refused, and no timer stays", async () => {
   const { line, sessions, clock } = open({ sizes: [1, 1], perSecond: 1 });
   await line.take({ ...limit, waitMs: 60_000 });
@@ -101,10 +152,12 @@ test("when the last session is left, those in line are refused, and no timer sta
   expect(clock.pending()).toBe(0);
 });
 
-test("a closed window is drained when the last slot is back", async () => {
+test("a closed window is drained when the last slot is back, also where none was taken before", async () => {
   const { line, sessions, clock } = open();
-  await line.take(limit);
   const [{ slots }] = sessions as [Session];
+  await line.take(limit);
+  slots.giveBack();
+  await line.take(limit);
   let isDrained = false;
   slots.close();
   const drained = slots.drained().then(() => {

@@ -1,0 +1,158 @@
+/** A connector that several processes share: this process uses the binds, and the part of the rate, that it holds. */
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSmppRigs,
+  LONG_TEXT,
+  openSmppRig,
+  outgoingSms,
+  sendThrough,
+} from "../../../../test/fakes/smpp-rig.ts";
+
+afterEach(closeSmppRigs);
+
+function createShare(of: number, ...first: number[]) {
+  let held = new Set(first);
+  const listeners: ((limitMs?: number) => Promise<void>)[] = [];
+  const set = (...numbers: number[]) => {
+    held = new Set(numbers);
+  };
+  const tell = (limitMs?: number) => Promise.all(listeners.map((listener) => listener(limitMs)));
+  const share = {
+    of,
+    held: () => held,
+    onChange: (listener: (typeof listeners)[0]) => void listeners.push(listener),
+  };
+  return { share, set, tell };
+}
+
+async function openShared(
+  { share, ...tools }: ReturnType<typeof createShare>,
+  { dial = {}, config = {} }: Parameters<typeof openSmppRig>[0] = {},
+) {
+  const rig = await openSmppRig({ dial, config: { binds: share.of, ...config }, deps: { share } });
+  const areUp = (count: number) => rig.until(() => rig.channel.status().binds!.up === count);
+  rig.channel.start();
+  return { ...rig, ...tools, areUp };
+}
+
+test("only the binds that this process holds are opened, and others as soon as it holds them", async () => {
+  const { channel, smsc, areUp, set, tell } = await openShared(createShare(4, 2));
+  await areUp(1);
+  expect(smsc.bound()).toHaveLength(1);
+  expect(channel.status().binds).toEqual({ up: 1, of: 1 });
+  expect(channel.freeSlots()).toBe(10);
+  set(0, 2, 3);
+  await tell();
+  await areUp(3);
+  expect(smsc.binds).toHaveLength(3);
+  expect(channel.status().binds).toEqual({ up: 3, of: 3 });
+  expect(channel.freeSlots()).toBe(30);
+});
+
+test("a slot of a pair is a transmitter and its receiver", async () => {
+  const { smsc, areUp, set, tell } = await openShared(createShare(3, 1), {
+    config: { bind: "transmitter_receiver" },
+  });
+  await areUp(2);
+  expect(smsc.bound().toSorted()).toEqual(["receiver", "transmitter"]);
+  set(1, 2);
+  await tell();
+  await areUp(4);
+  expect(smsc.bound().toSorted()).toEqual(["receiver", "receiver", "transmitter", "transmitter"]);
+});
+
+test("a process that holds nothing is stopped, and sends nothing", async () => {
+  const { channel, smsc, clock } = await openShared(createShare(2));
+  await clock.advance(60_000);
+  expect(channel.status()).toMatchObject({ state: "stopped", binds: { up: 0, of: 0 } });
+  expect(channel.freeSlots()).toBe(0);
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
+  expect(smsc.connections()).toBe(0);
+});
+
+test("a bind that is not held any more takes nothing from then on, even before it is left", async () => {
+  const { channel, smsc, areUp, set, tell } = await openShared(createShare(2, 0, 1));
+  await areUp(2);
+  set(1);
+  expect(channel.freeSlots()).toBe(10);
+  set();
+  expect(channel.freeSlots()).toBe(0);
+  expect(await sendThrough(channel)).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "smpp.not_connected" } }],
+  });
+  await tell();
+  await smsc.until(() => smsc.connections() === 0);
+  expect(smsc.others.map(({ commandId }) => commandId)).toEqual([0x06, 0x06]);
+  expect(smsc.submits).toHaveLength(0);
+});
+
+test("a bind is let go once its answers have come, and the others stay", async () => {
+  const { channel, smsc, areUp, set, tell, clock } = await openShared(createShare(2, 0, 1), {
+    dial: { holdSubmits: true },
+    config: { window: 1 },
+  });
+  await areUp(2);
+  const sending = sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
+  await smsc.until(() => smsc.submits.length === 2);
+  let isLeft = false;
+  set(1);
+  const leaving = tell(5000).then(() => {
+    isLeft = true;
+  });
+  await clock.advance(4000);
+  expect(isLeft).toBe(false);
+  smsc.release();
+  await leaving;
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "sent"]);
+  expect(channel.status().binds).toEqual({ up: 1, of: 1 });
+  await smsc.until(() => smsc.connections() === 1);
+  // One timer is left: that of the bind that stays.
+  expect(clock.pending()).toBe(1);
+});
+
+test("after its limit a bind is cut, whatever is under way: another process has its place by then", async () => {
+  const { channel, smsc, areUp, set, tell, clock } = await openShared(createShare(1, 0), {
+    dial: { holdSubmits: true },
+  });
+  await areUp(1);
+  const sending = sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  set();
+  const leaving = tell(3000);
+  await clock.advance(3000);
+  await leaving;
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "unconfirmed", error: { message: expect.stringContaining("another process") } }],
+  });
+  expect(clock.pending()).toBe(0);
+});
+
+test("a bind that comes back is opened anew, and after the stop nothing is", async () => {
+  const { channel, smsc, areUp, set, tell } = await openShared(createShare(1, 0));
+  await areUp(1);
+  set();
+  await tell();
+  await smsc.until(() => smsc.connections() === 0);
+  set(0);
+  await tell();
+  await areUp(1);
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  await channel.stop();
+  set(0);
+  await tell();
+  expect(smsc.binds).toHaveLength(2);
+});
+
+test("the rate is divided like the binds, and what this process does not hold it does not use", async () => {
+  const { channel, areUp, set, tell } = await openShared(createShare(4, 0), {
+    config: { max_per_second: 100 },
+  });
+  await areUp(1);
+  expect(channel.status().rate).toEqual({ perSecond: 25, isReduced: false });
+  set(0, 1, 3);
+  await tell();
+  expect(channel.status().rate).toEqual({ perSecond: 75, isReduced: false });
+  set();
+  await tell();
+  expect(channel.status().rate).toEqual({ perSecond: 75, isReduced: false });
+});
