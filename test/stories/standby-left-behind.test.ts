@@ -55,7 +55,7 @@ test.each(Object.keys(ENDINGS))(
     let again = await send("key");
     while (again.status === 503) again = await send("key");
     expect([again.status, again.isReplay]).toEqual([202, false]);
-    expect(await listed()).toEqual([again.id, before.id]);
+    expect(await listed()).toEqual([again.id, before.id].map(String));
   },
   60_000,
 );
