@@ -244,7 +244,8 @@ function answerBadly(dial: SmscDial, { socket }: Peer, frame: Buffer): void {
 
 function nextMessageId(smsc: Smsc): string {
   const id = smsc.nextId++;
-  return smsc.dial.ids === "decimal, receipt hex" ? String(id) : id.toString(16).toUpperCase();
+  const { ids, writeId = String } = smsc.dial;
+  return writeId(ids === "decimal, receipt hex" ? String(id) : id.toString(16).toUpperCase());
 }
 
 // ---------------------------------------------------------------- PDUs out

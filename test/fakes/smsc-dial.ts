@@ -34,6 +34,8 @@ export interface SmscDial {
   receiptState?: string;
   /** The `err` of receipts in text; absent: 000. */
   receiptError?: string;
+  /** What submit_sm_resp makes of the message id. */
+  writeId?: (id: string) => string;
   /** How submit_sm_resp and receipt write the message id. */
   ids?: "same" | "hex, receipt decimal" | "decimal, receipt hex";
 }

@@ -55,14 +55,28 @@ onBothStores(() => {
     },
   );
 
-  test("so is one that it names before the wait for the answer is over", async () => {
+  test("so is one that it names before the wait for the answer is over, at once", async () => {
     const live = await open();
     const message = await live.send("+14155551302");
     await gateway.whenRequests(1);
     await callBack("2");
-    expect(await postrider.status(message)).toBe("sending");
-    expect(await postrider.reached(message, "delivered", "undelivered", "queued")).toBe("undelivered");
+    expect(await postrider.status(message)).toBe("undelivered");
     await postrider.pass(120_000);
     expect(gateway.requests).toHaveLength(1);
+    expect(await postrider.status(message)).toBe("undelivered");
+  });
+
+  test("a failure of a message that the gateway has put off is not its end: it goes out again", async () => {
+    const live = await open();
+    gateway.behave({ status: 503, body: "later" });
+    const message = await live.send("+14155551303");
+    await gateway.whenRequests(1);
+    await postrider.reached(message, "queued");
+    await callBack("2");
+    expect(await postrider.status(message)).toBe("queued");
+    gateway.behave({ status: 202, body: "0: Accepted for delivery" });
+    await gateway.whenRequests(1);
+    await postrider.reached(message, "sent", "undelivered");
+    expect(gateway.requests.length).toBeGreaterThan(1);
   });
 });

@@ -6,7 +6,10 @@ import { startFakeGateway } from "../fakes/fake-gateway.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import type { SmscDial } from "../fakes/smsc-dial.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
-import { connectSmsc, openLiveSms } from "../live-sms.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+
+const INDIAN = "+919812345678";
+const FOREIGN = "+14155550101";
 
 onBothStores(() => {
   let postrider: HeldPostrider;
@@ -27,10 +30,24 @@ onBothStores(() => {
       "DLT scrubbing: text does not match the template; import the template again and compare word by word",
   };
 
+  /** An account whose template and sender are registered. */
+  async function openIndia(connectors: readonly string[]): Promise<LiveSms> {
+    const live = await openLiveSms(postrider, { connectors });
+    const ids = { account_id: live.accountId, dlt_entity_id: "1101172974420810001" };
+    await admin(postrider, "/senders", { ...ids, sender_id: "ACMEIN" });
+    const { template_id } = await admin<{ template_id: string }>(postrider, "/sms-templates", {
+      ...ids,
+      name: "registered",
+      body: "Your table is ready.",
+      dlt_template_id: "1107160000000000001",
+    });
+    return { ...live, send: (to) => live.send(to, { template_id, from: "ACMEIN" }) };
+  }
+
   async function scrubbed(dial: SmscDial, config: Record<string, unknown> = {}) {
     Object.assign(smsc.dial, dial);
-    const live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc, config)] });
-    const message = await live.send("+14155550101");
+    const live = await openIndia([await connectSmsc(postrider, smsc, config)]);
+    const message = await live.send(INDIAN);
     expect(await postrider.reached(message, "failed", "undelivered", "delivered")).toBe("failed");
     const response = await fetch(`${postrider.url}${message.path}/events`, {
       headers: { Authorization: `Bearer ${message.apiKey}` },
@@ -38,6 +55,18 @@ onBothStores(() => {
     const { data: events } = (await response.json()) as { data: Record<string, unknown>[] };
     return { entries: await live.timeline(message), events };
   }
+
+  test("the same numbers mean something else outside India, unless the connector says so", async () => {
+    Object.assign(smsc.dial, { ...receipt, receiptError: "633" });
+    const abroad = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)] });
+    const message = await abroad.send(FOREIGN);
+    expect(await postrider.reached(message, "failed", "undelivered")).toBe("undelivered");
+    expect((await abroad.timeline(message)).at(-1)?.error?.code).toBe("receipt.undeliv");
+    smsc.dial.submitStatus = 650;
+    const refused = await abroad.send(FOREIGN);
+    expect(await postrider.reached(refused, "failed")).toBe("failed");
+    expect((await abroad.timeline(refused)).at(-1)?.error?.code).toBe("smpp.0x0000028a");
+  });
 
   const receipt: SmscDial = { receipts: "after", receiptForm: "text", receiptState: "UNDELIV" };
 
@@ -82,8 +111,8 @@ onBothStores(() => {
         name: "gateway",
         config: { ...config, base_url: gateway.url },
       });
-      const live = await openLiveSms(postrider, { connectors: [connector_id] });
-      const message = await live.send("+14155550101");
+      const live = await openIndia([connector_id]);
+      const message = await live.send(INDIAN);
       expect(await postrider.reached(message, "failed", "sent")).toBe("failed");
       expect((await live.timeline(message)).at(-1)).toMatchObject({ kind: "attempt", error: MISMATCH });
       expect(gateway.requests).toHaveLength(1);
@@ -109,7 +138,7 @@ onBothStores(() => {
       },
     );
     const live = await openLiveSms(postrider, { connectors: [connector_id] });
-    const message = await live.send("+14155550101");
+    const message = await live.send(FOREIGN);
     await postrider.reached(message, "sent");
     const report = new URLSearchParams({
       id: message.path.split("/").at(-1) ?? "",

@@ -38,9 +38,27 @@ describe("scrub codes", () => {
   });
 
   test("an operator's own code means what the connector says", () => {
-    expect(dltScrubError("5308", { "5308": "634" })?.code).toBe("dlt.634");
-    expect(dltScrubError("600", { "600": "630" })?.code).toBe("dlt.630");
-    expect(dltScrubError("5309", { "5308": "634" })).toBeUndefined();
+    expect(dltScrubError("5308", { own: { "5308": "634" } })?.code).toBe("dlt.634");
+    expect(dltScrubError("600", { own: { "600": "630" } })?.code).toBe("dlt.630");
+    expect(dltScrubError("5309", { own: { "5308": "634" } })).toBeUndefined();
+  });
+
+  test.each([
+    ["+919812345678", true],
+    ["919812345678", true],
+    ["00919812345678", true],
+    ["9812345678", true],
+    ["09812345678", true],
+    ["91981XXXX678", true],
+    ["", true],
+    ["ACMECO", true],
+    ["+14155550101", false],
+    ["14155550101", false],
+    ["0049 171 1234567", false],
+    ["+9198765432", false],
+  ])("about %p they count: %p", (to, counts) => {
+    expect(dltScrubError("633", { to })?.code).toBe(counts ? "dlt.633" : undefined);
+    expect(dltScrubError("633", { to, own: { "633": "633" } })?.code).toBe("dlt.633");
   });
 
   test("each code stands once, with a reason and a hint", () => {

@@ -1,4 +1,5 @@
 import type { MessageError } from "../../core/messages/message.ts";
+import { mayBeIndian } from "../../core/sms/phone-number.ts";
 
 export interface ScrubCode {
   readonly code: number;
@@ -10,13 +11,25 @@ export interface ScrubCode {
 /** What an operator's own codes mean: `{ "5308": "633" }`. */
 export type OwnCodes = Readonly<Record<string, string>>;
 
+export interface ScrubContext {
+  readonly own?: OwnCodes | undefined;
+  /** The recipient's number, as far as it is known, in whatever way it is written. */
+  readonly to?: string | undefined;
+}
+
 /**
  * The error behind what an Indian operator's DLT scrubbing writes into a receipt, an answer or a callback: `633`,
- * `0633`, `DLT-633` and `TEMPLATE_NOT_MATCHED` are all `dlt.633`. `undefined` for anything else.
+ * `0633`, `DLT-633` and `TEMPLATE_NOT_MATCHED` are all `dlt.633`. `undefined` for anything else. Other countries' networks
+ * use the same numbers for other things, so for recipients there only `own` codes count, which somebody has entered.
  */
-export function dltScrubError(written: string | undefined, own: OwnCodes = {}): MessageError | undefined {
-  const meant = written !== undefined && Object.hasOwn(own, written) ? own[written] : written;
-  const found = meant === undefined ? undefined : find(meant);
+export function dltScrubError(
+  written: string | undefined,
+  { own = {}, to }: ScrubContext = {},
+): MessageError | undefined {
+  if (written === undefined) return undefined;
+  const isOwn = Object.hasOwn(own, written);
+  if (!isOwn && !mayBeIndian(to)) return undefined;
+  const found = find((isOwn && own[written]) || written);
   if (!found) return undefined;
   return { code: `dlt.${found.code}`, message: `DLT scrubbing: ${found.reason}; ${found.hint}` };
 }

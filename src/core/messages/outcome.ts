@@ -59,6 +59,10 @@ export interface Receipt {
   readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
   /** The recipient, as the provider wrote it. */
   readonly recipient?: string;
+  /** `providerMessageId` is the id of our message: the provider was given it, so it has been handed the message. */
+  readonly isOwnId?: true;
+  /** A handset could have written it: it is only about a message to the `recipient`, which it came from. */
+  readonly isByText?: true;
   /** The `partReference` the part was sent with, where the provider repeats it. */
   readonly reference?: number;
   /** `complained`: the recipient reported it as unwanted; changes no status, and is shown on the timeline. */

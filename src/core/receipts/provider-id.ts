@@ -6,12 +6,25 @@
 /** Longer ids are opaque: no number has so many digits. */
 const MAX_DIGITS = 64;
 
+/** The id itself, without what some providers put around it: blanks, NULs, quotes. */
+export function bareId(id: string): string {
+  const bare = id.replaceAll("\0", "").trim();
+  const inQuotes = /^(["'])(.+)\1$/s.exec(bare)?.[2];
+  return inQuotes === undefined ? bare : bareId(inQuotes);
+}
+
+/** The digits of a number that is marked as hexadecimal, like `0x1F`; `undefined` for anything else. */
+export function markedHex(id: string): string | undefined {
+  return /^0+x([0-9a-f]+)$/i.exec(id)?.[1];
+}
+
 /** The key that ids are looked up by: the same for all spellings of an id in one base. */
 export function foldId(id: string): string {
-  return id
-    .trim()
+  const folded = bareId(id)
     .toUpperCase()
+    .replace(/^0*X(?=[0-9A-F]+$)/, "")
     .replace(/^0+(?=.)/, "");
+  return folded === id ? id : foldId(folded);
 }
 
 /**

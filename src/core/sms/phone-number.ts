@@ -15,6 +15,15 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
   return number !== undefined && E164.test(number) ? (number as PhoneNumber) : undefined;
 }
 
+/**
+ * False for a number, as a provider writes it, that is plainly one of another country. A number without a country code may
+ * be Indian if it has the form of an Indian mobile, and one that is missing, masked or made of letters may be any.
+ */
+export function mayBeIndian(written: string | undefined): boolean {
+  const digits = (written ?? "").replace(PUNCTUATION, "").replace(/^(?:\+|00)/, "");
+  return !/^[0-9]{7,}$/.test(digits) || INDIAN_MOBILE.test(digits);
+}
+
 /** Room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
 const PUNCTUATION = /[ \-.()]/g;

@@ -43,12 +43,12 @@ function byId<M extends KnownMessage>(
   const named = known.filter(({ providerId }) => providerId === receipt.providerMessageId);
   const candidates = toCandidates(messages, receipt, named);
   const isSure = (each: Candidate<M>) => each.isSameNumber === true;
-  const found =
-    candidates.find((each) => each.isOpen && isSure(each)) ??
-    candidates.find(isSure) ??
+  const sure = candidates.find((each) => each.isOpen && isSure(each)) ?? candidates.find(isSure);
+  const likely = () =>
     candidates.find(({ isOpen }) => isOpen) ??
     // A receipt for another number is about a message whose id is not recorded yet.
     candidates.find((each) => each.isSameNumber === undefined);
+  const found = sure ?? (receipt.isByText ? undefined : likely());
   return found && { ...found, by: "id" };
 }
 

@@ -1,6 +1,7 @@
-import type { Progress } from "../../core/messages/message.ts";
+import type { Part, Progress } from "../../core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
+import { isSettled } from "../../core/messages/progress.ts";
 import type { ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
@@ -29,6 +30,8 @@ export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>
     const found = matchReceipt(state, receipt);
     if (found)
       return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
+    const own = receipt.isOwnId ? applyToOwn(state, receipt) : undefined;
+    if (own) return own;
     state.parked.park(receipt);
     return { kind: "parked" };
   };
@@ -99,6 +102,31 @@ function expectReference(
   for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
 }
 
+/**
+ * Applies a receipt that names our message to the parts whose attempt was never recorded: it was interrupted, is under way,
+ * or got no answer. `undefined` if there are none. A part that the provider has put off was not taken, and only word that
+ * it was delivered can be about it.
+ */
+function applyToOwn<M extends KnownMessage>(
+  state: ReceiptState<M>,
+  receipt: Receipt,
+): ReceiptResult | undefined {
+  const { providerMessageId: messageId, status } = receipt;
+  const message = state.messages.find(messageId);
+  if (message?.progress.channel !== "sms" || status === "sent" || isSettled(message.progress))
+    return undefined;
+  const { parts, status: before } = message.progress;
+  const isMeant = (part: Part) =>
+    isOpen(part) &&
+    (status === "delivered" || part.status === "unconfirmed" || before === "sending" || !part.error);
+  const meant = parts.length === 0 ? [0] : [...parts.keys()].filter((index) => isMeant(parts[index] as Part));
+  if (meant.length === 0) return undefined;
+  for (const part of meant)
+    markSent(state, { message: state.messages.find(messageId) ?? message, part, by: "reference" }, receipt);
+  const sent = state.messages.find(messageId) ?? message;
+  return applyToMatch(state, receipt, { message: sent, part: meant[0] ?? 0, by: "id" });
+}
+
 /** Marks a part as sent, since a receipt names it by its reference: the provider has it, under the receipt's id. */
 function markSent<M extends KnownMessage>(
   state: ReceiptState<M>,
@@ -112,7 +140,7 @@ function markSent<M extends KnownMessage>(
   state.knownIds.note({ ...answer, awaitedSince });
   const part = progress.parts[found.part];
   const detail = { ...state.sizeOf(messageId) };
-  const parts = progress.parts.length;
-  if (part && isOpen(part)) state.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
+  const parts = Math.max(progress.parts.length, found.part + 1);
+  if (!part || isOpen(part)) state.applyLateAnswer({ ...answer, parts, detail }, receivedAt);
   return { ...found, message: state.messages.find(messageId) ?? found.message };
 }

@@ -140,7 +140,8 @@ export function isAboutIds({ messageId, ids, recipient, at }: PartIds): (receipt
   const since = Math.min(uuidTime(messageId) ?? 0, at) - CLOCKS_APART_MS;
   return ({ providerMessageId, receivedAt, ...receipt }) =>
     receivedAt >= since &&
-    (named.includes(providerMessageId) || isSameNumber(recipient, receipt.recipient) === true);
+    ((named.includes(providerMessageId) && !receipt.isByText) ||
+      isSameNumber(recipient, receipt.recipient) === true);
 }
 
 /** Parts of SMS that were sent and never answered, by the reference they carried. */

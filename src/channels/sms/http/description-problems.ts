@@ -95,6 +95,7 @@ function callbackProblems(callback: CallbackDescription, answer: Gateway["answer
   const { verify, reports } = callback;
   return [
     ...sourceAt(`${at}.id`, callback.id),
+    ...(callback.to ?? []).flatMap((source, index) => sourceAt(`${at}.to.${index}`, source)),
     ...callback.status.flatMap((source, index) => sourceAt(`${at}.status.${index}`, source)),
     ...sourceAt(`${at}.error_code`, callback.error_code),
     ...sourceAt(`${at}.error_text`, callback.error_text),

@@ -1,5 +1,5 @@
 import type { MessageError } from "../../../core/messages/message.ts";
-import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
+import { dltScrubError, type OwnCodes, type ScrubContext } from "../dlt-scrub-codes.ts";
 
 export interface ProviderWords {
   readonly provider: string;
@@ -24,10 +24,10 @@ export function providerError({ provider, code, text, otherwise }: ProviderWords
 /** The error that a DLT scrubbing code stands for: one of the connector's own codes or, with `isDlt`, one of the platforms'. */
 export function scrubError(
   code: string | undefined,
-  { isDlt, own }: { readonly isDlt: boolean; readonly own: OwnCodes },
+  { isDlt, own, to }: ScrubContext & { readonly isDlt: boolean; readonly own: OwnCodes },
 ): MessageError | undefined {
   const isOwn = code !== undefined && Object.hasOwn(own, code);
-  return isDlt || isOwn ? dltScrubError(code, own) : undefined;
+  return isDlt || isOwn ? dltScrubError(code, { own, to }) : undefined;
 }
 
 /** The provider's own words as one line of printable text. */

@@ -141,6 +141,9 @@ const callbackSchema = Type.Object({
     Type.String({ description: "JSON Pointer to a list of reports; absent: the whole, or each entry of it" }),
   ),
   id: sourceSchema,
+  to: Type.Optional(
+    Type.Array(sourceSchema, { description: "The recipient's number: the first of these that there is" }),
+  ),
   status: Type.Array(sourceSchema, {
     minItems: 1,
     description: "The first whose value is in `statuses` counts",

@@ -1,7 +1,14 @@
 /** The HTTP gateway channel. One SMS is one request and one part: the provider splits it into segments. */
 import type { PartOutcome, SendOutcome } from "../../../core/messages/outcome.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
-import { type Channel, type ChannelDeps, callbackPath, type OutgoingMessage } from "../../channel.ts";
+import {
+  type Channel,
+  type ChannelDeps,
+  callbackPath,
+  type OutgoingMessage,
+  type OutgoingSms,
+} from "../../channel.ts";
+import { type Told, withoutEcho } from "../../without-echo.ts";
 import { createAvailability } from "./availability.ts";
 import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
@@ -95,14 +102,38 @@ async function attempt(
   if ("error" in rendered) return refused(rendered.error);
   const exchange = await client.exchange(rendered.request, signal);
   if (exchange.kind === "unsent" && signal.aborted) return notTried("http.cut_off", exchange.reason);
-  const judgement = judgeExchange(exchange, {
+  const judged = judgeExchange(exchange, {
     description: gateway.answer,
     provider: config.provider,
     dltCodes: config.dlt_codes,
     messageId: message.messageId,
+    to: message.to,
     now: deps.clock.now(),
   });
+  const judgement = withoutRepeats(judged, toldBy(message, connector));
   return callbackUrl === undefined ? withoutReceipt(judgement) : judgement;
+}
+
+/** What the provider could repeat of a request. */
+function toldBy({ to, text = "", content }: OutgoingSms, { secrets }: Connector): Told {
+  return {
+    secrets: Object.values(secrets),
+    content: [text, to, ...Object.values(content.variables ?? {}).map(String)],
+  };
+}
+
+function withoutRepeats({ outcome, reaction, ...rest }: Judgement, told: Told): Judgement {
+  const tidied = (words: string) => withoutEcho(words, told);
+  return {
+    ...rest,
+    outcome:
+      outcome.kind === "sent"
+        ? outcome
+        : { ...outcome, error: { ...outcome.error, message: tidied(outcome.error.message) } },
+    ...(reaction && {
+      reaction: reaction.kind === "down" ? { ...reaction, reason: tidied(reaction.reason) } : reaction,
+    }),
+  };
 }
 
 /** Makes way for another message: this one may be the reason why the provider refused us. */
@@ -134,17 +165,40 @@ async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise
   }
 }
 
-/** A message goes out whole. Where another connector has counted its parts, all open ones share the outcome. */
+/**
+ * A message goes out whole, and all its open parts share the outcome; unless the answer names as many ids as there are of
+ * them, or they have not been counted: then each id is that of one part.
+ */
 function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): SendOutcome {
-  const parts = openParts(message).map((isOpen): PartOutcome | undefined =>
-    isOpen ? judgement?.outcome : undefined,
-  );
+  const open = openParts(message);
+  const each = judgement ? perPart(message, judgement.outcome, open) : [];
+  let next = 0;
+  const length = Math.max(open.length, each.length);
+  const parts = Array.from({ length }, (_, index) => (open[index] === false ? undefined : each[next++]));
   const text = message.channel === "sms" ? message.text : undefined;
   return {
     parts,
     countsAsAttempt: judgement?.counts ?? false,
     ...(text !== undefined && judgement && { detail: estimateSegments(text) }),
   };
+}
+
+/** Segments that a message can have. */
+const MAX_PARTS = 255;
+
+/** The outcome of each part that is open, in order. */
+function perPart(
+  { messageId }: OutgoingMessage,
+  outcome: PartOutcome,
+  open: readonly boolean[],
+): readonly PartOutcome[] {
+  const ids = outcome.kind === "sent" ? [...new Set(outcome.providerMessageIds)] : [];
+  const count = open.filter(Boolean).length;
+  const isUncounted = open.length === 1 && count === 1 && ids.length <= MAX_PARTS;
+  // Our own id is that of the whole message.
+  return ids.length > 1 && (ids.length === count || isUncounted) && !ids.includes(messageId)
+    ? ids.map((id) => ({ ...outcome, providerMessageIds: [id] }) as PartOutcome)
+    : Array.from({ length: count }, () => outcome);
 }
 
 /** Whether each part is still to be sent; one part where none have been counted. */

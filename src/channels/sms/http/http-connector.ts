@@ -6,6 +6,7 @@ import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
 import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
+import { withoutEcho } from "../../without-echo.ts";
 import { descriptionProblems, secretProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
 import type { Gateway } from "./gateway.ts";
@@ -55,7 +56,9 @@ export const httpConnectorKind: ConnectorKind = {
         return { kind: "refused", status: 400, reason: "this connector reads no callbacks" };
       }
       const { provider, dlt_codes: dltCodes } = config;
-      return readCallback({ connector, provider, description: gateway.callback, dltCodes }, request);
+      const hasOwnIds = gateway.answer.own_id === true;
+      const { callback: description } = gateway;
+      return readCallback({ connector, provider, description, dltCodes, hasOwnIds }, request);
     },
   },
 };
@@ -134,7 +137,8 @@ async function request(connector: Connector, { config, gateway }: Described, clo
   const { status, body } = exchange.answer;
   if (status >= 200 && status < 300)
     return { ok: true, detail: `${url.host} knows these credentials; nothing was sent` };
-  return { ok: false, detail: `${url.host} answered ${status} ${tidyText(body)}`.trim() };
+  const words = withoutEcho(tidyText(body), { secrets: Object.values(connector.secrets) });
+  return { ok: false, detail: `${url.host} answered ${status} ${words}`.trim() };
 }
 
 function faultAt({ host }: URL, reason: string, config: HttpConfig): string {

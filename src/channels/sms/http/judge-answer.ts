@@ -1,5 +1,6 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
+import { bareId } from "../../../core/receipts/provider-id.ts";
 import { parseRetryAfter } from "../../../core/retry-after.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
@@ -27,6 +28,8 @@ export interface Judging {
   readonly provider: string;
   readonly dltCodes: OwnCodes;
   readonly messageId: string;
+  /** The recipient's number. */
+  readonly to: string;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -84,9 +87,9 @@ function judgeAnswer(answer: Answer, judging: Judging): Judgement {
   return judgeRefusal(word, errorOf(answer, judging, readable), retryAfterMs);
 }
 
-function scrubErrorOf({ description, dltCodes }: Judging, readable: Readable): MessageError | undefined {
+function scrubErrorOf({ description, dltCodes, to }: Judging, readable: Readable): MessageError | undefined {
   const code = readFirst(description.error_code, readable);
-  return scrubError(code, { isDlt: description.dlt_codes === true, own: dltCodes });
+  return scrubError(code, { isDlt: description.dlt_codes === true, own: dltCodes, to });
 }
 
 /** Scrubbing refuses a message for good; except code 670, which says that its platform had no answer. */
@@ -124,7 +127,7 @@ function judgeRefusal(
 
 /** An answer that should name the message, and does not, is no proof that the message was taken. */
 function judgeSent({ description, messageId }: Judging, readable: Readable): Judgement {
-  const found = description.id ? readAll(description.id, readable).filter(Boolean) : [];
+  const found = description.id ? readAll(description.id, readable).map(bareId).filter(Boolean) : [];
   const ids = description.own_id ? [messageId, ...found] : found;
   if (description.id && ids.length === 0) {
     return unconfirmed("http.unreadable_answer", "the answer names no message id");

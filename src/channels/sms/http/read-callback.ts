@@ -1,6 +1,8 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
+import { bareId } from "../../../core/receipts/provider-id.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { isUuid } from "../../../core/uuid.ts";
 import type { CallbackReading, CallbackRequest } from "../../channel.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { documentOf } from "./callback-document.ts";
@@ -15,12 +17,15 @@ const MAX_REPORTS = 10_000;
 
 const MAX_ID = 255;
 const MAX_RAW = 255;
+const MAX_NUMBER = 40;
 
 export interface CallbackReader {
   readonly connector: Pick<Connector, "id" | "secrets">;
   readonly provider: string;
   readonly description: CallbackDescription;
   readonly dltCodes: OwnCodes;
+  /** Callbacks name the message by our own id. */
+  readonly hasOwnIds: boolean;
 }
 
 /** What a callback says of messages that the provider took before; refused unless it proves that it is the provider's. */
@@ -73,16 +78,19 @@ function reportsIn(document: unknown, { reports }: CallbackDescription): readonl
 
 /** `undefined` for a report that names no message. */
 function toReceipt(
-  { connector, provider, description, dltCodes }: CallbackReader,
+  { connector, provider, description, dltCodes, hasOwnIds }: CallbackReader,
   { report: readable, request }: { report: Readable; request: CallbackRequest },
 ): Receipt | undefined {
-  const id = readFirst(description.id, readable);
+  const id = bareId(readFirst(description.id, readable) ?? "");
   if (!id) return undefined;
+  const isOwnId = hasOwnIds && isUuid(id.toLowerCase());
+  const to = (description.to ?? []).map((source) => readFirst(source, readable)).find(Boolean);
   const words = description.status.flatMap((source) => readFirst(source, readable) ?? []);
   const code = readFirst(description.error_code, readable);
   const verdict = judge(description, {
     words,
     code,
+    to,
     provider,
     dltCodes,
     text: readFirst(description.error_text, readable),
@@ -90,7 +98,9 @@ function toReceipt(
   const raw = [...words, ...(code === undefined ? [] : [`error ${code}`])].join(" ");
   return {
     connectorId: connector.id,
-    providerMessageId: id.slice(0, MAX_ID),
+    providerMessageId: isOwnId ? id.toLowerCase() : id.slice(0, MAX_ID),
+    ...(isOwnId && { isOwnId }),
+    ...(to && { recipient: to.slice(0, MAX_NUMBER) }),
     ...verdict,
     receivedAt: request.receivedAt,
     ...(raw && { raw: tidyText(raw).slice(0, MAX_RAW) }),
@@ -101,6 +111,7 @@ interface Report {
   readonly words: readonly string[];
   readonly code: string | undefined;
   readonly text: string | undefined;
+  readonly to: string | undefined;
   readonly provider: string;
   readonly dltCodes: OwnCodes;
 }
@@ -112,7 +123,7 @@ function judge(
   const status = statusOf(description, report);
   if (status === "sent" || status === "delivered") return { status };
   const isDlt = description.dlt_codes === true;
-  const scrubbed = scrubError(report.code, { isDlt, own: report.dltCodes });
+  const scrubbed = scrubError(report.code, { isDlt, own: report.dltCodes, to: report.to });
   if (scrubbed) return { status: "failed", error: scrubbed };
   const error = providerError({
     ...report,

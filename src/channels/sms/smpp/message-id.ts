@@ -1,3 +1,5 @@
+import { bareId, markedHex } from "../../../core/receipts/provider-id.ts";
+
 /** How an SMSC writes the id of a message in its submit_sm_resp and in its receipts. */
 export type IdFormat = "same" | "resp_hex_receipt_dec" | "resp_dec_receipt_hex";
 
@@ -7,14 +9,17 @@ export type IdSource = "response" | "receipt";
 /**
  * The same form of an id, whether the SMSC wrote it in a submit_sm_resp or in a receipt. Numbers are written in capitals,
  * without leading zeros and, where the two bases differ, in hexadecimal, whatever their size; UUIDs in capitals. Anything
- * else is opaque, and only loses the blanks around it.
+ * else is opaque, and only loses the blanks and quotes around it.
  */
 export function canonicalId(id: string, format: IdFormat, source: IdSource): string {
-  const trimmed = id.trim();
-  const isDecimal = DECIMAL_SOURCE[format] === source && /^\d+$/.test(trimmed);
-  if (isDecimal) return BigInt(trimmed).toString(16).toUpperCase();
-  if (NUMBER.test(trimmed)) return trimmed.replace(/^0+(?=.)/, "").toUpperCase();
-  return UUID.test(trimmed) ? trimmed.toUpperCase() : trimmed;
+  const bare = bareId(id);
+  // A number that says that it is hexadecimal is, whatever the connector's setting says.
+  const hex = markedHex(bare);
+  const isDecimal = hex === undefined && DECIMAL_SOURCE[format] === source && /^\d+$/.test(bare);
+  if (isDecimal) return BigInt(bare).toString(16).toUpperCase();
+  const written = hex ?? bare;
+  if (NUMBER.test(written)) return written.replace(/^0+(?=.)/, "").toUpperCase();
+  return UUID.test(written) ? written.toUpperCase() : written;
 }
 
 /**

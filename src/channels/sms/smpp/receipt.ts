@@ -1,5 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { dltScrubError, type OwnCodes } from "../dlt-scrub-codes.ts";
+import { dltScrubError, type OwnCodes, type ScrubContext } from "../dlt-scrub-codes.ts";
 import { ESM_UDHI, type ShortMessage, TAG } from "./pdu.ts";
 
 /** A receipt as the SMSC wrote it; the inbox adds the connector and the time. */
@@ -7,9 +7,11 @@ export type SmppReceipt = Omit<Receipt, "connectorId" | "receivedAt">;
 
 type ReceiptStatus = Receipt["status"];
 
-/** esm_class, bits 5 to 2 (§5.2.12): what kind of message this is. */
+/** esm_class, bits 5 to 2 (§5.2.12): what kind of message this is. Some SMSCs set two of them. */
 const MESSAGE_TYPE = 0x3c;
 const DELIVERY_RECEIPT = 0x04;
+/** What a handset's user or program acknowledges; some SMSCs send their own receipts as such. */
+const ACKNOWLEDGEMENTS = 0x18;
 const INTERMEDIATE_NOTICE = 0x20;
 
 /** UCS-2 big-endian, in data_coding. */
@@ -52,13 +54,25 @@ const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
 /** In these states the message was not refused, so a scrub code beside them does not count. */
 const NOT_REFUSED: ReadonlySet<string> = new Set(["SCHEDULED", "ENROUTE", "DELIVRD", "ACCEPTD"]);
 
-/** True for a deliver_sm or data_sm about a message sent before; false for a message from a handset. */
-export function isReceipt(message: ShortMessage): boolean {
-  const type = message.esmClass & MESSAGE_TYPE;
-  // Some SMSCs leave the type out. Then a TLV decides, which no handset can make; the text could be a handset's.
-  return (
-    type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTICE || message.tlvs.has(TAG.receiptedMessageId)
-  );
+/**
+ * True for a deliver_sm or data_sm about a message sent before; false for a message from a handset. `byText`: the SMSC
+ * leaves the type out of its receipts, and they are told by their text.
+ */
+export function isReceipt(message: ShortMessage, byText = false): boolean {
+  if (isMarked(message)) return true;
+  return (byText || (message.esmClass & ACKNOWLEDGEMENTS) !== 0) && hasReceiptText(message);
+}
+
+/** Some SMSCs leave the type out. Then a TLV decides, which no handset can make; the text could be a handset's. */
+function isMarked({ esmClass, tlvs }: ShortMessage): boolean {
+  return (esmClass & (DELIVERY_RECEIPT | INTERMEDIATE_NOTICE)) !== 0 || tlvs.has(TAG.receiptedMessageId);
+}
+
+/** It begins with the id, as appendix B has it, and names a state that is known. */
+function hasReceiptText(message: ShortMessage): boolean {
+  const text = receiptText(message);
+  const { id, stat } = textFields(text);
+  return /^\s*id\s*:/i.test(text) && id !== undefined && STATUS_OF_WORD.has(standardWord(stat ?? ""));
 }
 
 /**
@@ -75,13 +89,16 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
   if (!providerMessageId) return undefined;
   const isNotice = (message.esmClass & MESSAGE_TYPE) === INTERMEDIATE_NOTICE;
   const word = wordOf(message, fields);
-  const code = networkCode(message) ?? fields.err;
-  const verdict = isNotice ? { status: "sent" as const } : judge(word, code, own);
+  const codes = [networkCode(message), fields.err].filter((code) => code !== undefined);
+  const judged = judge(word, codes, { own, to: message.source.address });
+  // An attempt that failed is not the end; what has been delivered is, whoever says so.
+  const verdict = isNotice && judged.status !== "delivered" ? { status: "sent" as const } : judged;
   const raw = rawReceipt(message, fields);
   const reference = userReference(message);
   return {
     providerMessageId: providerMessageId.slice(0, RAW_LIMIT),
     ...verdict,
+    ...(!isMarked(message) && { isByText: true }),
     ...(message.source.address && { recipient: message.source.address }),
     ...(reference !== undefined && { reference }),
     ...(raw && { raw }),
@@ -92,7 +109,7 @@ export function readReceipt(message: ShortMessage, own?: OwnCodes): SmppReceipt 
 export function readState(state: number, errorCode: number): Pick<Receipt, "status" | "error"> | undefined {
   const word = WORD_OF_STATE.get(state);
   if (word === undefined) return undefined;
-  return judge(word, errorCode === 0 ? undefined : String(errorCode));
+  return judge(word, errorCode === 0 ? [] : [String(errorCode)], {});
 }
 
 /**
@@ -111,9 +128,13 @@ function isFinal(word: string): boolean {
 
 type Verdict = Pick<SmppReceipt, "status" | "error">;
 
-function judge(word: string, code: string | undefined, own?: OwnCodes): Verdict {
-  const scrubbed = NOT_REFUSED.has(word) ? undefined : dltScrubError(code, own);
+/** A scrub code may stand in the text, beside the code of the network in a TLV, or the other way round. */
+function judge(word: string, codes: readonly string[], context: ScrubContext): Verdict {
+  const scrubbed = NOT_REFUSED.has(word)
+    ? undefined
+    : codes.map((each) => dltScrubError(each, context)).find((error) => error !== undefined);
   if (scrubbed) return { status: "failed", error: scrubbed };
+  const [code] = codes;
   const status = STATUS_OF_WORD.get(word) ?? "sent";
   if (status === "sent" || status === "delivered") return { status };
   const detail = code === undefined ? "" : `, error ${code}`;

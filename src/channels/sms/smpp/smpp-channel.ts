@@ -66,7 +66,6 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     },
     drainMs: Math.min(DRAIN_MS, config.response_timeout_ms),
     nobodyWaits: sends.whenEmpty,
-    receiptsStored: inbox.whenEmpty,
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
   const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
@@ -120,14 +119,13 @@ function createInbox({ id: connectorId }: Connector, config: SmppConfig, deps: C
       return {
         onBound: events.onBound,
         onMessage: (message, acknowledge) =>
-          (isReceipt(message) ? receipts : fromHandsets).take(message, acknowledge),
+          (isReceipt(message, config.receipts_by_text) ? receipts : fromHandsets).take(message, acknowledge),
         onEnd(end) {
           fromHandsets.close();
           events.onEnd(end);
         },
       };
     },
-    whenEmpty: async () => void (await Promise.all([receipts.whenEmpty(), handsets.whenEmpty()])),
   };
 }
 

@@ -140,6 +140,10 @@ export const smppConfigSchema = Type.Object({
   id_format: choice(["same", "resp_hex_receipt_dec", "resp_dec_receipt_hex"], {
     description: "Whether receipts write the message id as submit_sm_resp does, or in another base",
   }),
+  receipts_by_text: Type.Boolean({
+    default: false,
+    description: "This SMSC does not mark receipts as such: tell them from inbound messages by their text",
+  }),
   ...dltFields,
   max_per_second: MAX_PER_SECOND,
   max_per_second_per_sender: Type.Optional(

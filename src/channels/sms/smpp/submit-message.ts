@@ -55,6 +55,8 @@ export async function submitMessage(
   const begun: (SubmitResult | Promise<SubmitResult> | undefined)[] = [];
   for (let segment = 0; segment < plan.submits; segment++) {
     if (!isToBeSent(message, segment)) begun.push(undefined);
+    // Not even a turn is taken for these: others wait for it.
+    else if (progress.refused) begun.push(progress.refused);
     else if (submitter.binds.sessions().length === 0) begun.push(NOT_CONNECTED);
     else {
       const turn = takeTurn(submitter, progress);
@@ -131,8 +133,8 @@ function submitSegment(
 ): Promise<SubmitResult> {
   const sentAtMs = submitter.clock.monotonicMs();
   const body = progress.plan.body(segment, remainingMs);
-  const onLate = (answer: SubmitAnswer) =>
-    tellLate(submitter, progress, { segment, result: toSubmitResult(answer, submitter.reading) });
+  const read = (answer: SubmitAnswer) => toSubmitResult(answer, submitter.reading, progress.message.to);
+  const onLate = (answer: SubmitAnswer) => tellLate(submitter, progress, { segment, result: read(answer) });
   return new Promise((resolve) => {
     let isReported = false;
     const report = (result: SubmitResult) => {
@@ -142,7 +144,7 @@ function submitSegment(
     const stopWatching = submitter.abortWatch.watch(progress.signal, () => report(CUT_OFF));
     void session.submit(body, onLate).then((answer) => {
       stopWatching();
-      const result = toSubmitResult(answer, submitter.reading);
+      const result = read(answer);
       react(submitter, session, { result, sentAtMs });
       if (result.outcome.kind === "rejected") progress.refused ??= result;
       if (isReported) tellLate(submitter, progress, { segment, result });

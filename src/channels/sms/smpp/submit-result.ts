@@ -26,8 +26,8 @@ export interface AnswerReading {
   readonly hasReceipts: boolean;
 }
 
-/** Reads the answer to a submit_sm. */
-export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): SubmitResult {
+/** Reads the answer to a submit_sm; `to`: the recipient's number. */
+export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to: string): SubmitResult {
   const overrides = reading.statusClasses;
   switch (answer.kind) {
     case "silent":
@@ -37,11 +37,11 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading): Su
         ? unconfirmed("smpp.session_lost", `the session ended before the answer: ${answer.reason}`)
         : notTried("smpp.session_lost", answer.reason);
     case "nacked":
-      return fromNack(answer.status, overrides);
+      return fromNack(answer.status, overrides, to);
     case "answered":
       return answer.status === STATUS_OK
         ? sent(responseIds(answer.messageId, reading.idFormat), reading.hasReceipts)
-        : fromStatus(answer.status, overrides);
+        : fromStatus(answer.status, overrides, to);
   }
 }
 
@@ -62,22 +62,22 @@ function sent(providerMessageIds: readonly string[], hasReceipts: boolean): Subm
 }
 
 /** generic_nack says that the PDU could not be read, whatever its status; unless the status says to try again later. */
-function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
+function fromNack(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
   const { class: statusClass } = statusWord(status, overrides);
   if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
-    return fromStatus(status, overrides);
-  return fromStatus(status, new Map([[status, "framing"]]));
+    return fromStatus(status, overrides, to);
+  return fromStatus(status, new Map([[status, "framing"]]), to);
 }
 
 /** Some SMSCs apply DLT scrubbing before they answer, and put its code (6xx, decimal) into command_status. */
-function scrubError(status: number): MessageError | undefined {
-  return status >= 600 && status < 700 ? dltScrubError(String(status)) : undefined;
+function scrubError(status: number, to: string): MessageError | undefined {
+  return status >= 600 && status < 700 ? dltScrubError(String(status), { to }) : undefined;
 }
 
-function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>): SubmitResult {
+function fromStatus(status: number, overrides: ReadonlyMap<number, StatusClass>, to: string): SubmitResult {
   const word = statusWord(status, overrides);
   const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
-  const error = scrubError(status) ?? plain;
+  const error = scrubError(status, to) ?? plain;
   const deferred = (retryAfterMs?: number): PartOutcome => ({
     kind: "deferred",
     error,

@@ -64,7 +64,8 @@ export async function beginReceipts(
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
   const unconfirmed = await loadUnconfirmed(session, all.flatMap(referenceOf));
-  const late = new Set([...unconfirmed.messageIds, ...answered]);
+  const own = all.flatMap((each) => (each.isOwnId ? [each.providerMessageId] : []));
+  const late = new Set([...unconfirmed.messageIds, ...answered, ...own]);
   const unanswered = references.map(({ messageId }) => messageId);
   await lockJobs(session, late);
   const targets = all.flatMap(({ target }) => (target && isUuid(target.messageId) ? [target.messageId] : []));
@@ -74,9 +75,9 @@ export async function beginReceipts(
     messageIds,
     async open(log, sizes = new Map()) {
       const suppressions = createSuppressionList(session, erasedNames);
-      const own = all.length > 0 ? unanswered : [];
-      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...own]));
-      const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...own], sizes });
+      const silent = all.length > 0 ? unanswered : [];
+      const lateAnswers = createLateAnswers(log, await settingsOf(session, log, [...late, ...silent]));
+      const sizeOf = await readSizes(session, log, { ids: [...messageIds, ...silent], sizes });
       const providerIds = createProviderIds<LockedMessage>({
         messages: log,
         knownIds: knownIds.state,

@@ -49,6 +49,7 @@ export const gupshup: Provider = {
     callback: {
       json_field: "response",
       id: { json: "/externalId" },
+      to: [{ json: "/phoneNo" }, { json: "/destAddr" }],
       // `cause` tells expired and refused apart where the status is only FAIL.
       status: [{ json: "/cause" }, { json: "/status" }, { json: "/eventType" }],
       statuses: STATUSES,

@@ -40,6 +40,7 @@ export const infobip: Provider = {
         }),
       reports: "/results",
       id: { json: "/messageId" },
+      to: [{ json: "/to" }],
       status: [{ json: "/status/name" }, { json: "/status/groupName" }],
       statuses: {
         DELIVERED_TO_OPERATOR: "sent",

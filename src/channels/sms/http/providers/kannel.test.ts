@@ -43,7 +43,7 @@ describe("kannel", () => {
       validity: "2",
       smsc: "airtel",
       "dlr-mask": "19",
-      "dlr-url": `${CALLBACK_URL}?id=${MESSAGE_ID}&status=%d&answer=%A`,
+      "dlr-url": `${CALLBACK_URL}?id=${MESSAGE_ID}&to=919876543210&status=%d&answer=%A`,
       "meta-data": "?smpp?dlt_entity_id=1101160000000000001&dlt_template_id=1107160000000000001",
     });
     await channel.stop();
@@ -85,11 +85,24 @@ describe("kannel", () => {
     ["34", "", "expired", "receipt.expired"],
     ["8", "ACK/", "sent", undefined],
   ])("a receipt %p %p is %s", (status, answer, word, code) => {
-    const query = new URLSearchParams({ id: MESSAGE_ID, status, answer }).toString();
+    const query = new URLSearchParams({ id: MESSAGE_ID, to: "919876543210", status, answer }).toString();
     const reading = readCallback(connector(), { method: "GET", query });
     expect(reading).toMatchObject({ receipts: [{ providerMessageId: MESSAGE_ID, status: word }] });
     const [receipt] = reading.kind === "receipts" ? reading.receipts : [];
     expect(receipt?.error?.code).toBe(code);
+  });
+
+  test("outside India an error is only what the SMSC's own network calls so", () => {
+    const answer = "id:1 stat:UNDELIV err:633";
+    const query = new URLSearchParams({
+      id: MESSAGE_ID,
+      to: "4915112345678",
+      status: "2",
+      answer,
+    }).toString();
+    expect(readCallback(connector(), { method: "GET", query })).toMatchObject({
+      receipts: [{ status: "undelivered", error: { code: "kannel.633" } }],
+    });
   });
 
   test("trying it connects, and says that this is all", async () => {

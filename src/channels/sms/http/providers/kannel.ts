@@ -28,7 +28,7 @@ export const kannel: Provider = {
         smsc: "{{config.smsc}}",
         // 1 delivered, 2 not delivered, 16 refused by the SMSC.
         "dlr-mask": "{{callback_url|as:19}}",
-        "dlr-url": "{{callback_url}}?id={{message_id}}&status=%d&answer=%A",
+        "dlr-url": "{{callback_url}}?id={{message_id}}&to={{to_digits}}&status=%d&answer=%A",
         "meta-data": "?smpp?dlt_entity_id={{dlt_entity_id}}&dlt_template_id={{dlt_template_id}}",
       },
       required: ["text"],
@@ -51,6 +51,7 @@ export const kannel: Provider = {
 
 const callback: CallbackDescription = {
   id: { json: "/id" },
+  to: [{ json: "/to" }],
   status: [{ json: "/status" }],
   statuses: {
     1: "delivered",

@@ -48,6 +48,7 @@ export const msg91: Provider = {
     callback: {
       json_field: "data",
       id: { json: "/requestId" },
+      to: [{ json: "/number" }, { json: "/report/0/number" }],
       status: [
         { json: "/desc" },
         { json: "/report/0/desc" },

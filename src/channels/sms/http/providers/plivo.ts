@@ -36,6 +36,7 @@ export const plivo: Provider = {
     callback: {
       verify: { scheme: "plivo", secret: "auth_token" },
       id: { json: "/MessageUUID" },
+      to: [{ json: "/To" }],
       status: [{ json: "/Status" }],
       statuses: {
         queued: "sent",

@@ -90,6 +90,7 @@ describe("twilio", () => {
         {
           connectorId: connector().id,
           providerMessageId: "SM1",
+          recipient: "+919876543210",
           status: "undelivered",
           error: { code: "twilio.30005", message: "twilio reported undelivered" },
           raw: "undelivered error 30005",

@@ -7,7 +7,7 @@
  * https://www.twilio.com/docs/api/errors (21611, 30036, 90007: ValidityPeriod is 1 to 36,000 s)
  * Not verified: that 20003 and 20005 come only where the account is at fault.
  */
-import type { InboundDescription } from "../gateway.ts";
+import type { AnswerDescription, InboundDescription } from "../gateway.ts";
 import type { Provider } from "../provider.ts";
 
 const ACCOUNT = "/2010-04-01/Accounts/{{config.account_sid}}";
@@ -33,18 +33,14 @@ export const twilio: Provider = {
     },
     answer: {
       id: { json: "/sid" },
-      rows: [
-        // The sender's queue is full; too many requests; too many at one time.
-        { from: { json: "/code" }, is: ["21611", "20429", "14107"], outcome: "throttled" },
-        { from: { json: "/code" }, is: ["20003", "20005"], outcome: "barred" },
-        { http: "403", outcome: "rejected" },
-      ],
+      rows: ROWS,
       error_code: { json: "/code" },
       error_text: { json: "/message" },
     },
     callback: {
       verify: { scheme: "twilio", secret: "auth_token" },
       id: { json: "/MessageSid" },
+      to: [{ json: "/To" }],
       status: [{ json: "/MessageStatus" }, { json: "/SmsStatus" }],
       statuses: {
         accepted: "sent",
@@ -67,6 +63,13 @@ export const twilio: Provider = {
     check: { url: `${baseUrl}${ACCOUNT}.json` },
   }),
 };
+
+const ROWS: AnswerDescription["rows"] = [
+  // The sender's queue is full; too many requests; too many at one time.
+  { from: { json: "/code" }, is: ["21611", "20429", "14107"], outcome: "throttled" },
+  { from: { json: "/code" }, is: ["20003", "20005"], outcome: "barred" },
+  { http: "403", outcome: "rejected" },
+];
 
 /** What a handset wrote: its status, beside those of what we sent, is that it was received. */
 const INBOUND: InboundDescription = {

@@ -8,7 +8,7 @@
  * Callbacks are signed where Vonage's support has turned that on: then set signature_secret and signature_method.
  * The JWT of its newer APIs does not come with these callbacks.
  * Not verified: entity-id and content-id are recalled from Vonage's description of the interface. An SMS that is
- * split has one id and one receipt a part, and the first final receipt settles it.
+ * split has one id and one receipt for each part.
  */
 import type { InboundDescription, ReceiptWord, VerifyDescription } from "../gateway.ts";
 import type { HttpConfig } from "../http-config.ts";
@@ -52,6 +52,7 @@ export const vonage: Provider = {
     callback: {
       ...(hasSecret("signature_secret") && { verify: verifyBy(config) }),
       id: { json: "/messageId" },
+      to: [{ json: "/msisdn" }],
       status: [{ json: "/status" }],
       statuses: STATUSES,
       error_code: { json: "/err-code" },

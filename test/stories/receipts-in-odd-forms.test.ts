@@ -1,0 +1,215 @@
+/** Receipts as SMSCs in the field write them, each of which settles its message as its author meant. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { cString } from "../../src/channels/sms/smpp/octets.ts";
+import { type ShortMessage, TAG } from "../../src/channels/sms/smpp/pdu.ts";
+import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
+import { type FakeSmsc, type ReceivedSubmit, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+
+type Form = (id: string) => Partial<ShortMessage>;
+
+const text =
+  (write: (id: string) => string, over: Partial<ShortMessage> = {}): Form =>
+  (id) => ({ esmClass: 0x04, shortMessage: Buffer.from(write(id), "latin1"), ...over });
+
+const DATES = "submit date:2611221200 done date:2611221201";
+const standard = (id: string, stat = "DELIVRD", err = "000") =>
+  `id:${id} sub:001 dlvrd:001 ${DATES} stat:${stat} err:${err} text:`;
+
+const tlvs =
+  (state: number, more: readonly (readonly [number, Uint8Array])[] = []) =>
+  (id: string) =>
+    new Map<number, Uint8Array>([
+      [TAG.receiptedMessageId, cString(id)],
+      [TAG.messageState, Uint8Array.of(state)],
+      ...more,
+    ]);
+
+const FORMS: readonly (readonly [name: string, form: Form, status: string])[] = [
+  ["an id marked as hexadecimal", text((id) => standard(`0x${id.toLowerCase()}`)), "delivered"],
+  ["an id in quotes", text((id) => standard(`"${id}"`)), "delivered"],
+  ["an id in a TLV with blanks", (id) => ({ esmClass: 0x04, tlvs: tlvs(2)(` ${id} `) }), "delivered"],
+  ["keys in mixed case and another order", text((id) => `Stat:Delivrd Err:000 ID:${id}`), "delivered"],
+  ["no err", text((id) => `id:${id} sub:001 dlvrd:001 ${DATES} stat:UNDELIV text:`), "undelivered"],
+  [
+    "dates with a blank",
+    text(
+      (id) =>
+        `id:${id} sub:001 dlvrd:001 submit date:2026-11-22 12:00:00 done date:2026-11-22T12:01:00Z stat:EXPIRED err:0`,
+    ),
+    "expired",
+  ],
+  ["a text that ends within a key", text((id) => `id:${id} stat:DELIVRD er`), "delivered"],
+  [
+    "nothing but the beginning, and a TLV",
+    (id) => ({
+      ...text((own) => `id:${own} sub:001 dl`)(id),
+      tlvs: new Map([[TAG.messageState, Uint8Array.of(5)]]),
+    }),
+    "undelivered",
+  ],
+  [
+    "UCS-2",
+    (id) => ({
+      esmClass: 0x04,
+      dataCoding: 8,
+      shortMessage: Buffer.from(standard(id), "utf16le").swap16(),
+    }),
+    "delivered",
+  ],
+  [
+    "message_payload",
+    (id) => ({
+      esmClass: 0x04,
+      tlvs: new Map([[TAG.messagePayload, Buffer.from(standard(id, "REJECTD"))]]),
+    }),
+    "failed",
+  ],
+  [
+    "a TLV that contradicts the text",
+    (id) => ({
+      ...text((own) => standard(own))(id),
+      tlvs: tlvs(5)(id),
+    }),
+    "undelivered",
+  ],
+  [
+    "a network's code beside it",
+    (id) => ({
+      esmClass: 0x04,
+      tlvs: tlvs(5, [[TAG.networkErrorCode, Uint8Array.of(3, 0, 27)]])(id),
+    }),
+    "undelivered",
+  ],
+  ["SKIPPED", text((id) => standard(id, "SKIPPED")), "undelivered"],
+  ["ENROUTE", text((id) => standard(id, "ENROUTE")), "sent"],
+  ["ACCEPTD", text((id) => standard(id, "ACCEPTD")), "sent"],
+  ["UNKNOWN", text((id) => standard(id, "UNKNOWN", "0E0")), "sent"],
+  ["an intermediate notice of a failure", text((id) => standard(id, "UNDELIV"), { esmClass: 0x20 }), "sent"],
+  ["an intermediate notice of a delivery", text((id) => standard(id), { esmClass: 0x20 }), "delivered"],
+  ["both types at once", text((id) => standard(id, "UNDELIV"), { esmClass: 0x24 }), "undelivered"],
+  ["the type of a handset's acknowledgement", text((id) => standard(id), { esmClass: 0x08 }), "delivered"],
+  ["the type of a user's acknowledgement", text((id) => standard(id), { esmClass: 0x10 }), "delivered"],
+  ["no type, and a TLV", (id) => ({ tlvs: tlvs(2)(id) }), "delivered"],
+];
+
+onBothStores(() => {
+  let postrider: HeldPostrider;
+  let smsc: FakeSmsc;
+  let live: LiveSms;
+
+  beforeEach(async () => {
+    [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc({ receipts: "none" })]);
+  });
+
+  afterEach(async () => {
+    await smsc.close();
+    await postrider.close();
+  });
+
+  async function open(config: Record<string, unknown> = {}): Promise<void> {
+    live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc, config)] });
+  }
+
+  async function submitted(to: string) {
+    const message = await live.send(to);
+    await postrider.reached(message, "sent");
+    return { message, submit: smsc.submits.at(-1) as ReceivedSubmit };
+  }
+
+  /** Delivers it from the message's number, or another one. */
+  const deliver = ({ submit }: { submit: ReceivedSubmit }, form: Form, from = submit.destination.address) =>
+    smsc.deliver({
+      ...form(submit.messageId),
+      source: { ...submit.destination, address: from },
+      destination: submit.source,
+    });
+
+  async function inbound(): Promise<readonly string[]> {
+    const { data } = await admin<{ data: { text: string }[] }>(
+      postrider,
+      `/inbound-messages?account_id=${live.accountId}`,
+    );
+    return data.map((each) => each.text);
+  }
+
+  test("each settles its message, and no more than that", async () => {
+    await open();
+    const found: [string, string][] = [];
+    for (const [name, form] of FORMS) {
+      const one = await submitted("+14155551400");
+      expect(await deliver(one, form)).toBe(0);
+      found.push([name, await postrider.status(one.message)]);
+    }
+    expect(found).toEqual(FORMS.map(([name, , status]) => [name, status]));
+    const { data } = await admin<{ data: unknown[] }>(postrider, "/receipts/parked");
+    expect(data).toEqual([]);
+  });
+
+  test("of two final ones the first counts, and the second is on the timeline", async () => {
+    await open();
+    for (const [first, second, status] of [
+      ["DELIVRD", "UNDELIV", "delivered"],
+      ["UNDELIV", "DELIVRD", "undelivered"],
+    ] as const) {
+      const one = await submitted("+14155551401");
+      for (const stat of [first, second, second])
+        await deliver(
+          one,
+          text((id) => standard(id, stat)),
+        );
+      expect(await postrider.status(one.message)).toBe(status);
+      const kinds = (await live.timeline(one.message)).map(({ kind }) => kind);
+      expect(kinds).toEqual(["attempt", "receipt", "late_receipt", "late_receipt"]);
+    }
+  });
+
+  test("ids are found however answers write them, and at any length", async () => {
+    await open();
+    const spellings: readonly (readonly [write: (id: string) => string, again: (id: string) => string])[] = [
+      [(id) => `0x${id}`, (id) => id.slice(2).toLowerCase()],
+      [(id) => `'${id}'`, (id) => id.slice(1, -1)],
+      [(id) => `  ${id} `, (id) => id.trim()],
+      [(id) => `${id}-x`.repeat(10), (id) => id],
+      [(id) => `${id}-x`.repeat(60), (id) => `${id}-more`],
+    ];
+    for (const [write, again] of spellings) {
+      smsc.dial.writeId = write;
+      const one = await submitted("+14155551402");
+      const form: Form = (id) => ({
+        esmClass: 0x04,
+        tlvs: new Map([[TAG.messagePayload, Buffer.from(standard(again(id)))]]),
+      });
+      // Nothing but the id says which message it is about.
+      expect(await deliver(one, form, "")).toBe(0);
+      expect(await postrider.status(one.message)).toBe("delivered");
+    }
+  });
+
+  test("where nothing marks it, the text makes a receipt only if the connector says so", async () => {
+    await open();
+    const one = await submitted("+14155551403");
+    const unmarked = text((id) => standard(id), { esmClass: 0 });
+    await deliver(one, unmarked);
+    expect(await postrider.status(one.message)).toBe("sent");
+    expect(await inbound()).toEqual([standard(one.submit.messageId)]);
+  });
+
+  test("then it is about a message to the number it comes from, and no handset speaks for another", async () => {
+    await open({ receipts_by_text: true });
+    const one = await submitted("+14155551404");
+    const unmarked = text((id) => standard(id, "UNDELIV"), { esmClass: 0 });
+    await deliver(one, unmarked, "14155559999");
+    await deliver(one, unmarked, "");
+    expect(await postrider.status(one.message)).toBe("sent");
+    await deliver(one, unmarked);
+    expect(await postrider.status(one.message)).toBe("undelivered");
+    await deliver(
+      one,
+      text(() => "Is my id:4711 stat:ok?", { esmClass: 0 }),
+    );
+    expect(await inbound()).toEqual(["Is my id:4711 stat:ok?"]);
+  });
+});
