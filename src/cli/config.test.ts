@@ -71,3 +71,21 @@ test("an IPv6 address in brackets is that address", () => {
   const result = readConfig({ HOST: "[::1]", BOUNCE_HOST: "[::]", BOUNCE_PORT: "25" });
   expect(result).toMatchObject({ config: { host: "::1", bounce: { host: "::" } } });
 });
+
+test("a certificate or key in the place of its file's path is refused, and not shown", () => {
+  const pem = "-----BEGIN PRIVATE KEY-----\nhidden\n-----END PRIVATE KEY-----\n";
+  for (const text of [
+    pem,
+    pem.replaceAll("\n", ""),
+    Buffer.from(pem).toString("base64"),
+    "hidden\nhidden\n",
+  ]) {
+    const result = readConfig({ TLS_CERT: text, TLS_KEY: text });
+    const problems = "problems" in result ? result.problems : [];
+    expect(problems).toHaveLength(2);
+    for (const problem of problems) {
+      expect(problem).toMatch(/^TLS_(CERT|KEY): holds a certificate or a key itself/);
+      expect(problem).not.toMatch(/hidden|aGlkZGVu/);
+    }
+  }
+});

@@ -206,7 +206,14 @@ function readTls(env: Environment, report: Report): Config["tls"] {
   return cert !== undefined && key !== undefined ? { cert, key } : undefined;
 }
 
+/** PEM, as it is or in base64 once more; no path has line ends either. */
+const PEM = /-----BEGIN |^LS0tLS1CRUdJTi|\n./;
+
 function readPem(name: string, path: string, report: Report): string | undefined {
+  if (PEM.test(path)) {
+    report(`${name}: holds a certificate or a key itself: set it to the path of the file with it`);
+    return undefined;
+  }
   try {
     const text = readFileSync(path, "utf8");
     if (text.includes("-----BEGIN ")) return text;

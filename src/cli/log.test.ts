@@ -53,3 +53,24 @@ test("lines that nobody reads are held up to a bound, and it says how many were 
   closeSync(idle);
   rmSync(folder, { recursive: true });
 });
+
+test("of a statement that the database refuses the log has the words, and not the row that the error quotes", () => {
+  const program = `import { DatabaseError } from "pg";
+    import { createLog } from ${JSON.stringify(join(import.meta.dir, "log.ts"))};
+    const refused = new DatabaseError('violates check constraint "c"', 0, "error");
+    Object.assign(refused, { code: "23514", detail: "Failing row contains (+14155550123, hidden).", where: "hidden" });
+    const log = createLog("info");
+    log.error({ err: refused }, "alone");
+    log.error({ err: new Error("not stored", { cause: refused }) }, "as a cause");
+    log.error({ err: new AggregateError([refused], "all failed") }, "among others");`;
+  const { stdout } = spawnSync(process.execPath, ["-e", program], { cwd: import.meta.dir, encoding: "utf8" });
+  const [alone, cause, among] = stdout.trim().split("\n");
+  expect(JSON.parse(alone ?? "").err).toMatchObject({
+    type: "DatabaseError",
+    message: 'violates check constraint "c"',
+    code: "23514",
+  });
+  expect(JSON.parse(cause ?? "").err.stack).toContain('violates check constraint "c"');
+  expect(JSON.parse(among ?? "").err.errors).toMatchObject([{ message: 'violates check constraint "c"' }]);
+  expect(stdout).not.toMatch(/hidden|4155550123/);
+});

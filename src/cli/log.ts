@@ -34,9 +34,26 @@ export function createLog(level: LogLevel): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
     },
     output,
   );
   return log;
+}
+
+/**
+ * Messages and stacks, with those of the causes, and the code. Not what else an error carries: a database quotes the row that
+ * it refuses, and an HTTP client the request.
+ */
+function describeError(error: Error): Record<string, unknown> {
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  const code = (error as { readonly code?: unknown }).code;
+  return {
+    type,
+    message,
+    stack,
+    ...(typeof code === "string" && { code }),
+    ...(error instanceof AggregateError && { errors: error.errors.map(describeError) }),
+  };
 }

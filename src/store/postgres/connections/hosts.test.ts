@@ -41,6 +41,14 @@ test("what cannot be a database's URL is refused, without its password", () => {
     "postgres://me:hidden@a:x,b/db",
     "postgres://me:hidden@h/db?prepare=never",
     "postgres://me:hidden@a,b/db?target_session_attrs=prefer-standby",
+    "postgres://me:hidden/half@h/db",
+    "postgres://me:7/hidden@h/db",
+    "postgres://me:hidden?half@h/db",
+    "postgres://me:7?hidden@h/db",
+    "postgres://me:hidden?a=half@h/db",
+    "postgres://me:hidden#half@h/db",
+    "postgres://me:a,hidden/half@h/db",
+    "postgres://me:hidden",
   ]) {
     expect(() => readHosts(url)).toThrow(/expected/);
     expect(() => readHosts(url)).not.toThrow(/hidden/);

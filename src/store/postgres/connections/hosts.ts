@@ -16,13 +16,14 @@ export interface DatabaseHosts {
  */
 export function readHosts(url: string): DatabaseHosts {
   const match = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/.exec(url);
-  if (!match) throw new Error("expected postgres://user:password@host:port/name");
+  if (!match) throw new Error(`expected postgres://user:password@host:port/name; ${ESCAPED}`);
   const [, start = "", authority = "", path = "", query = ""] = match;
   const hosts = authority.split(",");
-  if (hosts.length > 1 && hosts.some((host) => !/^(\[[0-9a-f:.]+\]|[^\s:[\]]+)(:\d{1,5})?$/i.test(host))) {
-    throw new Error(`expected hosts with ports, separated by commas, got "${authority}"`);
-  }
   const settings = query.split("&").filter((each) => each !== "");
+  // With such a character in it, a password seems to be a host: so nothing of the URL is shown.
+  const isCutWrong = path.includes("@") || settings.some((each) => /^[^=]*(@|$)/.test(each));
+  if (isCutWrong || hosts.some((host) => !HOST.test(host) || (host === "" && hosts.length > 1)))
+    throw new Error(`expected hosts with ports, separated by commas; ${ESCAPED}`);
   const settingOf = (name: string) => settings.find((each) => each.startsWith(name))?.slice(name.length);
   const target = settingOf(TARGET);
   if (target !== undefined && !TAKING_WRITES.has(target)) {
@@ -38,6 +39,9 @@ export function readHosts(url: string): DatabaseHosts {
     place: `${decodeURIComponent(authority)}${path}`,
   };
 }
+
+const HOST = /^(\[[0-9a-f:.]+\]|[^\s:[\]]*)(:\d{1,5})?$/i;
+const ESCAPED = "in names and passwords, / ? # and @ are written %2F %3F %23 and %40";
 
 const TARGET = "target_session_attrs=";
 const PREPARE = "prepare=";
