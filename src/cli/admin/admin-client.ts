@@ -1,4 +1,5 @@
 /** A client of the admin API. Its failures tell the operator what to do. */
+import { pastProxy } from "../network/past-proxy.ts";
 import { missingField } from "./answer-fields.ts";
 
 export interface AdminClient {
@@ -88,7 +89,7 @@ async function send(server: AdminServer, url: URL, request: RequestInit): Promis
   if (!/^[\x21-\x7e]*$/.test(server.token))
     throw new AdminFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
   try {
-    return await fetch(url, { ...request, signal: AbortSignal.timeout(timeLimitMs) });
+    return await fetch(url, { ...request, ...pastProxy(url), signal: AbortSignal.timeout(timeLimitMs) });
   } catch (error) {
     throw new AdminFailure(notReached(server.baseUrl, error, timeLimitMs));
   }

@@ -1,4 +1,5 @@
 import { AdminFailure, urlOn } from "../admin/admin-client.ts";
+import { pastProxy } from "../network/past-proxy.ts";
 
 /** An event as the feed gives it: the body of a webhook, and its id. */
 export interface FeedItem {
@@ -38,6 +39,7 @@ export async function readFeed(
     throw new AdminFailure("this is no API key: it has blanks or line ends");
   const timeLimit = AbortSignal.timeout((WAIT_SECONDS + GRACE_SECONDS) * 1_000);
   const response = await fetch(url, {
+    ...pastProxy(url),
     headers: { Authorization: `Bearer ${apiKey}`, Accept: "application/json" },
     signal: AbortSignal.any([signal, timeLimit]),
   });

@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { sign } from "../../webhooks/sign.ts";
+import { pastProxy } from "../network/past-proxy.ts";
 import type { FeedItem } from "./feed-client.ts";
 
 export interface Forwarding {
@@ -20,6 +21,7 @@ export async function forwardEvent(event: FeedItem, { url, secret, clock }: Forw
   const startedMs = clock.monotonicMs();
   try {
     const response = await fetch(url, {
+      ...pastProxy(new URL(url)),
       method: "POST",
       redirect: "manual",
       headers: {
