@@ -69,6 +69,12 @@ test("an enhanced code that contradicts its reply is no code of the refusal", ()
   expect(codeOf("550 4.2.2 mailbox full")).toBe("4.2.2");
 });
 
+test("an address whose local part is quoted is no more shown than any other", () => {
+  expect(toMessageError('550 no "ann smith"@b.test here, nor <"a"@b.test>').message).toBe(
+    "550 no <address> here, nor <address>",
+  );
+});
+
 test("the queue id is read from the replies of Postfix, Exim and smtp-server, and not invented", () => {
   expect(toQueueId("250 2.0.0 Ok: queued as 4bXyZ12")).toBe("4bXyZ12");
   expect(toQueueId("250 OK id=1tAbCd-0000Ab-Cd")).toBe("1tAbCd-0000Ab-Cd");

@@ -116,7 +116,7 @@ export function toReplyLine(reply: string): string {
 export function toOneLine(text: string): string {
   const masked = text
     .slice(0, MAX_REPLY_READ)
-    .replace(/<?[^\s<>"]{1,256}@[^\s<>"]{1,256}>?/g, "<address>")
+    .replace(/<?(?:"[^"<>@]{1,64}"|[^\s<>"]{1,256})@[^\s<>"]{1,256}>?/g, "<address>")
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ")
     .trim();

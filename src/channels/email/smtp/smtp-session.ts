@@ -1,6 +1,7 @@
 import SmtpConnection, { type SMTPConnectionOptions } from "nodemailer/lib/smtp-connection";
 import type { Clock } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
+import { withoutEcho } from "../../without-echo.ts";
 import { limitReplies } from "./limit-replies.ts";
 import type { HostSettings } from "./smtp-config.ts";
 import { isSessionFault, type TransactionReport, toOneLine, toReplyLine } from "./smtp-replies.ts";
@@ -93,7 +94,11 @@ async function login(
   }
   if (!connection.allowsAuth) return { code: "smtp.auth", message: "the server offers no AUTH" };
   const { username, password } = auth;
-  return settled(connection, signal, (done) => connection.login({ user: username, pass: password }, done));
+  const fault = await settled(connection, signal, (done) =>
+    connection.login({ user: username, pass: password }, done),
+  );
+  // Some servers repeat the command that they refuse.
+  return fault && { ...fault, message: withoutEcho(fault.message, { secrets: [password] }) };
 }
 
 interface ConnectionError extends Error {
