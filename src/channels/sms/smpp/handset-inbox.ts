@@ -10,8 +10,6 @@ import { createStoreLine } from "./store-line.ts";
 export interface HandsetInbox {
   /** For one session: a repeat is told from a new message by what was acknowledged on which session. */
   open(): HandsetDoor;
-  /** Resolves when nothing waits to be stored. */
-  whenEmpty(): Promise<void>;
 }
 
 export interface HandsetDoor {
@@ -85,7 +83,6 @@ export function createHandsetInbox(options: HandsetInboxOptions, deps: InboxDeps
         },
       };
     },
-    whenEmpty: line.whenEmpty,
   };
 }
 

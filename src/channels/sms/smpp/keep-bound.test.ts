@@ -96,6 +96,29 @@ test("stop waits for answers under way, and takes nothing more meanwhile", async
   expect(clock.pending()).toBe(0);
 });
 
+test("stop acknowledges the receipts that are being stored, and only then unbinds", async () => {
+  const [given, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    deps: {
+      onReceipts() {
+        given.resolve();
+        return stored.promise;
+      },
+    },
+  });
+  await sendThrough(channel);
+  const acknowledged = smsc.sendReceipt(smsc.submits[0]!);
+  await given.promise;
+  const stopping = channel.stop();
+  await clock.advance(1999);
+  expect(smsc.others).toEqual([]);
+  stored.resolve();
+  expect(await acknowledged).toBe(0);
+  await stopping;
+  expect(smsc.others.map(({ commandId }) => commandId)).toEqual([0x80000005, UNBIND]);
+  expect(clock.pending()).toBe(0);
+});
+
 test("stop waits 10 s for answers, and no longer", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({ dial: { holdSubmits: true } });
   const sending = sendThrough(channel);

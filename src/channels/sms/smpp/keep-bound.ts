@@ -30,8 +30,6 @@ export interface LinkDeps {
   readonly drainMs: number;
   /** Resolves when nobody waits for an answer any more: then there is no need to wait for them. */
   readonly nobodyWaits: () => Promise<void>;
-  /** Resolves when no receipt waits to be stored and acknowledged. */
-  readonly receiptsStored: () => Promise<void>;
 }
 
 const FIRST_DELAY_MS = 1000;
@@ -39,9 +37,6 @@ const MAX_DELAY_MS = 60_000;
 
 /** After a session that held this long, the next failure counts as the first. */
 const STABLE_MS = 60_000;
-
-/** When a session is left: how long receipts may take to be stored. */
-const RECEIPTS_MS = 2000;
 
 interface State {
   readonly deps: LinkDeps;
@@ -139,14 +134,13 @@ function backoffMs(failures: number, chance: number): number {
   return delay * (0.5 + chance / 2);
 }
 
-/** Takes no more work, waits for answers and receipts under way, and unbinds. */
+/** Takes no more work, waits for answers under way, and unbinds. */
 async function leaveSession(state: State, reason: string): Promise<void> {
   const { opened: session, deps } = state;
   if (!session) return;
   state.usable = undefined;
   session.slots.close();
   await within(deps.clock, deps.drainMs, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
-  await within(deps.clock, RECEIPTS_MS, deps.receiptsStored());
   session.unbind(reason);
 }
 

@@ -25,6 +25,24 @@ test("a rate counts segments, and a long message is spread over the time it take
   expect((await sending).parts.map((part) => part?.kind)).toEqual(["sent", "sent", "sent"]);
 });
 
+test("once a segment is refused, the rest of its message uses up none of the rate", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({
+    dial: { submitStatus: 0x0b },
+    config: { max_per_second: 1 },
+  });
+  const refused = sendThrough(channel, outgoingSms({ text: LONG_TEXT.repeat(4) }));
+  await smsc.until(() => smsc.submits.length === 1);
+  // The answer is in once this is answered. By then the second segment is in line.
+  await smsc.request(0x15);
+  await clock.advance(1000);
+  expect((await refused).parts.map((part) => part?.kind)).toEqual(Array(5).fill("rejected"));
+  delete smsc.dial.submitStatus;
+  const other = sendThrough(channel);
+  await clock.advance(1000);
+  expect(await other).toMatchObject({ parts: [{ kind: "sent" }] });
+  expect(smsc.submits).toHaveLength(2);
+});
+
 test("all binds of a connector share its rate", async () => {
   const { channel, until, smsc } = await openBoundSmppRig({
     dial: { holdSubmits: true },

@@ -10,8 +10,6 @@ import { createStoreLine } from "./store-line.ts";
 /** Takes the receipts that the SMSC delivers: stores them, and only then acknowledges them. */
 export interface ReceiptInbox {
   take(message: ShortMessage, acknowledge: (status: number) => void): void;
-  /** Resolves when nothing waits to be stored. */
-  whenEmpty(): Promise<void>;
 }
 
 type InboxDeps = Pick<ChannelDeps, "clock" | "log" | "onReceipts">;
@@ -40,6 +38,5 @@ export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): Rece
       const providerMessageId = canonicalId(receipt.providerMessageId, idFormat, "receipt");
       line.join({ ...receipt, providerMessageId, connectorId, receivedAt: deps.clock.now() }, acknowledge);
     },
-    whenEmpty: line.whenEmpty,
   };
 }

@@ -5,8 +5,6 @@ import { ESME_RX_T_APPN, STATUS_OK } from "./status-words.ts";
 export interface StoreLine<Item> {
   /** Acknowledges with a temporary error if too many wait, or if storing fails or takes too long: the SMSC keeps the item. */
   join(item: Item, acknowledge: (status: number) => void): void;
-  /** Resolves when nothing waits to be stored. */
-  whenEmpty(): Promise<void>;
 }
 
 export interface StoreLineOptions<Item> {
@@ -29,10 +27,12 @@ type LineDeps = Pick<ChannelDeps, "clock" | "log">;
 
 export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: LineDeps): StoreLine<Item> {
   let waiting: Waiting<Item>[] = [];
-  let storing: Promise<void> | undefined;
+  let isStoring = false;
 
   /** One call of `store` at a time: what comes meanwhile goes with the next one, so that a burst shares a commit. */
   const storeAll = async () => {
+    if (isStoring) return;
+    isStoring = true;
     // Waits for the other PDUs of the same read.
     await Promise.resolve();
     while (waiting.length > 0) {
@@ -45,16 +45,15 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
       );
       for (const { acknowledge } of batch) acknowledge(isStored ? STATUS_OK : ESME_RX_T_APPN);
     }
-    storing = undefined;
+    isStoring = false;
   };
 
   return {
     join(item, acknowledge) {
       if (waiting.length >= MAX_WAITING) return acknowledge(ESME_RX_T_APPN);
       waiting.push({ item, acknowledge });
-      storing ??= storeAll();
+      void storeAll();
     },
-    whenEmpty: async () => storing,
   };
 }
 
