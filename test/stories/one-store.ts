@@ -22,6 +22,7 @@ export const ONE_STORE: Readonly<Record<string, string>> = {
   "migrate-to.test.ts": "a move from SQLite into PostgreSQL: both at once",
   "postgres-away.test.ts": "a server that is away; what SQLite has instead is disk-full.test.ts",
   "postgres-restart.test.ts": "a server that restarts; SQLite has none",
+  "postgres-settings.test.ts": "what is set for a role or a database; SQLite has neither",
   "postgres-start.test.ts": "what only a server brings into a start; the rest is first-start.test.ts",
   "restarted-on-postgres.test.ts": "a predecessor that others might take for alive; SQLite has one process",
   "rolling-upgrade.test.ts": "processes of two versions on one database; SQLite has one process",

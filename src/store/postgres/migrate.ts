@@ -8,6 +8,7 @@ import {
   openDriver,
   type Session,
 } from "./database/driver.ts";
+import { DONE_ADVICE, withAdvice } from "./database/foreign-schema.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
@@ -78,7 +79,7 @@ export async function migrate(driver: Driver, upTo = MIGRATIONS.length): Promise
       await connection.exec("COMMIT");
     } catch (error) {
       await connection.exec("ROLLBACK").catch(() => undefined);
-      throw isLockTimeout(error) || isCollision(error) ? await inTheWay(connection) : error;
+      throw isLockTimeout(error) || isCollision(error) ? await inTheWay(connection) : withAdvice(error);
     }
   });
 }
@@ -125,9 +126,13 @@ export function knownMigrations(): readonly SchemaStep[] {
 }
 
 function doneIn(session: Session): Promise<readonly (SchemaStep & Pick<Migration, "worksWith">)[]> {
-  return session.query(
-    'SELECT number, name, checksum, works_with AS "worksWith" FROM migrations ORDER BY number',
-  );
+  return session
+    .query<SchemaStep & Pick<Migration, "worksWith">>(
+      'SELECT number, name, checksum, works_with AS "worksWith" FROM migrations ORDER BY number',
+    )
+    .catch((error) => {
+      throw withAdvice(error, DONE_ADVICE);
+    });
 }
 
 function check(done: Awaited<ReturnType<typeof doneIn>>): void {

@@ -1,6 +1,7 @@
 /** Connections to whichever of several servers takes writes, which changes with a failover. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { readHosts } from "./hosts.ts";
+import { sessionOptions } from "./session-settings.ts";
 
 export interface Connections {
   /** Lends a connection; throws the error of the last server tried. */
@@ -14,8 +15,9 @@ export interface Connections {
 
 /** @param settings those of each server's pool */
 export function openConnections(url: string, settings: PoolConfig): Connections {
-  const { urls, isToBeWritable } = readHosts(url);
-  const pools = urls.map((connectionString) => openPool({ ...settings, connectionString }));
+  const { urls, isToBeWritable, isPrepared, options } = readHosts(url);
+  const session = isPrepared ? { options: sessionOptions(options) } : {};
+  const pools = urls.map((connectionString) => openPool({ ...settings, ...session, connectionString }));
   /** Known to take writes, until somebody finds otherwise: a former primary may be set read-only under its connections. */
   let writable = new WeakSet<PoolClient>();
   let current = 0;

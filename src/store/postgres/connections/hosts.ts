@@ -6,6 +6,8 @@ export interface DatabaseHosts {
   readonly isToBeWritable: boolean;
   /** False if `prepare=false` was given: behind a pooler each transaction may run on another connection. */
   readonly isPrepared: boolean;
+  /** Settings of the session, as in `options=-c%20search_path%3Dmail`. Absent from `urls`, in which they would displace ours. */
+  readonly options?: string;
   /** Hosts and database, without any secret. */
   readonly place: string;
 }
@@ -31,11 +33,15 @@ export function readHosts(url: string): DatabaseHosts {
   }
   const prepare = settingOf(PREPARE) ?? "true";
   if (!/^(true|false)$/.test(prepare)) throw new Error(`${PREPARE}${prepare}: expected true or false`);
-  const rest = settings.filter((each) => !each.startsWith(TARGET) && !each.startsWith(PREPARE)).join("&");
+  const isPrepared = prepare === "true";
+  const options = isPrepared ? new URLSearchParams(query).get("options") : null;
+  const read = isPrepared ? [TARGET, PREPARE, OPTIONS] : [TARGET, PREPARE];
+  const rest = settings.filter((each) => !read.some((name) => each.startsWith(name))).join("&");
   return {
     urls: hosts.map((host) => `${start}${host}${path}${rest && `?${rest}`}`),
     isToBeWritable: hosts.length > 1 || target !== undefined,
-    isPrepared: prepare === "true",
+    isPrepared,
+    ...(options && { options }),
     place: `${decodeURIComponent(authority)}${path}`,
   };
 }
@@ -45,5 +51,6 @@ const ESCAPED = "in names and passwords, / ? # and @ are written %2F %3F %23 and
 
 const TARGET = "target_session_attrs=";
 const PREPARE = "prepare=";
+const OPTIONS = "options=";
 
 const TAKING_WRITES: ReadonlySet<string> = new Set(["read-write", "primary"]);

@@ -1,0 +1,48 @@
+/**
+ * Set at the start of each session, so that what is set for the role, the database, or in the URL does not change what our
+ * statements mean. All of them are settings that every role may set, and that PostgreSQL has from version 15 on.
+ *
+ * Not among them: `search_path` and `role`, by which an operator says where the tables are and whose, and
+ * `default_transaction_read_only`, by which a former primary is fenced.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  // A 202 promises that the message is on disk.
+  synchronous_commit: "on",
+  // A statement after a lock has to see what the lock's last holder committed.
+  default_transaction_isolation: "read committed",
+  // We send lists with NULL in them.
+  array_nulls: "on",
+  // How values and names are read and written.
+  standard_conforming_strings: "on",
+  quote_all_identifiers: "off",
+  transform_null_equals: "off",
+  bytea_output: "hex",
+  DateStyle: "ISO",
+  TimeZone: "UTC",
+  // Whoever waits for others' words, or for work, is idle; and errors that we expect must not end a session.
+  idle_session_timeout: "0",
+  exit_on_error: "off",
+  /*
+   * Every statement finds its rows by an index. The planner may hold statistics from when today's tables were empty, and
+   * then prefers to scan them; so sequential scans, hash and merge joins are off, and a day that grows costs no more per
+   * row. Nor does it know that only one day's tables are searched: with a high cost per index row it looks up each id,
+   * rather than go through the indexes of all days once.
+   */
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_indexscan: "on",
+  enable_nestloop: "on",
+  enable_partition_pruning: "on",
+  jit: "off",
+  cpu_index_tuple_cost: "10",
+};
+
+/**
+ * The `options` of a session's start: those of the URL, and after them ours, which count. Not for a pooler, which
+ * accepts none: there they have to be set for the role.
+ */
+export function sessionOptions(ofUrl: string | undefined): string {
+  const ours = Object.entries(SETTINGS).map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`);
+  return [...(ofUrl ? [ofUrl] : []), ...ours].join(" ");
+}

@@ -1,0 +1,138 @@
+/** What is set for the role, the database or in the URL, and what else stands in the database. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { Client } from "pg";
+import { reached, send } from "../admin.ts";
+import { freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+
+const SMS = "/v1/sms/messages";
+const EMAIL = "/v1/emails/messages";
+
+/** Each of them changes what statements mean, or ends their sessions, where it is not set otherwise. */
+const HOSTILE = [
+  "array_nulls = off",
+  "standard_conforming_strings = off",
+  "quote_all_identifiers = on",
+  "transform_null_equals = on",
+  "bytea_output = escape",
+  "DateStyle = 'SQL, DMY'",
+  "TimeZone = 'Asia/Kathmandu'",
+  "idle_session_timeout = 50",
+  "exit_on_error = on",
+  "statement_timeout = 1",
+  "lock_timeout = 1",
+  "idle_in_transaction_session_timeout = 1",
+  "default_transaction_isolation = serializable",
+  "client_encoding = LATIN1",
+  "enable_indexscan = off",
+  "enable_nestloop = off",
+  "enable_partition_pruning = off",
+];
+
+let folder: ReturnType<typeof makeDataFolder>;
+let database: TestDatabase;
+let service: PostriderProcess | undefined;
+
+beforeEach(async () => {
+  folder = makeDataFolder();
+  database = await freshDatabase();
+});
+
+afterEach(async () => {
+  service?.kill("SIGKILL");
+  await service?.exited;
+  service = undefined;
+  folder.remove();
+  await database.drop();
+});
+
+async function run(...statements: readonly string[]): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  let rows: Record<string, unknown>[] = [];
+  for (const sql of statements) ({ rows } = await client.query(sql));
+  await client.end();
+  return rows;
+}
+
+const start = async (url = database.url) => {
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: url });
+  return service;
+};
+
+const refusal = async () => {
+  const { code, output } = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  expect(code).toBe(1);
+  return output.trimEnd();
+};
+
+const nameOf = ({ url }: TestDatabase) => new URL(url).pathname.slice(1);
+
+async function deliversAll(at: PostriderProcess): Promise<void> {
+  const apiKey = at.sandbox.api_key;
+  const sms = { to: "+919812345678", dlt_template_id: "1107160000000000001", variables: { 1: "O'Né\\" } };
+  const email = {
+    from: { email: "a@example.com" },
+    to: [{ email: "b@example.net", name: "Zoë 🎈" }],
+    subject: "\\",
+    body_text: "x",
+  };
+  for (const [path, body] of [
+    [SMS, sms],
+    [EMAIL, email],
+  ] as const) {
+    const { status, body: answer } = await send(at, { apiKey, path, body });
+    expect(status).toBe(202);
+    const found = await reached(at, { apiKey, path: `${path}/${answer.message_id}` }, "delivered", "failed");
+    expect(found).toMatchObject({
+      status: "delivered",
+      ...("variables" in body && { variables: body.variables }),
+    });
+  }
+}
+
+test("what is set for a database does not change what the service does on it", async () => {
+  await run(...HOSTILE.map((each) => `ALTER DATABASE ${nameOf(database)} SET ${each}`));
+  await deliversAll(await start());
+  expect(service?.output()).not.toMatch(/"level":"(warn|error|fatal)"/);
+});
+
+test("settings in the URL count, beside those that the service needs", async () => {
+  await run("CREATE SCHEMA mail");
+  const options = encodeURIComponent("-c search_path=mail -c synchronous_commit=off");
+  await deliversAll(await start(`${database.url}?options=${options}`));
+  const [counted] = await run("SELECT count(*)::int AS messages FROM mail.messages");
+  expect(counted).toEqual({ messages: 2 });
+});
+
+test("sessions that do not check foreign keys are refused", async () => {
+  await run(`ALTER DATABASE ${nameOf(database)} SET session_replication_role = replica`);
+  expect(await refusal()).toMatch(/session_replication_role is replica, .*: ALTER ROLE … RESET/);
+});
+
+test("tables of another program, and a schema in which none can be made, are called that, with what to do", async () => {
+  const anew = ["DROP SCHEMA public CASCADE", "CREATE SCHEMA public"];
+  await run(...anew, "CREATE TABLE migrations (id serial, migration text, batch int)");
+  expect(await refusal()).toMatch(
+    /table migrations is another program's; give Postrider a database of its own$/,
+  );
+  await run(...anew, "CREATE TABLE accounts (id serial)");
+  expect(await refusal()).toMatch(
+    /relation "accounts" already exists: it is another program's; give Postrider a database of its own$/,
+  );
+  await run("DROP SCHEMA public CASCADE");
+  expect(await refusal()).toMatch(/search_path names no schema that the role may use: GRANT/);
+});
+
+test("a role that may not make tables is told what it lacks", async () => {
+  const role = `weak_${nameOf(database)}`;
+  await run(
+    "DROP SCHEMA public CASCADE",
+    "CREATE SCHEMA public",
+    `CREATE ROLE ${role} LOGIN`,
+    `GRANT USAGE ON SCHEMA public TO ${role}`,
+  );
+  database = { ...database, url: database.url.replace("postrider@", `${role}@`) };
+  expect(await refusal()).toMatch(/permission denied for schema public: GRANT CREATE ON SCHEMA/);
+});
