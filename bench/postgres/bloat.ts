@@ -71,7 +71,7 @@ async function pull(ground: Ground, count: number, by: string): Promise<void> {
     if (jobs.length > 0) await ground.store.queue.settle(jobs.map(settlementOf));
   });
   await Promise.all(claims);
-  if (by === "messages") await ground.store.upkeep.numberEvents(clock.now(), 10 * count);
+  if (by === "messages") await ground.store.feed.numberEvents(10 * count);
 }
 
 const TABLES = ["jobs", "new_events", "provider_ids"];

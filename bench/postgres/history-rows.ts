@@ -36,7 +36,7 @@ const KEYS = `INSERT INTO idempotency_keys
 
 /** The tables of its days. */
 export async function prepareHistory({ store }: Ground): Promise<void> {
-  for (let day = 0; day <= DAYS; day++) await store.upkeep.prepareDays(clock.now() - day * DAY_MS);
+  for (let day = 0; day <= DAYS; day++) await store.retention.prepareDays(clock.now() - day * DAY_MS);
 }
 
 /** Messages of the seven days that end now, as many on each. In a database that is kept what is there stays. */
@@ -207,6 +207,6 @@ async function makeSample(ground: Ground): Promise<string> {
   if (!job) throw new Error("the sample was not claimed");
   await ground.store.queue.settle([settlementOf(job)]);
   await receive(ground, [job.messageId]);
-  await ground.store.upkeep.numberEvents(clock.now(), 100);
+  await ground.store.feed.numberEvents(100);
   return job.messageId;
 }

@@ -2,7 +2,7 @@ import { heading, ratio, whole } from "../report.ts";
 import { median } from "../wrk.ts";
 import { between, type Counters } from "./database.ts";
 import { loadHistory, prepareHistory } from "./history-rows.ts";
-import { accept, claim, clock, type Ground, openGround, receive, settlementOf } from "./store-ground.ts";
+import { accept, claim, type Ground, openGround, receive, settlementOf } from "./store-ground.ts";
 
 export interface History {
   /** Messages that are there before. */
@@ -71,7 +71,7 @@ async function live(ground: Ground, messages: number): Promise<readonly Spent[]>
   };
   const receiveAll = async () => {
     for (let at = 0; at < ids.length; at += PER_CLAIM) await receive(ground, ids.slice(at, at + PER_CLAIM));
-    while ((await ground.store.upkeep.numberEvents(clock.now(), PER_EVENTS)) > 0);
+    while ((await ground.store.feed.numberEvents(PER_EVENTS)) > 0);
   };
   const spent: Spent[] = [];
   for (const step of [() => accept(ground, messages), settleAll, receiveAll]) {

@@ -14,7 +14,7 @@ export interface AlarmParts {
 
 /** Watches for alarms in this process, and calls the operator's webhook when they change. */
 export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWatch {
-  const { records, upkeep, receipts } = store;
+  const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,
     clock,
@@ -23,7 +23,7 @@ export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWa
     log,
   });
   const watch = createAlarmWatch({
-    upkeep,
+    queue,
     receipts,
     connectors: engine.connectors,
     records,

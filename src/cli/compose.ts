@@ -11,7 +11,7 @@ import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
 import type { Shares } from "../delivery/shares/shares.ts";
-import { CHORES, createUpkeep, stageChore } from "../delivery/upkeep.ts";
+import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
@@ -178,13 +178,14 @@ function makeLoops(parts: Parts) {
   const engine = createDelivery(parts, shares);
   const domains = createDomainWatch({ records: store.records, dns, log });
   const parked = parkedBoundChore({ ...store, clock, log, observe: parts.metrics.observe });
-  const sweep = stageChore(() => present({ process: shares?.claimant().process, held: engine.held() }));
-  const chores = [sweep, ...CHORES, domains.chore, overdueChore(store), parked];
+  const sweeper = () => present({ process: shares?.claimant().process, held: engine.held() });
+  const sweep = stageChore(store.queue, sweeper);
+  const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), parked];
   return {
     shares,
     engine,
     domains,
-    upkeep: createUpkeep({ store: store.upkeep, clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
+    upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
     webhooks: createWebhooks({ ...parts, log, claimant: shares?.claimant ?? (() => NOBODY_ELSE) }),
     alarms: createAlarms({ store, clock, log, engine }),
     clocks: createClockWatch({ store, clock, log }),

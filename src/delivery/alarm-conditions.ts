@@ -2,10 +2,10 @@
 import type { ChannelStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
 import { readSetting } from "../core/records/settings.ts";
-import type { QueueBacklog, ReceiptStore, UpkeepStore } from "../store/store.ts";
+import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
 
 export interface AlarmSources {
-  readonly upkeep: Pick<UpkeepStore, "backlog">;
+  readonly queue: Pick<Queue, "backlog">;
   readonly receipts: Pick<ReceiptStore, "overdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
@@ -19,13 +19,13 @@ export interface Situation {
 }
 
 export async function findConditions(
-  { upkeep, receipts, connectors }: AlarmSources,
+  { queue, receipts, connectors }: AlarmSources,
   situation: Situation,
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
   return [
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
-    ...(await upkeep.backlog()).flatMap((queue) => ofQueue(queue, situation)),
+    ...(await queue.backlog()).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
     ...(await receipts.overdue())
       .filter(({ connectorId }) => running.has(connectorId))

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Sweeper } from "../core/queue/holds.ts";
-import type { UpkeepStore } from "../store/store.ts";
+import type { Queue, Store } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -21,30 +21,38 @@ export interface Chore {
   readonly name: string;
   readonly everyMs: number;
   /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
-  readonly run: (store: UpkeepStore, now: number) => Promise<number>;
+  readonly run: (now: number) => Promise<number>;
 }
 
+type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
+
 /** The standing work of the store, but for `stageChore`. */
-export const CHORES: readonly Chore[] = [
-  { name: "expire", everyMs: 500, run: (store, now) => store.expire(now, CHUNK) },
-  { name: "number events", everyMs: 50, run: (store, now) => store.numberEvents(now, CHUNK) },
-  { name: "prepare days", everyMs: 60_000, run: (store, now) => store.prepareDays(now) },
-  { name: "erase", everyMs: 1_000, run: (store, now) => store.erase(now, 4 * CHUNK) },
-  { name: "wipe", everyMs: 30_000, run: (store) => store.wipeContents(CHUNK) },
-  { name: "prune messages", everyMs: 60_000, run: pruneMessages },
-  { name: "prune suppressions", everyMs: 60_000, run: (store, now) => store.pruneSuppressions(now, CHUNK) },
-  { name: "prune keys", everyMs: 60_000, run: (store, now) => store.pruneIdempotencyKeys(now, CHUNK) },
-  {
-    name: "complete inbound",
-    everyMs: 5_000,
-    run: (store, now) => store.completeInbound(now - PARTS_PATIENCE_MS, CHUNK),
-  },
-  {
-    name: "prune received",
-    everyMs: 60_000,
-    run: (store, now) => store.pruneReceived(now - RETENTION_MS, CHUNK),
-  },
-];
+export function storeChores({ queue, feed, erasures, inbound, retention }: ChoreStore): readonly Chore[] {
+  return [
+    { name: "expire", everyMs: 500, run: (now) => queue.expire(now, CHUNK) },
+    { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
+    { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
+    { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK) },
+    { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
+    { name: "prune messages", everyMs: 60_000, run: (now) => retention.pruneMessages(oldMessages(now)) },
+    { name: "prune suppressions", everyMs: 60_000, run: (now) => retention.pruneSuppressions(now, CHUNK) },
+    { name: "prune keys", everyMs: 60_000, run: (now) => retention.pruneIdempotencyKeys(now, CHUNK) },
+    {
+      name: "complete inbound",
+      everyMs: 5_000,
+      run: (now) => inbound.complete(now - PARTS_PATIENCE_MS, CHUNK),
+    },
+    {
+      name: "prune received",
+      everyMs: 60_000,
+      run: (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK),
+    },
+  ];
+}
+
+function oldMessages(now: number) {
+  return { before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK };
+}
 
 export interface Upkeep {
   start(): void;
@@ -55,7 +63,6 @@ export interface Upkeep {
 
 /** The standing work: stages what has come due, expires, wipes and prunes. Each chore is a loop of its own. */
 export function createUpkeep(deps: {
-  readonly store: UpkeepStore;
   readonly clock: Clock;
   readonly log: DeliveryLog;
   readonly chores: readonly Chore[];
@@ -68,7 +75,7 @@ export function createUpkeep(deps: {
   const loop = async (chore: Chore) => {
     while (!stopping.signal.aborted) {
       turnedAt.set(chore.name, deps.clock.monotonicMs());
-      const moved = await chore.run(deps.store, deps.clock.now()).catch((error) => {
+      const moved = await chore.run(deps.clock.now()).catch((error) => {
         deps.log.warn({ err: error, chore: chore.name }, "upkeep failed; it will be tried again");
         return 0;
       });
@@ -97,17 +104,13 @@ export function createUpkeep(deps: {
  * Puts in line what has come due. Also for processes that only deliver: nobody else ends the leases of one that lives.
  * Asks first: looking for nothing ten times a second must not cost a transaction.
  */
-export function stageChore(sweeper: () => Sweeper): Chore {
+export function stageChore(queue: Pick<Queue, "nextDueAt" | "stage">, sweeper: () => Sweeper): Chore {
   return {
     name: "stage",
     everyMs: 100,
-    async run(store, now) {
-      const nextDueAt = await store.nextDueAt();
-      return nextDueAt !== undefined && nextDueAt <= now ? store.stage(now, CHUNK, sweeper()) : 0;
+    async run(now) {
+      const nextDueAt = await queue.nextDueAt();
+      return nextDueAt !== undefined && nextDueAt <= now ? queue.stage(now, CHUNK, sweeper()) : 0;
     },
   };
-}
-
-function pruneMessages(store: UpkeepStore, now: number): Promise<number> {
-  return store.pruneMessages({ before: now - RETENTION_MS, atLatest: now - LONGEST_KEPT_MS, limit: CHUNK });
 }

@@ -14,6 +14,11 @@ export interface EventFeed {
   }): Promise<FeedPage>;
   /** The highest number any event has been given; 0 before the first. */
   lastNumber(): Promise<number>;
+  /**
+   * Numbers committed events, at most `limit`, so that the feed shows them; to be called every 50 ms or so until it returns
+   * 0. Always 0 on SQLite, which numbers events as it writes them: with one writer at a time that is the order of commits.
+   */
+  numberEvents(limit: number): Promise<number>;
   /** Calls `listener` with the account whenever it may have events to read. Returns a function that unsubscribes. */
   onEvents(listener: (accountId: string) => void): () => void;
 }

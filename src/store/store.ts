@@ -14,8 +14,7 @@ import type {
   SavedAnswer,
   StoredMessage,
 } from "../core/messages/accept-request.ts";
-import type { ChannelName, EmailContent, TimelineEntry } from "../core/messages/message.ts";
-import type { Receipt } from "../core/messages/outcome.ts";
+import type { ChannelName, TimelineEntry } from "../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
 import type { LimitedRequest, LimitRefusal } from "../core/messages/sending-limits.ts";
 import type {
@@ -24,8 +23,6 @@ import type {
   PushAnswer,
   PushIdempotency,
 } from "../core/push/push-registration.ts";
-import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../core/queue/claimed-job.ts";
-import type { Sweeper } from "../core/queue/holds.ts";
 import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/records/accounts.ts";
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -33,7 +30,9 @@ import type { InboundStore } from "./inbound/inbound.ts";
 import type { MailPolicyStore } from "./mail-policies.ts";
 import type { MessageDesk } from "./messages/message-desk.ts";
 import type { LeaseStore } from "./queue/leases.ts";
+import type { Queue } from "./queue/queue.ts";
 import type { ReceiptStore } from "./receipts/receipts.ts";
+import type { Retention } from "./retention.ts";
 import type { SuppressionStore } from "./suppressions/suppressions.ts";
 import type { Outbox } from "./webhooks/outbox.ts";
 
@@ -43,7 +42,9 @@ export type * from "./inbound/inbound.ts";
 export type * from "./mail-policies.ts";
 export type * from "./messages/message-desk.ts";
 export type * from "./queue/leases.ts";
+export type * from "./queue/queue.ts";
 export type * from "./receipts/receipts.ts";
+export type * from "./retention.ts";
 export type * from "./suppressions/suppressions.ts";
 export type * from "./webhooks/outbox.ts";
 
@@ -62,7 +63,7 @@ export interface Store {
   readonly erasures: Erasures;
   readonly inbound: InboundStore;
   readonly leases: LeaseStore;
-  readonly upkeep: UpkeepStore;
+  readonly retention: Retention;
   /** Creates the first account and the admin token, if the database holds no account yet. True if it did. */
   bootstrap(first: FirstStart): Promise<boolean>;
   /** Hex SHA-256 of the admin token; `undefined` before `bootstrap`. */
@@ -121,84 +122,6 @@ export interface Intake {
     accountId?: string;
     channel?: ChannelName;
   }): Promise<readonly TimelineEntry[] | undefined>;
-}
-
-// ---------------------------------------------------------------- queue: what the delivery engine needs
-
-export interface Queue {
-  /**
-   * Leases up to `limit` ready jobs of one queue: round-robin over its flows from where the last claim of this
-   * queue ended, earliest deadline first within a flow. Their messages become `sending`.
-   */
-  claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
-  /**
-   * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts
-   * that now match, the job's end or next time. One answer per settlement, in order: `false` where its claim is no
-   * longer the latest. Such a settlement changes no status, but its provider ids and a timeline entry are kept.
-   */
-  settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
-  /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
-  release(jobs: readonly { readonly jobId: number; readonly claim: number }[], now: number): Promise<void>;
-  /** Stores receipts. Those that match a message move it, the others are parked. One result per receipt, in order. */
-  recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
-  /**
-   * The texts of an email whose content `isBodyApart`, read in pieces so that no other call waits; `undefined` if they
-   * have been wiped since. The method is absent where claims bring all texts themselves.
-   */
-  largeBody?(messageId: string): Promise<Pick<EmailContent, "bodyText" | "bodyHtml"> | undefined>;
-  /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
-  onReady(listener: (queue: string) => void): () => void;
-}
-
-// ---------------------------------------------------------------- upkeep
-
-/** Each method that takes a `limit` does that much work at most and returns how many rows it changed; callers repeat until 0. */
-export interface UpkeepStore {
-  /**
-   * Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted.
-   * A lease that seems expired goes on where the job is held, or claimed by another process that lives: a wall clock may have
-   * jumped, or differ from the one by which the lease was taken.
-   */
-  stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
-  /** When the next waiting job is due; `undefined` if none waits. */
-  nextDueAt(): Promise<number | undefined>;
-  /** Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the recipient's server deferred them last, else `failed`. */
-  expire(now: number, limit: number): Promise<number>;
-  /**
-   * Numbers committed events, so that the feed shows them; to be called every 50 ms or so. Always 0 on SQLite, which
-   * numbers events as it writes them: with one writer at a time that is the order of commits.
-   */
-  numberEvents(now: number, limit: number): Promise<number>;
-  /** Makes the tables that messages of this and the next days need (PostgreSQL), so that no accept has to wait for it. Always 0. */
-  prepareDays(now: number): Promise<number>;
-  /** Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did, 0 if there is none or it has to wait. */
-  erase(now: number, limit: number): Promise<number>;
-  /** Wipes bodies of batches whose jobs are all gone (single messages are wiped as they settle). */
-  wipeContents(limit: number): Promise<number>;
-  /**
-   * Deletes final messages created before `before`, and any created before `atLatest`, with everything that belongs to
-   * them. PostgreSQL goes by whole days (UTC): a day's messages go once all of it is that old, its contents a day later.
-   */
-  pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
-  /** Deletes keys, with the answers saved under them, that have expired. */
-  pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
-  /** Deletes suppressions that have ended, and soft bounces too old to count. */
-  pruneSuppressions(now: number, limit: number): Promise<number>;
-  /** Gives up waiting for missing parts of inbound messages whose first part came before `before`: stores them as they are. */
-  completeInbound(before: number, limit: number): Promise<number>;
-  /** Deletes parked receipts, sandbox and inbound messages with their events, and usage counts, from before `before`. */
-  pruneReceived(before: number, limit: number): Promise<number>;
-  backlog(): Promise<readonly QueueBacklog[]>;
-  /** How many receipts are parked, counted up to 100,000. */
-  parkedReceipts(): Promise<number>;
-}
-
-export interface QueueBacklog {
-  readonly queue: string;
-  /** Jobs in line, counted up to 100,000. */
-  readonly ready: number;
-  /** When the oldest of them became ready; absent if none is. */
-  readonly oldestReadySince?: number;
 }
 
 // ---------------------------------------------------------------- push

@@ -19,7 +19,7 @@ onEveryAdmin((startAdmin) => {
         .update(salt + NUMBER)
         .digest("hex"),
     );
-    while ((await admin.store.upkeep.erase(admin.clock.now(), 100)) > 0);
+    while ((await admin.store.erasures.advance(admin.clock.now(), 100)) > 0);
     const done = { ...record, status: "done", erased: 1, redacted: 0, completed_at: iso(admin) };
     expect((await admin.call("GET", `erasures/${record.id}`)).json).toEqual(done);
     expect((await admin.call("GET", "erasures")).json).toEqual({ data: [done] });

@@ -16,7 +16,7 @@ onEveryStore((start) => {
       expect(json).toMatchObject({ message_id: id, status: "failed" });
     }
     await api.clock.advance(120_000);
-    await api.store.upkeep.stage(api.clock.now(), 10);
+    await api.store.queue.stage(api.clock.now(), 10);
     expect(await claimJobs(api)).toEqual([]);
     const { data } = (await api.get("/v1/events")).json;
     expect(data.map((event: { type: string }) => event.type)).toEqual(["sms.failed", "sms.failed"]);

@@ -49,7 +49,7 @@ onEveryStore((start) => {
     const { store, clock } = api;
     const id = "019bc180-0000-7000-8000-000000000002";
     await store.erasures.create({ id, recipient: A, salt: "s", digest: "d", createdAt: clock.now() });
-    while ((await store.upkeep.erase(clock.now(), 100)) > 0);
+    while ((await store.erasures.advance(clock.now(), 100)) > 0);
     for (let seconds = 0; seconds < 2; seconds++) {
       expect((await send(api, A, { from: "ACME" })).status).toBe(400);
       expect((await send(api, B, { from: "ACME" })).status).toBe(202);

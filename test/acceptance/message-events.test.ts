@@ -11,7 +11,7 @@ onEveryStore((start) => {
     const error = { code: "smpp.0x00000058", message: "throttled" };
     const again = { kind: "again", dueAt: api.clock.now() } as const;
     await settleJob(api, job!, { outcomes: [{ kind: "deferred", error }], detail: {}, next: again });
-    await api.store.upkeep.stage(api.clock.now(), 10);
+    await api.store.queue.stage(api.clock.now(), 10);
     await sendQueued(api);
     const receipt = { connectorId: "connector-secret", providerMessageId: `p-${id}`, raw: "stat:DELIVRD" };
     await api.store.queue.recordReceipts([

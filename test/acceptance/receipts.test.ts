@@ -30,7 +30,7 @@ onEveryStore((start) => {
   const pathOf = ({ id }: Connector, token = TOKEN) => `/receipts/${id}/${token}`;
 
   /** Receipts that no message is known for wait parked. */
-  const parked = (api: RunningApi) => api.store.upkeep.parkedReceipts();
+  const parked = (api: RunningApi) => api.store.receipts.countParked();
 
   test("a report by query is stored, and then answered", async () => {
     await using api = await startApi();

@@ -44,7 +44,7 @@ function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
   let last: Promise<unknown> = Promise.resolve();
   /** One at a time: a second call would return before the first has numbered them. */
   const number = () => {
-    const done = last.then(() => store.upkeep.numberEvents(Date.now(), 500));
+    const done = last.then(() => store.feed.numberEvents(500));
     last = done.catch(() => undefined);
     return done;
   };

@@ -75,7 +75,7 @@ function eraseUntilKilled(place: Place, nth: number, now: number) {
     const beforeCommit = () => { if (++commits === ${nth}) process.kill(process.pid, "SIGKILL"); };
     ${place.code}
     commits = 0;
-    while ((await store.upkeep.erase(${now}, 100)) > 0);`;
+    while ((await store.erasures.advance(${now}, 100)) > 0);`;
   return runPostrider({ main: "-e", command: code });
 }
 
@@ -90,7 +90,7 @@ onBothStores(() => {
       const store = await place.open();
       const [halfway] = await store.erasures.list({ limit: 1 });
       expect(halfway?.completedAt).toBeUndefined();
-      while ((await store.upkeep.erase(now + 1, 100)) > 0);
+      while ((await store.erasures.advance(now + 1, 100)) > 0);
       const [record] = await store.erasures.list({ limit: 1 });
       expect(record).toMatchObject({ erased: EACH, completedAt: now + 1 });
       const left = await store.messages.list({ accountId, channel: "sms", limit: 200, createdFrom: 0 });

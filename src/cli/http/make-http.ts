@@ -59,7 +59,7 @@ export function createHttp(
     adminEndpoints: createAdmin(parts, { engine, webhooks, alarms }),
     metrics: () =>
       metrics.text({
-        upkeep: store.upkeep,
+        queue: store.queue,
         receipts: store.receipts,
         inbound: store.inbound,
         connectors: engine.connectors,

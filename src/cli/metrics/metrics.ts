@@ -3,7 +3,7 @@ import type { ConnectorStatus } from "../../channels/channel.ts";
 import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { DomainState } from "../../core/domains/domain.ts";
 import type { Observe } from "../../delivery/engine.ts";
-import type { InboundStore, ReceiptStore, UpkeepStore } from "../../store/store.ts";
+import type { InboundStore, Queue, ReceiptStore } from "../../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
 import { attemptMetrics } from "./attempt-metrics.ts";
 import { type InboundMetrics, inboundMetrics } from "./inbound-metrics.ts";
@@ -16,9 +16,9 @@ const REQUEST_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 
 
 /** Ages are compared with the wall clock at the time of the scrape. */
 export interface MetricsSources {
-  readonly upkeep: Pick<UpkeepStore, "backlog" | "parkedReceipts">;
+  readonly queue: Pick<Queue, "backlog">;
   readonly connectors: () => readonly { readonly id: string; readonly status: ConnectorStatus }[];
-  readonly receipts: Pick<ReceiptStore, "overdue">;
+  readonly receipts: Pick<ReceiptStore, "countParked" | "overdue">;
   readonly domains: () => Readonly<Record<DomainState, number>>;
   readonly inbound: Pick<InboundStore, "unassigned">;
   readonly webhooks: WebhookSources;
@@ -196,14 +196,14 @@ function connectorMetrics(gauge: (name: string, help: string, labelNames: string
 }
 
 function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Metrics["text"] {
-  return async ({ upkeep, receipts, connectors, domains, clockAheadMs, now }) => {
+  return async ({ queue, receipts, connectors, domains, clockAheadMs, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
     setOrRemove(gauges.clockAhead, clockAheadMs());
-    for (const { queue, ready, oldestReadySince } of await upkeep.backlog()) {
-      gauges.ready.labels(queue).set(ready);
-      gauges.oldest.labels(queue).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
+    for (const { queue: name, ready, oldestReadySince } of await queue.backlog()) {
+      gauges.ready.labels(name).set(ready);
+      gauges.oldest.labels(name).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }
-    gauges.parked.set(await upkeep.parkedReceipts());
+    gauges.parked.set(await receipts.countParked());
     for (const { connectorId, parts } of await receipts.overdue()) {
       gauges.overdue.labels(connectorId).set(parts);
     }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
-import type { DroppedReceipts, UpkeepStore } from "../../store/store.ts";
+import type { DroppedReceipts } from "../../store/store.ts";
 import { MAX_PARKED, parkedBoundChore } from "./parked-bound.ts";
 
 test("what goes of too many parked receipts is counted each time, and told of once a minute, all of it", async () => {
@@ -22,7 +22,7 @@ test("what goes of too many parked receipts is counted each time, and told of on
   });
   const run = (...counts: readonly DroppedReceipts[]) => {
     dropped = counts;
-    return chore.run({} as UpkeepStore, clock.now());
+    return chore.run(clock.now());
   };
 
   expect(await run()).toBe(0);

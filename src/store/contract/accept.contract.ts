@@ -262,7 +262,7 @@ export function deferralContract(open: OpenStore): void {
       expect(await store.intake.timeline(query)).toEqual([entry]);
       const claim = { queue: QUEUE, limit: 1, leaseMs: 1000 };
       expect(await store.queue.claim({ ...claim, now: clock.now })).toEqual([]);
-      expect(await store.upkeep.stage(dueAt, 10)).toBe(1);
+      expect(await store.queue.stage(dueAt, 10)).toBe(1);
       const [job] = await store.queue.claim({ ...claim, now: dueAt });
       expect(job?.progress).toMatchObject({ status: "sending", position: 1 });
     }),

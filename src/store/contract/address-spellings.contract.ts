@@ -184,7 +184,7 @@ async function erase({ store, id, clock }: World, recipient: string): Promise<vo
     createdAt: clock.now,
   });
   clock.now += 1;
-  for (let steps = 0; steps < 500; steps++) if ((await store.upkeep.erase(clock.now, 10)) === 0) return;
+  for (let steps = 0; steps < 500; steps++) if ((await store.erasures.advance(clock.now, 10)) === 0) return;
   throw new Error("erasing does not end");
 }
 

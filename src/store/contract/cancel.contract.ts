@@ -20,7 +20,7 @@ export function cancelContract(open: OpenStore): void {
       const { store, sms, claim, clock, status } = world;
       const [id = ""] = await sms({ dueAt: clock.now + HOUR });
       expect(await cancel(world, id)).toBe("canceled");
-      await store.upkeep.stage(clock.now + 2 * HOUR, 10);
+      await store.queue.stage(clock.now + 2 * HOUR, 10);
       expect(await claim()).toEqual([]);
       expect(await status(id)).toBe("failed");
     }),
@@ -79,7 +79,7 @@ export function cancelContract(open: OpenStore): void {
       expect(await cancel(world, id)).toBe("too_late");
       const [interrupted = ""] = await sms();
       await claimOne();
-      await store.upkeep.stage(clock.now + HOUR, 10);
+      await store.queue.stage(clock.now + HOUR, 10);
       expect(await world.status(interrupted)).toBe("queued");
       expect(await cancel(world, interrupted)).toBe("too_late");
       const [done = ""] = await sms({ queue: "other" });

@@ -159,7 +159,7 @@ export function claimContract(open: OpenStore): void {
       expect(take().sort()).toEqual(["a", "b"]);
       await sms({ dueAt: clock.now + HOUR });
       expect(take()).toEqual([]);
-      await store.upkeep.stage(clock.now + HOUR, 10);
+      await store.queue.stage(clock.now + HOUR, 10);
       expect(take()).toEqual([QUEUE]);
       const job = await claimOne();
       await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + SECOND } });

@@ -42,7 +42,7 @@ function parkedReceipts(open: OpenStore): void {
         await world.receive(`unknown-${recipient}`, { recipient });
       }
       await erase(world, HANDSET);
-      expect(await world.store.upkeep.parkedReceipts()).toBe(1);
+      expect(await world.store.receipts.countParked()).toBe(1);
     }),
   );
 
@@ -55,11 +55,11 @@ function parkedReceipts(open: OpenStore): void {
       const job = await world.claimOne();
       await world.receive("p-unknown", { recipient: HANDSET });
       await erase(world, HANDSET, account);
-      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      expect(await store.receipts.countParked()).toBe(1);
       await world.settle(job);
       await world.sms({ account: other, to: [HANDSET, OTHER] });
       await erase(world, HANDSET, account);
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(0);
     }),
   );
 
@@ -71,7 +71,7 @@ function parkedReceipts(open: OpenStore): void {
       clock.now += HOUR;
       await world.receive("p-unknown", { recipient: HANDSET, receivedAt: clock.now });
       await work(world);
-      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      expect(await store.receipts.countParked()).toBe(1);
     }),
   );
 }
@@ -108,7 +108,7 @@ function inbound(open: OpenStore): void {
       await write(world, { part, text: "half", to: "+14155550199" });
       await erase(world, HANDSET, account);
       clock.now += DAY;
-      await store.upkeep.completeInbound(clock.now, 10);
+      await store.inbound.complete(clock.now, 10);
       expect(await store.inbound.list({ accountId: account.id, limit: 10 })).toEqual([]);
       expect(await store.inbound.list({ accountId: other.id, limit: 10 })).toHaveLength(1);
     }),
@@ -180,7 +180,7 @@ async function erase(world: World, recipient: string, account?: Account): Promis
 /** @param callers how many at a time */
 async function work({ store, clock }: World, callers = 1): Promise<void> {
   for (let steps = 0; steps < 500; steps++) {
-    const calls = Array.from({ length: callers }, () => store.upkeep.erase(clock.now, 10));
+    const calls = Array.from({ length: callers }, () => store.erasures.advance(clock.now, 10));
     if ((await Promise.all(calls)).every((moved) => moved === 0)) return;
   }
   throw new Error("erasing does not end");

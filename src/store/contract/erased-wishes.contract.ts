@@ -28,7 +28,7 @@ function suppressionWishes(open: OpenStore): void {
       expect(await suppressed(world)).toEqual([{ email: EMAIL, reason: "manual" }]);
       world.clock.now += DAY;
       expect(await suppressed(world)).toEqual([]);
-      expect(await store.upkeep.pruneSuppressions(world.clock.now, 10)).toBe(1);
+      expect(await store.retention.pruneSuppressions(world.clock.now, 10)).toBe(1);
     }),
   );
 
@@ -222,6 +222,6 @@ function write({ store, id, clock }: World, text: string) {
 async function erase({ store, id, clock }: World, recipient: string, account?: Account): Promise<void> {
   const record = { id: id(), recipient, salt: "s".repeat(32), digest: "d".repeat(64), createdAt: clock.now };
   await store.erasures.create({ ...record, ...(account && { accountId: account.id }) });
-  for (let steps = 0; steps < 500; steps++) if ((await store.upkeep.erase(clock.now, 10)) === 0) return;
+  for (let steps = 0; steps < 500; steps++) if ((await store.erasures.advance(clock.now, 10)) === 0) return;
   throw new Error("erasing does not end");
 }

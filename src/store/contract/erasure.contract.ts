@@ -138,7 +138,7 @@ export function erasureContract(open: OpenStore): void {
       const again = { kind: "again", dueAt: clock.now } as const;
       await world.settle(await world.claimOne(), { outcomes: [deferred(), sent("p-1")], next: again });
       await erase(world, ADDRESS);
-      await world.store.upkeep.stage(clock.now, 10);
+      await world.store.queue.stage(clock.now, 10);
       expect(await world.claim()).toEqual([]);
       expect(await world.status(id, "email")).toBe("sent");
     }),
@@ -151,7 +151,7 @@ export function erasureContract(open: OpenStore): void {
       const [id = ""] = await world.sms({ to: [THEIRS] });
       const job = await world.claimOne();
       await store.erasures.create(await request(world, THEIRS));
-      for (let i = 0; i < 10; i++) await store.upkeep.erase(clock.now, 10);
+      for (let i = 0; i < 10; i++) await store.erasures.advance(clock.now, 10);
       expect(await world.status(id)).toBe("sending");
       expect(await world.settle(job)).toBe(true);
       await work(world);
@@ -229,7 +229,7 @@ export function erasureContract(open: OpenStore): void {
       await store.erasures.create(await request(world, THEIRS));
       let most = 0;
       for (let before = 0, steps = 0; steps < 200; steps++) {
-        const moved = await store.upkeep.erase(clock.now, 10);
+        const moved = await store.erasures.advance(clock.now, 10);
         const [record] = await store.erasures.list({ limit: 1 });
         most = Math.max(most, (record?.erased ?? 0) - before);
         before = record?.erased ?? 0;
@@ -258,7 +258,7 @@ async function erase(world: World, recipient: string): Promise<void> {
 }
 
 async function work({ store, clock }: World): Promise<void> {
-  for (let steps = 0; steps < 500; steps++) if ((await store.upkeep.erase(clock.now, 10)) === 0) return;
+  for (let steps = 0; steps < 500; steps++) if ((await store.erasures.advance(clock.now, 10)) === 0) return;
   throw new Error("erasing does not end");
 }
 

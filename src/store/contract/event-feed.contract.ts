@@ -19,7 +19,7 @@ export function eventFeedContract(open: OpenStore): void {
       const [id = ""] = await sms({ content: { metadata: { order: 7 } } });
       const job = await claimOne();
       await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       await settle(await claimOne());
       await receive(`p-${id}`, { receivedAt: clock.now + SECOND });
       const other = await addAccount();
@@ -88,7 +88,7 @@ export function eventFeedContract(open: OpenStore): void {
   test(
     "a reader never skips an event that commits late",
     inWorld(open, async (world) => {
-      const { store, account, clock } = world;
+      const { store, account } = world;
       const to = Array.from({ length: 60 }, (_, index) => `+91${index}`);
       await world.sms({ to });
       const jobs = await world.claim(to.length);
@@ -96,7 +96,7 @@ export function eventFeedContract(open: OpenStore): void {
       const follow = async () => {
         const seen: string[] = [];
         for (let after = 0, isLast = false; ; ) {
-          await store.upkeep.numberEvents(clock.now, 2);
+          await store.feed.numberEvents(2);
           const page = await store.feed.read({ accountId: account.id, after, limit: 3 });
           seen.push(...page.events.map(idOf));
           after = page.next;
@@ -160,7 +160,7 @@ export function eventFeedContract(open: OpenStore): void {
       await numberAll(world);
       const last = await store.feed.lastNumber();
       clock.now += 2 * DAY;
-      while ((await store.upkeep.pruneMessages({ before: clock.now, atLatest: 0, limit: 10 })) > 0);
+      while ((await store.retention.pruneMessages({ before: clock.now, atLatest: 0, limit: 10 })) > 0);
       expect((await readAll(world)).events).toEqual([]);
       expect(await store.feed.lastNumber()).toBe(last);
       await settleOne();

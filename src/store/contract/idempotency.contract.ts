@@ -93,10 +93,10 @@ export function idempotencyContract(open: OpenStore): void {
       world.clock.now += HALF_A_DAY;
       // Taken over: it is the youngest now, and stays.
       await acceptWith(world, "a", {});
-      const { upkeep, intake } = world.store;
-      expect(await upkeep.pruneIdempotencyKeys(world.clock.now, 1)).toBe(1);
-      expect(await upkeep.pruneIdempotencyKeys(world.clock.now, 10)).toBe(1);
-      expect(await upkeep.pruneIdempotencyKeys(world.clock.now, 10)).toBe(0);
+      const { retention, intake } = world.store;
+      expect(await retention.pruneIdempotencyKeys(world.clock.now, 1)).toBe(1);
+      expect(await retention.pruneIdempotencyKeys(world.clock.now, 10)).toBe(1);
+      expect(await retention.pruneIdempotencyKeys(world.clock.now, 10)).toBe(0);
       expect(await intake.savedAnswer(world.key("a"))).toBeDefined();
       expect(await intake.savedAnswer(world.key("d"))).toBeDefined();
       expect(await intake.savedAnswer({ ...world.key("b"), now: 0 })).toBeUndefined();

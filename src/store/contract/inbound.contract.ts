@@ -127,9 +127,9 @@ export function inboundContract(open: OpenStore): void {
       await store.inbound.receive([piece(world), piece(world)]);
       clock.now += HOUR;
       await store.inbound.receive([piece(world)]);
-      expect(await store.upkeep.pruneReceived(clock.now, 1)).toBeGreaterThan(0);
+      expect(await store.retention.pruneReceived(clock.now, 1)).toBeGreaterThan(0);
       expect(await store.inbound.list({ accountId: account.id, limit: 5 })).toHaveLength(2);
-      while ((await store.upkeep.pruneReceived(clock.now, 10)) > 0);
+      while ((await store.retention.pruneReceived(clock.now, 10)) > 0);
       expect(await store.inbound.list({ accountId: account.id, limit: 5 })).toHaveLength(1);
     }),
   );
@@ -180,7 +180,7 @@ function eventContract(open: OpenStore): void {
           received_at: new Date(told.receivedAt).toISOString(),
         },
       });
-      while ((await store.upkeep.pruneReceived(clock.now + HOUR, 10)) > 0);
+      while ((await store.retention.pruneReceived(clock.now + HOUR, 10)) > 0);
       expect(await store.outbox.ofMessage(told.id)).toEqual([]);
       expect((await store.feed.read({ accountId: account.id, after: 0, limit: 10 })).events).toEqual([]);
     }),
@@ -215,11 +215,11 @@ function partsContract(open: OpenStore): void {
       const part = (reference: number, number: number) =>
         piece(world, { text: `${reference}.${number}`, part: { reference, total: 3, number } });
       await store.inbound.receive([part(1, 1), part(1, 3), part(2, 1), part(2, 2), part(2, 3)]);
-      expect(await store.upkeep.completeInbound(clock.now, 10)).toBe(0);
+      expect(await store.inbound.complete(clock.now, 10)).toBe(0);
       expect(await texts(world)).toEqual(["2.12.22.3"]);
       clock.now += SECOND;
-      expect(await store.upkeep.completeInbound(clock.now, 10)).toBe(5);
-      expect(await store.upkeep.completeInbound(clock.now, 10)).toBe(0);
+      expect(await store.inbound.complete(clock.now, 10)).toBe(5);
+      expect(await store.inbound.complete(clock.now, 10)).toBe(0);
       expect((await texts(world)).sort()).toEqual(["1.1…1.3", "2.12.22.3"]);
     }),
   );

@@ -19,7 +19,7 @@ function answer(world: World, messageId: string, over: Partial<LateAnswer> = {})
 /** Every job that becomes ready within a minute. */
 async function laterJobs({ clock, store, claim }: World) {
   clock.now += 60 * SECOND;
-  await store.upkeep.stage(clock.now, 10);
+  await store.queue.stage(clock.now, 10);
   return claim();
 }
 
@@ -147,7 +147,7 @@ export function lateAnswerContract(open: OpenStore): void {
       expect(await receive("late-1")).toEqual([{ kind: "parked" }]);
       await answer(world, id);
       expect(await status(id)).toBe("delivered");
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(0);
     }),
   );
 

@@ -91,7 +91,7 @@ export function leasesContract(open: OpenStore): void {
       await store.leases.turn({ ...idle, process: "a" });
       const dead = seen.processes.filter(({ process }) => process === "a");
       await store.leases.turn({ ...idle, process: "b", dead, now: clock.now });
-      expect(await store.upkeep.stage(clock.now, 10)).toBe(0);
+      expect(await store.queue.stage(clock.now, 10)).toBe(0);
       expect(job).toMatchObject({ messageId, claim: 1 });
     }),
   );

@@ -104,8 +104,8 @@ export function limitsPruneContract(open: OpenStore): void {
     "counts go after their retention",
     inWorld(open, async (world) => {
       await accept(world, { daily_message_limit: 9, recipient_daily_limit: 9 }, [A]);
-      expect(await world.store.upkeep.pruneReceived(world.clock.now, 10)).toBe(0);
-      expect(await world.store.upkeep.pruneReceived(world.clock.now + HOUR, 10)).toBe(2);
+      expect(await world.store.retention.pruneReceived(world.clock.now, 10)).toBe(0);
+      expect(await world.store.retention.pruneReceived(world.clock.now + HOUR, 10)).toBe(2);
     }),
   );
 }

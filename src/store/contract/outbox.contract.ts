@@ -182,7 +182,7 @@ export function outboxContract(open: OpenStore): void {
       const id = await sendAndReceive(world);
       const [gone] = await take(world);
       const later = world.clock.now + 2 * DAY;
-      while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
+      while ((await world.store.retention.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
       expect(await states(world, id)).toEqual([]);
       const next = await sendAndReceive(world);
       await take(world);
@@ -199,7 +199,7 @@ export function outboxContract(open: OpenStore): void {
       const [event] = await take(world);
       await settleWebhook(world, event!, DELIVERED);
       const later = world.clock.now + 2 * DAY;
-      while ((await world.store.upkeep.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
+      while ((await world.store.retention.pruneMessages({ before: later, atLatest: later, limit: 10 })) > 0);
       expect(await states(world, id)).toEqual([]);
       expect(await world.store.outbox.attempts({ messageId: id, sequence: 1 })).toBeUndefined();
       expect(await take(world)).toEqual([]);

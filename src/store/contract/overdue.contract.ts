@@ -147,7 +147,7 @@ export function overdueContract(open: OpenStore): void {
       await flag(world);
       await world.receive("a");
       const bounds = { before: world.clock.now + 2 * DAY, atLatest: 0, limit: 10 };
-      while ((await world.store.upkeep.pruneMessages(bounds)) > 0);
+      while ((await world.store.retention.pruneMessages(bounds)) > 0);
       expect(await world.inside.countRows(id)).toBe(0);
     }),
   );
@@ -164,8 +164,8 @@ export function overdueContract(open: OpenStore): void {
       const after = all[1]!.id;
       expect(await receipts.parked({ after, limit: 1 })).toEqual([all[2]!]);
       expect(await receipts.parked({ connectorId: "connector-b", limit: 10 })).toEqual([all[3]!]);
-      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(0);
-      await store.upkeep.pruneReceived(clock.now + 1, 2);
+      expect(await store.retention.pruneReceived(clock.now, 10)).toBe(0);
+      await store.retention.pruneReceived(clock.now + 1, 2);
       expect(await receipts.parked({ limit: 10 })).toEqual(all.slice(2));
     }),
   );
@@ -174,7 +174,7 @@ export function overdueContract(open: OpenStore): void {
     "a provider that repeats a receipt of an unknown id does not grow the database without end",
     inWorld(open, async ({ store, receive }) => {
       for (let i = 0; i < 30; i++) await receive("unknown");
-      expect(await store.upkeep.parkedReceipts()).toBeLessThanOrEqual(8);
+      expect(await store.receipts.countParked()).toBeLessThanOrEqual(8);
     }),
   );
 }

@@ -21,7 +21,7 @@ export function parkedBoundContract(open: OpenStore): void {
       ]);
       expect(await drop(world, 2)).toEqual([[CONNECTOR, 1]]);
       expect(await parked(world)).toEqual(["b2", "b3", "c1", "a6", "a7", "a8", "b4"].sort());
-      expect(await store.upkeep.parkedReceipts()).toBe(7);
+      expect(await store.receipts.countParked()).toBe(7);
     }),
   );
 

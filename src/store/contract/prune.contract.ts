@@ -17,12 +17,12 @@ export function pruneContract(open: OpenStore): void {
       const [id = ""] = await sms({ to: ["+911", "+912"] });
       const [first, second] = await claim();
       await settle(first!);
-      expect(await store.upkeep.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(10)).toBe(0);
       expect(await inside.hasBody(id)).toBe(true);
       await settle(second!);
-      expect(await store.upkeep.wipeContents(10)).toBe(1);
+      expect(await store.retention.wipeContents(10)).toBe(1);
       expect(await inside.hasBody(id)).toBe(false);
-      expect(await store.upkeep.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(10)).toBe(0);
     }),
   );
 
@@ -33,8 +33,8 @@ export function pruneContract(open: OpenStore): void {
       for (const job of await claim()) await settle(job, { keepsContent: true });
       await store.records.setSettings(account.id, { keep_bodies: "true" });
       const [expired = ""] = await sms({ to: ["+911", "+912"] });
-      await store.upkeep.expire(clock.now + 2 * DAY, 10);
-      expect(await store.upkeep.wipeContents(10)).toBe(0);
+      await store.queue.expire(clock.now + 2 * DAY, 10);
+      expect(await store.retention.wipeContents(10)).toBe(0);
       expect([await inside.hasBody(settled), await inside.hasBody(expired)]).toEqual([true, true]);
     }),
   );
@@ -46,7 +46,7 @@ export function pruneContract(open: OpenStore): void {
       await sms({ to: ["+911", "+912"] });
       for (const job of await claim()) await settle(job);
       let wiped = 0;
-      for (let i = 0; i < 6; i++) wiped += await store.upkeep.wipeContents(2);
+      for (let i = 0; i < 6; i++) wiped += await store.retention.wipeContents(2);
       expect(wiped).toBe(1);
     }),
   );
@@ -82,7 +82,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await status(sentOnly)).toBe("sent");
       expect(await pruneAll(world, { before: clock.now + OVER, atLatest: clock.now + OVER })).toBe(4);
       for (const id of [queued, waiting, sentOnly, retried]) expect(await inside.countRows(id)).toBe(0);
-      await store.upkeep.stage(clock.now + 2 * DAY, 10);
+      await store.queue.stage(clock.now + 2 * DAY, 10);
       expect(String(await rejection(claimOne()))).toContain("no job is ready");
     }),
   );
@@ -113,9 +113,9 @@ export function pruneContract(open: OpenStore): void {
       for (const job of await claim()) await receive(`p-${job.messageId}`);
       clock.now += OVER;
       const bounds = { before: clock.now, atLatest: 0, limit: 2 };
-      expect(await store.upkeep.pruneMessages({ ...bounds, atLatest: clock.now })).toBeLessThanOrEqual(2);
+      expect(await store.retention.pruneMessages({ ...bounds, atLatest: clock.now })).toBeLessThanOrEqual(2);
       expect(await pruneAll(world, { ...bounds, atLatest: clock.now })).toBeGreaterThan(30);
-      expect(await store.upkeep.pruneMessages(bounds)).toBe(0);
+      expect(await store.retention.pruneMessages(bounds)).toBe(0);
     }),
   );
 
@@ -125,9 +125,9 @@ export function pruneContract(open: OpenStore): void {
       await receive("old");
       clock.now += HOUR;
       await receive("new");
-      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(1);
-      expect(await store.upkeep.parkedReceipts()).toBe(1);
-      expect(await store.upkeep.pruneReceived(clock.now, 10)).toBe(0);
+      expect(await store.retention.pruneReceived(clock.now, 10)).toBe(1);
+      expect(await store.receipts.countParked()).toBe(1);
+      expect(await store.retention.pruneReceived(clock.now, 10)).toBe(0);
     }),
   );
 }
@@ -142,7 +142,7 @@ async function pruneAll(
 ): Promise<number> {
   let pruned = 0;
   for (let calls = 0; calls < 100; calls++) {
-    const moved = await store.upkeep.pruneMessages({ limit: 10, ...bounds });
+    const moved = await store.retention.pruneMessages({ limit: 10, ...bounds });
     if (moved === 0) return pruned;
     pruned += moved;
   }

@@ -84,7 +84,7 @@ export function receiptMatchContract(open: OpenStore): void {
         expect(await receive(told, { recipient: "919812345678" })).toMatchObject([{ kind: "applied" }]);
         expect(await status(id)).toBe("delivered");
         expect(await receive(told, { recipient: ONE })).toMatchObject([{ kind: "late" }]);
-        expect(await store.upkeep.parkedReceipts()).toBe(3);
+        expect(await store.receipts.countParked()).toBe(3);
         const timeline = await store.intake.timeline({ accountId: world.account.id, channel: "sms", id });
         expect(timeline?.[1]?.detail).toMatchObject({ matched_by: "another_form" });
       }),
@@ -100,7 +100,7 @@ export function receiptMatchContract(open: OpenStore): void {
         await receive(told, { recipient: ONE });
         await settle(job, { outcomes: [sent(answered)] });
         expect(await status(id)).toBe("delivered");
-        expect(await store.upkeep.parkedReceipts()).toBe(1);
+        expect(await store.receipts.countParked()).toBe(1);
       }),
     );
   }
@@ -168,7 +168,7 @@ function referenceContract(open: OpenStore): void {
       expect(await status(id)).toBe("delivered");
       expect(await receive("x-5")).toMatchObject([{ kind: "late", messageId: id }]);
       clock.now += 120 * SECOND;
-      await world.store.upkeep.stage(clock.now, 10);
+      await world.store.queue.stage(clock.now, 10);
       expect(await claim()).toEqual([]);
     }),
   );
@@ -183,7 +183,7 @@ function referenceContract(open: OpenStore): void {
       });
       await receive("x-1", { reference: partReference(id, 0), recipient: ONE, status: "sent" });
       expect(await status(id)).toBe("sent");
-      await store.upkeep.stage(clock.now + SECOND, 10);
+      await store.queue.stage(clock.now + SECOND, 10);
       expect(await claim()).toEqual([]);
       await receive("x-1");
       expect(await history(id)).toEqual(["attempt:queued", "late_answer:sent", "receipt:delivered"]);
@@ -202,8 +202,8 @@ function referenceContract(open: OpenStore): void {
         next: { kind: "again", dueAt: clock.now + SECOND },
       });
       expect(await status(id)).toBe("delivered");
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
-      await store.upkeep.stage(clock.now + SECOND, 10);
+      expect(await store.receipts.countParked()).toBe(0);
+      await store.queue.stage(clock.now + SECOND, 10);
       expect(await claim()).toEqual([]);
     }),
   );

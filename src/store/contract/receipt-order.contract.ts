@@ -55,7 +55,7 @@ function everyReceiptFindsItsMessage(open: OpenStore): void {
         const readable = all.flatMap(readings);
         fc.pre(new Set(readable).size === readable.length);
         const connectorId = nextConnector();
-        const parkedBefore = await world.store.upkeep.parkedReceipts();
+        const parkedBefore = await world.store.receipts.countParked();
         const steps: { rank: number; run: () => Promise<unknown> }[] = [];
         const add = (run: () => Promise<unknown>) =>
           steps.push({ rank: order[steps.length % order.length] ?? 0, run });
@@ -73,7 +73,7 @@ function everyReceiptFindsItsMessage(open: OpenStore): void {
         for (const { run } of steps.sort((a, b) => a.rank - b.rank)) await run();
         const statuses = await Promise.all(ids.map((id) => world.status(id)));
         expect(statuses).toEqual(all.map(({ told }) => (told.length > 0 ? "delivered" : "sent")));
-        expect(await world.store.upkeep.parkedReceipts()).toBe(parkedBefore);
+        expect(await world.store.receipts.countParked()).toBe(parkedBefore);
       });
       await fc.assert(property, { numRuns: RUNS });
     }),
@@ -114,7 +114,7 @@ function aReusedIdMeansTheNewestOpen(open: OpenStore): void {
     inWorld(open, async (world) => {
       const property = fc.asyncProperty(fc.array(happening, { maxLength: 14 }), async (happenings) => {
         const connectorId = nextConnector();
-        const parkedBefore = await world.store.upkeep.parkedReceipts();
+        const parkedBefore = await world.store.receipts.countParked();
         const ids: string[] = [];
         for (const { kind, id } of happenings) {
           world.clock.now += 1;
@@ -129,7 +129,7 @@ function aReusedIdMeansTheNewestOpen(open: OpenStore): void {
         const { delivered, parked } = expected(happenings);
         const statuses = await Promise.all(ids.map((id) => world.status(id)));
         expect(statuses).toEqual(delivered.map((isDelivered) => (isDelivered ? "delivered" : "sent")));
-        expect((await world.store.upkeep.parkedReceipts()) - parkedBefore).toBe(parked);
+        expect((await world.store.receipts.countParked()) - parkedBefore).toBe(parked);
       });
       await fc.assert(property, { numRuns: RUNS });
     }),

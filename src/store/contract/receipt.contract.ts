@@ -22,10 +22,10 @@ export function receiptContract(open: OpenStore): void {
       const [id = ""] = await sms();
       const job = await claimOne();
       expect(await receive(`p-${id}`)).toEqual([{ kind: "parked" }]);
-      expect(await store.upkeep.parkedReceipts()).toBe(1);
+      expect(await store.receipts.countParked()).toBe(1);
       await settle(job);
       expect(await history(id)).toEqual(["attempt:sent", "receipt:delivered"]);
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(0);
     }),
   );
 
@@ -50,7 +50,7 @@ export function receiptContract(open: OpenStore): void {
       const [id = ""] = await world.sms();
       await world.settle(await world.claimOne(), { outcomes: [sent("reused")] });
       expect(await world.status(id)).toBe("sent");
-      expect(await world.store.upkeep.parkedReceipts()).toBe(1);
+      expect(await world.store.receipts.countParked()).toBe(1);
       await world.receive("reused", { receivedAt: world.clock.now });
       expect(await world.status(id)).toBe("delivered");
     }),
@@ -194,7 +194,7 @@ export function receiptContract(open: OpenStore): void {
       const [id = ""] = await sms();
       const job = await claimOne();
       clock.now += 120 * SECOND;
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       await claimOne();
       // The first holder comes home without its lease, and its message is still open.
       const detail = { segments: 1, encoding: "gsm7" };

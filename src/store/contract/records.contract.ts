@@ -202,7 +202,7 @@ export function recordsInUseContract(open: OpenStore): void {
       expect(await store.records.remove("routes", via.id)).toBe("in_use");
       await settle(job!, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
       expect(await store.records.remove("routes", via.id)).toBe("in_use");
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       await settle((await claim(1, via.id))[0]!);
       expect(await store.records.remove("routes", via.id)).toBe(true);
       expect(await store.records.remove("accounts", account.id)).toBe("in_use");

@@ -75,9 +75,9 @@ export function sandboxContract(open: OpenStore): void {
       clock.now += HOUR;
       const young = entry(world);
       await store.sandbox.record([young]);
-      expect(await store.upkeep.pruneReceived(clock.now, 1)).toBe(1);
-      expect(await store.upkeep.pruneReceived(clock.now, 1)).toBe(1);
-      expect(await store.upkeep.pruneReceived(clock.now, 1)).toBe(0);
+      expect(await store.retention.pruneReceived(clock.now, 1)).toBe(1);
+      expect(await store.retention.pruneReceived(clock.now, 1)).toBe(1);
+      expect(await store.retention.pruneReceived(clock.now, 1)).toBe(0);
       expect(await store.sandbox.list({ limit: 10 })).toEqual([young]);
     }),
   );

@@ -40,7 +40,7 @@ export function settleContract(open: OpenStore): void {
         },
       ]);
       expect(await claim()).toEqual([]);
-      expect(await store.upkeep.nextDueAt()).toBeUndefined();
+      expect(await store.queue.nextDueAt()).toBeUndefined();
     }),
   );
 
@@ -55,12 +55,12 @@ export function settleContract(open: OpenStore): void {
         parts: [{ status: "pending" }],
       });
       expect(await claim()).toEqual([]);
-      expect(await store.upkeep.nextDueAt()).toBe(clock.now + SECOND);
-      await store.upkeep.stage(clock.now + SECOND, 10);
+      expect(await store.queue.nextDueAt()).toBe(clock.now + SECOND);
+      await store.queue.stage(clock.now + SECOND, 10);
       const second = await claimOne();
       expect(second).toMatchObject({ attempt: 0, claim: 2, wasInterrupted: false });
       await settle(second, again);
-      await store.upkeep.stage(clock.now + SECOND, 10);
+      await store.queue.stage(clock.now + SECOND, 10);
       expect(await claimOne()).toMatchObject({ attempt: 1, claim: 3 });
     }),
   );
@@ -75,7 +75,7 @@ export function settleContract(open: OpenStore): void {
         next: { kind: "held", dueAt: clock.now + HOUR },
       });
       expect(await status(id)).toBe("sending");
-      await store.upkeep.stage(clock.now + HOUR - 1, 10);
+      await store.queue.stage(clock.now + HOUR - 1, 10);
       expect(await claim()).toEqual([]);
     }),
   );
@@ -85,7 +85,7 @@ export function settleContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claimOne, settle, message, history, receive, clock }) => {
       const [id = ""] = await sms();
       const lost = await claimOne();
-      await store.upkeep.stage(clock.now + HOUR, 10);
+      await store.queue.stage(clock.now + HOUR, 10);
       const current = await claimOne();
       expect(await settle(lost, { outcomes: [sent("lost-1")] })).toBe(false);
       expect((await message(id)).progress).toMatchObject({
@@ -108,7 +108,7 @@ export function settleContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claim, claimOne, settle, status, clock }) => {
       const [id = ""] = await sms();
       const job = await claimOne();
-      await store.upkeep.stage(clock.now + HOUR, 10);
+      await store.queue.stage(clock.now + HOUR, 10);
       expect(await settle(job)).toBe(true);
       expect(await status(id)).toBe("sent");
       expect(await claim()).toEqual([]);
@@ -175,7 +175,7 @@ export function settleContract(open: OpenStore): void {
         next: { kind: "again", dueAt: clock.now },
       });
       await receive("s-1", { status: "failed" });
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       const job = await claimOne();
       await settle(job, { outcomes: [undefined, sent("s-2")] });
       expect(await status(id)).toBe("failed");
@@ -188,7 +188,7 @@ export function settleContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claimOne, settle, clock, message, inside }) => {
       const [id = ""] = await sms();
       await settle(await claimOne(), { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       const job = await claimOne();
       expect(job.content).toEqual(SMS);
       await settle(job);

@@ -17,10 +17,10 @@ export function stageContract(open: OpenStore): void {
     "a scheduled message is queued when its time comes, and not before",
     inWorld(open, async ({ store, sms, claim, status, clock }) => {
       const [id = ""] = await sms({ dueAt: clock.now + HOUR });
-      expect(await store.upkeep.nextDueAt()).toBe(clock.now + HOUR);
-      expect(await store.upkeep.stage(clock.now + HOUR - 1, 10)).toBe(0);
+      expect(await store.queue.nextDueAt()).toBe(clock.now + HOUR);
+      expect(await store.queue.stage(clock.now + HOUR - 1, 10)).toBe(0);
       expect(await status(id)).toBe("scheduled");
-      expect(await store.upkeep.stage(clock.now + HOUR, 10)).toBe(1);
+      expect(await store.queue.stage(clock.now + HOUR, 10)).toBe(1);
       expect(await status(id)).toBe("queued");
       expect((await claim()).map((job) => job.messageId)).toEqual([id]);
     }),
@@ -31,10 +31,10 @@ export function stageContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, clock, status }) => {
       const [later = ""] = await sms({ dueAt: clock.now + 2 });
       const [sooner = ""] = await sms({ dueAt: clock.now + 1 });
-      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(1);
+      expect(await store.queue.stage(clock.now + HOUR, 1)).toBe(1);
       expect([await status(sooner), await status(later)]).toEqual(["queued", "scheduled"]);
-      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(1);
-      expect(await store.upkeep.stage(clock.now + HOUR, 1)).toBe(0);
+      expect(await store.queue.stage(clock.now + HOUR, 1)).toBe(1);
+      expect(await store.queue.stage(clock.now + HOUR, 1)).toBe(0);
     }),
   );
 
@@ -43,16 +43,16 @@ export function stageContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claim, claimOne, settle, history, status, clock }) => {
       const [id = ""] = await sms();
       await claimOne();
-      expect(await store.upkeep.nextDueAt()).toBe(clock.now + 60 * SECOND);
-      await store.upkeep.stage(clock.now + 60 * SECOND - 1, 10);
+      expect(await store.queue.nextDueAt()).toBe(clock.now + 60 * SECOND);
+      await store.queue.stage(clock.now + 60 * SECOND - 1, 10);
       expect(await claim()).toEqual([]);
-      await store.upkeep.stage(clock.now + 60 * SECOND, 10);
+      await store.queue.stage(clock.now + 60 * SECOND, 10);
       expect(await status(id)).toBe("queued");
       expect(await history(id)).toEqual(["interrupted:queued"]);
       const again = await claimOne();
       expect(again).toMatchObject({ wasInterrupted: true, claim: 2, attempt: 0 });
       await settle(again, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       expect((await claimOne()).wasInterrupted).toBe(false);
     }),
   );
@@ -65,9 +65,9 @@ export function stageContract(open: OpenStore): void {
       const [held, other] = await claim();
       const now = clock.now + 3 * HOUR;
       const sweeper = { held: [held!.jobId] };
-      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(1);
-      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(1);
-      expect(await store.upkeep.stage(now, 1, sweeper)).toBe(0);
+      expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
+      expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
+      expect(await store.queue.stage(now, 1, sweeper)).toBe(0);
       expect([held!.messageId, other!.messageId]).toEqual([first, second]);
       expect([await status(first), await status(second), await status(scheduled)]).toEqual([
         "sending",
@@ -86,9 +86,9 @@ export function stageContract(open: OpenStore): void {
       await claim(1);
       clock.now += 30 * SECOND;
       await claim(1);
-      expect(await store.upkeep.stage(clock.now + 30 * SECOND, 10)).toBe(1);
+      expect(await store.queue.stage(clock.now + 30 * SECOND, 10)).toBe(1);
       expect(await status(id, "email")).toBe("sending");
-      expect(await store.upkeep.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+      expect(await store.queue.stage(clock.now + 60 * SECOND, 10)).toBe(1);
       expect(await status(id, "email")).toBe("queued");
     }),
   );
@@ -98,7 +98,7 @@ export function stageContract(open: OpenStore): void {
     inWorld(open, async ({ store, email, claim, message, clock }) => {
       const id = await email({ parts: TWO, jobs: ONE_EACH });
       await claim(1);
-      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(1);
+      expect(await store.queue.expire(clock.now + 48 * HOUR, 10)).toBe(1);
       const { progress } = await message(id, "email");
       expect(progress.parts.map((part) => part.status)).toEqual(["pending", "failed"]);
     }),
@@ -113,17 +113,17 @@ export function stageContract(open: OpenStore): void {
         outcomes: [{ kind: "unconfirmed", error }],
         next: { kind: "again", dueAt: clock.now },
       });
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       // Another attempt, lost, brought home the id; its receipt settles the part.
       const lost = await claimOne();
-      await store.upkeep.stage(clock.now + HOUR, 10);
+      await store.queue.stage(clock.now + HOUR, 10);
       const current = await claimOne();
       await settle(lost, { outcomes: [sent("s-1")] });
       await receive("s-1");
       await store.queue.release([{ jobId: current.jobId, claim: current.claim }], clock.now);
       const before = await history(id);
       expect(await status(id)).toBe("delivered");
-      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(1);
+      expect(await store.queue.expire(clock.now + 48 * HOUR, 10)).toBe(1);
       expect(await history(id)).toEqual([...before]);
       expect(await status(id)).toBe("delivered");
       expect(await claim()).toEqual([]);
@@ -135,14 +135,14 @@ export function stageContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claim, message, inside, clock }) => {
       const [short = ""] = await sms({ expiresAt: clock.now + SECOND });
       const [long = ""] = await sms({ expiresAt: clock.now + HOUR });
-      expect(await store.upkeep.expire(clock.now + SECOND - 1, 10)).toBe(0);
-      expect(await store.upkeep.expire(clock.now + SECOND, 10)).toBe(1);
+      expect(await store.queue.expire(clock.now + SECOND - 1, 10)).toBe(0);
+      expect(await store.queue.expire(clock.now + SECOND, 10)).toBe(1);
       expect((await message(short)).progress).toMatchObject({
         status: "expired",
         error: { code: "expired" },
       });
       expect(await inside.hasBody(short)).toBe(false);
-      expect(await store.upkeep.expire(clock.now + SECOND, 10)).toBe(0);
+      expect(await store.queue.expire(clock.now + SECOND, 10)).toBe(0);
       expect((await claim()).map((job) => job.messageId)).toEqual([long]);
     }),
   );
@@ -153,8 +153,8 @@ export function stageContract(open: OpenStore): void {
       const [id = ""] = await sms({ expiresAt: clock.now + 2 * HOUR });
       const mail = await email({ parts: TWO, jobs: ONE_EACH });
       expect(await claim()).toHaveLength(3);
-      await store.upkeep.stage(clock.now + HOUR, 10);
-      expect(await store.upkeep.expire(clock.now + 48 * HOUR, 10)).toBe(3);
+      await store.queue.stage(clock.now + HOUR, 10);
+      expect(await store.queue.expire(clock.now + 48 * HOUR, 10)).toBe(3);
       expect((await message(id)).progress).toMatchObject({
         status: "failed",
         error: { code: "unconfirmed" },
@@ -177,7 +177,7 @@ export function stageContract(open: OpenStore): void {
         await sms({ queue, account: other });
       }
       const moved = [];
-      for (let i = 0; i < 9; i++) moved.push(await store.upkeep.expire(clock.now + 48 * HOUR, 4));
+      for (let i = 0; i < 9; i++) moved.push(await store.queue.expire(clock.now + 48 * HOUR, 4));
       expect(moved.slice(0, 4)).toEqual([4, 4, 4, 3]);
       expect(moved.slice(4)).toEqual([0, 0, 0, 0, 0]);
     }),
@@ -188,7 +188,7 @@ export function stageContract(open: OpenStore): void {
     inWorld(open, async ({ store, sms, claimOne, settle, status, clock }) => {
       const [id = ""] = await sms({ expiresAt: clock.now + SECOND });
       const job = await claimOne();
-      expect(await store.upkeep.expire(clock.now + HOUR, 10)).toBe(0);
+      expect(await store.queue.expire(clock.now + HOUR, 10)).toBe(0);
       await settle(job);
       expect(await status(id)).toBe("sent");
     }),
@@ -206,8 +206,8 @@ export function stageContract(open: OpenStore): void {
         outcomes: [deferred("451"), deferred("connect")],
         next: { kind: "again", dueAt: clock.now },
       });
-      await store.upkeep.stage(clock.now, 10);
-      await store.upkeep.expire(clock.now + 48 * HOUR, 10);
+      await store.queue.stage(clock.now, 10);
+      await store.queue.expire(clock.now + 48 * HOUR, 10);
       const { progress } = await message(id, "email");
       expect(progress.parts.map((part) => part.status)).toEqual(["bounced", "failed"]);
       expect(progress.status).toBe("bounced");
@@ -222,13 +222,13 @@ export function stageContract(open: OpenStore): void {
       await sms({ queue: "b", dueAt: start + HOUR });
       clock.now += SECOND;
       await sms({ queue: "a", to: ["+911", "+912"] });
-      expect(await store.upkeep.backlog()).toEqual([
+      expect(await store.queue.backlog()).toEqual([
         { queue: "a", ready: 3, oldestReadySince: start },
         { queue: "b", ready: 0 },
       ]);
-      await store.upkeep.stage(start + 2 * HOUR, 10);
+      await store.queue.stage(start + 2 * HOUR, 10);
       await claim(10, "a");
-      expect(await store.upkeep.backlog()).toEqual([
+      expect(await store.queue.backlog()).toEqual([
         { queue: "a", ready: 0 },
         { queue: "b", ready: 1, oldestReadySince: start + HOUR },
       ]);

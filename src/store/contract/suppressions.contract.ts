@@ -64,7 +64,7 @@ export function suppressionContract(open: OpenStore): void {
       expect(await suppressed(world, email)).toEqual([{ email, reason: "manual" }]);
       clock.now += DAY;
       expect(await suppressed(world, email)).toEqual([]);
-      expect(await store.upkeep.pruneSuppressions(clock.now, 10)).toBe(1);
+      expect(await store.retention.pruneSuppressions(clock.now, 10)).toBe(1);
       expect(await store.records.find("suppressions", { accountId: account.id, email })).toBeUndefined();
     }),
   );
@@ -123,7 +123,7 @@ function targetContract(open: OpenStore): void {
         await word(world, id, { target: { messageId: id } }),
       ].map(([result]) => result?.kind);
       expect(kinds).toEqual(["unknown", "unknown", "unknown", "unknown"]);
-      expect(await world.store.upkeep.parkedReceipts()).toBe(0);
+      expect(await world.store.receipts.countParked()).toBe(0);
       expect(await world.status(id, "email")).toBe("sent");
     }),
   );

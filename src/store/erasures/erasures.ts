@@ -1,7 +1,7 @@
 import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
 
 /**
- * Erasures by recipient, and the record that they were done. `UpkeepStore.erase` does the work, on what there was when the
+ * Erasures by recipient, and the record that they were done. `Erasures.advance` does the work, on what there was when the
  * erasure was asked for: messages with everything that belongs to them, saved answers, parked receipts, sandbox and
  * inbound messages, usage counts. Suppressions and opt-outs stay in force but name nobody any more: the recipient is
  * replaced by its `ErasedForm`, and operators' words about it are scrubbed. Whoever asks about the recipient still finds
@@ -9,9 +9,11 @@ import type { Erasure, NewErasure } from "../../core/messages/erasure.ts";
  * searched by the recipient or given the same one again.
  */
 export interface Erasures {
-  /** Stores the request; the work begins with the next `UpkeepStore.erase`. */
+  /** Stores the request; the work begins with the next `Erasures.advance`. */
   create(erasure: NewErasure): Promise<Erasure>;
   find(id: string): Promise<Erasure | undefined>;
+  /** Continues the oldest unfinished one, over about `limit` rows. 1 if it did, 0 if there is none or it has to wait. */
+  advance(now: number, limit: number): Promise<number>;
   /** In order of id. */
   list(page: { readonly after?: string; readonly limit: number }): Promise<readonly Erasure[]>;
 }

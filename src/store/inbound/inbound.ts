@@ -14,6 +14,11 @@ export interface InboundStore {
    * result for each piece, in order.
    */
   receive(pieces: readonly InboundPiece[]): Promise<readonly InboundResult[]>;
+  /**
+   * Gives up waiting for missing parts of messages whose first part came before `before`: stores them as they are. Returns
+   * how many rows it changed, about `limit` at most.
+   */
+  complete(before: number, limit: number): Promise<number>;
   /** Newest first. */
   list(query: InboundQuery): Promise<readonly InboundMessage[]>;
   /** How many messages belong to no account, counted up to 100,000. */

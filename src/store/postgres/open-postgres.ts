@@ -1,6 +1,6 @@
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
-import type { Store, UpkeepStore } from "../store.ts";
+import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readMeta, refuseHalfMoved } from "./database/meta.ts";
@@ -8,9 +8,8 @@ import { createNotifier } from "./database/notifier.ts";
 import { refuseUnsafeCommits } from "./database/safe-commits.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
-import { createErase, createErasures } from "./erasures/erasures.ts";
+import { createErasures } from "./erasures/erasures.ts";
 import { createEventFeed } from "./events/event-feed.ts";
-import { createNumberEvents } from "./events/number-events.ts";
 import { createInbound } from "./inbound/inbound.ts";
 import { pruneInbound } from "./inbound/prune-inbound.ts";
 import { createAccept } from "./intake/accept.ts";
@@ -34,14 +33,14 @@ import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { createBeginRecording, createRecordEnded } from "./receipts/begin-recording.ts";
-import { countParked, pruneParked } from "./receipts/parked-receipts.ts";
+import { pruneParked } from "./receipts/parked-receipts.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
 import { createRecordReceipts } from "./receipts/receipts.ts";
 import { createBootstrap } from "./records/bootstrap.ts";
 import { createRecords } from "./records/records.ts";
 import { underKey } from "./records/under-key.ts";
 import { type KeyWatch, watchKey } from "./records/watch-key.ts";
-import { createDays, createPrepareDays } from "./retention/days.ts";
+import { createDays, createPrepareDays, type Days } from "./retention/days.ts";
 import { createPruneMessages } from "./retention/prune-messages.ts";
 import { createPruneReceived } from "./retention/prune-received.ts";
 import { createSandboxLedger } from "./sandbox.ts";
@@ -109,11 +108,6 @@ function createStore(
   const shared = createShared(closable, vault);
   const { notifiers, days, queues, erasedNames } = shared;
   const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues, schedule });
-  const { inbound, completeInbound } = createInbound(closable, {
-    notifier: notifiers.webhooks,
-    erasedNames,
-    schedule,
-  });
   return {
     intake: {
       accept: untilTaken({
@@ -135,10 +129,10 @@ function createStore(
     receipts: createReceiptStore(db, shared),
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
-    inbound,
-    feed: createEventFeed(db, notifiers.events),
-    erasures: createErasures(db),
-    upkeep: { ...createUpkeep(db, shared), completeInbound },
+    inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames, schedule }),
+    feed: createEventFeed(db, { days, notifier: notifiers.events }),
+    erasures: createErasures(db, shared),
+    retention: createRetention(db, days),
     bootstrap: createBootstrap(underKey(db, vault), vault),
     earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
     adminTokenDigest: () => readMeta(db, "admin_token_digest"),
@@ -149,38 +143,36 @@ function createStore(
 
 const TIME = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time";
 
-function createUpkeep(db: Database, shared: Shared): Omit<UpkeepStore, "completeInbound"> {
-  const { notifiers, days, erasedNames } = shared;
+function createRetention(db: Database, days: Days): Store["retention"] {
   return {
-    ...createStage(db, shared),
-    expire: createExpire({ ...shared, recorders: [createRecordEnded(erasedNames)] }),
-    backlog: createBacklog(db),
-    wipeContents: createWipeContents(db),
-    parkedReceipts: () => countParked(db),
-    pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
-    pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
-    erase: createErase(db, shared),
     prepareDays: createPrepareDays(days),
+    wipeContents: createWipeContents(db),
     pruneMessages: createPruneMessages(db, { days }),
+    pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
+    pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
     pruneReceived: createPruneReceived(db, [pruneParked, pruneInbound]),
-    numberEvents: createNumberEvents(db, { days, notifier: notifiers.events }),
   };
 }
 
 /** Settlements share commits, as accepts do, and receipts likewise. */
 function createQueue(
   closable: ClosableDatabase,
-  { changes, changesWithin, queues, erasedNames }: Shared,
+  shared: Shared,
   schedule: NonNullable<PostgresOptions["schedule"]>,
 ): Store["queue"] {
+  const { database: db } = closable;
+  const { changes, changesWithin, queues, erasedNames } = shared;
   const beginRecording = createBeginRecording(erasedNames);
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
   const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
   return {
-    claim: createClaim(closable.database, erasedNames),
+    claim: createClaim(db, erasedNames),
     release: createRelease(changes, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),
     recordReceipts: (receipts) => closable.admit(() => recordReceipts(receipts)),
+    ...createStage(db, shared),
+    expire: createExpire({ ...shared, recorders: [createRecordEnded(erasedNames)] }),
+    backlog: createBacklog(db),
     onReady: queues.onReady,
   };
 }

@@ -11,6 +11,8 @@ export interface ReceiptStore {
   recordLateAnswer(answer: LateAnswer, at: number): Promise<void>;
   /** Receipts that match no message (yet), in the order they came. */
   parked(query: ParkedQuery): Promise<readonly ParkedReceipt[]>;
+  /** How many are parked, counted up to 100,000. */
+  countParked(): Promise<number>;
   /**
    * Deletes the oldest parked receipts of each connector that has more than `most`, at most `limit` of each; returns how
    * many of which. Each of several processes that do this at once may delete that many.

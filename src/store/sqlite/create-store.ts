@@ -1,13 +1,13 @@
 import type { AcceptResult } from "../../core/messages/accept-request.ts";
 import { createRecordValues } from "../records/record-values.ts";
-import type { Store, UpkeepStore } from "../store.ts";
+import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import type { Database } from "./database/database.ts";
 import { createMeta } from "./database/meta.ts";
 import { createNotifier } from "./database/notifier.ts";
 import { createRowNumbers, type NumberShare } from "./database/row-numbers.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
-import { createErase, createErasures } from "./erasures/erasures.ts";
+import { createErasures } from "./erasures/erasures.ts";
 import { createEventFeed } from "./events/event-feed.ts";
 import { createEventLog } from "./events/event-log.ts";
 import { createInbound } from "./inbound/inbound.ts";
@@ -62,9 +62,7 @@ export interface StoreParts {
 
 export function createStore(db: Database, parts: StoreParts): SqliteStore {
   const shared = createShared(db, parts);
-  const { accounts, notifier, contents, events, keys, messages, optOuts, providerIds, queues } = shared;
-  const { records, suppressions, webhooks } = shared;
-  const { inbound, completeInbound } = createInbound(db, { accounts, optOuts, events, webhooks });
+  const { accounts, notifier, keys, records, webhooks } = shared;
   const acceptPacked = createAccept(db, shared);
   const ping = db.prepare("SELECT 1");
   return {
@@ -79,27 +77,21 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     },
     messages: {
       list: createMessageList(db, accounts),
-      cancel: createCancel(db, { accounts, contents, keys, messages }),
+      cancel: createCancel(db, shared),
     },
-    queue: {
-      ...createClaim(db, { accounts, contents, messages, optOuts, queues }),
-      settle: createSettle(db, { messages, contents, providerIds, suppressions }),
-      recordReceipts: createRecordReceipts(db, providerIds),
-      largeBody: createLargeBody(db, shared.pieces),
-      onReady: queues.onReady,
-    },
+    queue: createQueue(db, shared),
     outbox: createOutbox(db, { accounts, notifier, log: webhooks }),
     push: createPush(db, keys),
     records: createRecords(db, records),
     sandbox: createSandboxLedger(db),
-    receipts: createReceiptStore(db, { providerIds, messages, contents }),
+    receipts: createReceiptStore(db, shared),
     suppressions: createSuppressions(db, shared),
     mailPolicies: createMailPolicies(db),
-    inbound,
-    feed: createEventFeed(db, { accounts, events }),
+    inbound: createInbound(db, shared),
+    feed: createEventFeed(db, shared),
     leases: createLeases(),
-    erasures: createErasures(db),
-    upkeep: { ...createUpkeep(db, shared), completeInbound },
+    erasures: createErasures(db, shared),
+    retention: { ...createPrune(db, shared), prepareDays: async () => 0 },
     bootstrap: createBootstrap(db, records),
     adminTokenDigest: () => db.read(records.meta.adminTokenDigest),
     earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
@@ -111,7 +103,18 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
   };
 }
 
-type Shared = ReturnType<typeof createShared>;
+function createQueue(db: Database, shared: ReturnType<typeof createShared>): Store["queue"] {
+  return {
+    ...createClaim(db, shared),
+    settle: createSettle(db, shared),
+    recordReceipts: createRecordReceipts(db, shared.providerIds),
+    largeBody: createLargeBody(db, shared.pieces),
+    ...createStage(db, shared),
+    expire: createExpire(db, shared),
+    backlog: createBacklog(db, shared.queues),
+    onReady: shared.queues.onReady,
+  };
+}
 
 /** What use cases on one connection share: access to tables, and what is remembered of them. */
 function createShared(db: Database, { vault, accounts, share }: StoreParts) {
@@ -149,19 +152,5 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
       values: createRecordValues(vault),
       webhookSecrets: createWebhookSecrets(db, vault),
     },
-  };
-}
-
-function createUpkeep(db: Database, shared: Shared): Omit<UpkeepStore, "completeInbound"> {
-  const { suppressions } = shared;
-  return {
-    ...createStage(db, shared),
-    expire: createExpire(db, shared),
-    ...createPrune(db, shared),
-    pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
-    ...createBacklog(db, shared.queues),
-    numberEvents: async () => 0,
-    prepareDays: async () => 0,
-    erase: createErase(db, shared),
   };
 }

@@ -34,10 +34,10 @@ test("what was stored is there after a restart, and the leases of the last proce
     const store = await openSqlite({ path, vault: VAULT });
     const { accountId } = job;
     const find = (id: string) => store.intake.findMessage({ accountId, channel: "sms", id });
-    expect(await store.upkeep.stage(world.clock.now + SECOND, 10)).toBe(1);
+    expect(await store.queue.stage(world.clock.now + SECOND, 10)).toBe(1);
     expect((await find(leased))?.progress.status).toBe("queued");
     expect((await find(scheduled))?.progress.status).toBe("scheduled");
-    const backlog = await store.upkeep.backlog();
+    const backlog = await store.queue.backlog();
     expect(backlog).toEqual([{ queue: job.queue, ready: 1, oldestReadySince: world.clock.now + SECOND }]);
     const claim = { queue: job.queue, limit: 10, now: world.clock.now, leaseMs: SECOND };
     expect(await store.queue.claim(claim)).toMatchObject([

@@ -1,23 +1,25 @@
 import type { MessageStatus } from "../../core/messages/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
-import type { UpkeepStore } from "../store.ts";
+import type { Retention } from "../store.ts";
 import type { Database } from "./database/database.ts";
 import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";
 import type { Contents } from "./messages/contents.ts";
 import { createMessageRemoval } from "./messages/message-removal.ts";
+import type { SuppressionList } from "./suppressions/suppression-list.ts";
 
 export interface PruneParts {
   readonly contents: Contents;
   readonly keys: IdempotencyKeys;
+  readonly suppressions: SuppressionList;
 }
 
 const HOUR_MS = 3_600_000;
 
-type Pruning = Pick<UpkeepStore, "pruneMessages" | "pruneIdempotencyKeys" | "pruneReceived" | "wipeContents">;
+type Pruning = Omit<Retention, "prepareDays">;
 
-/** The methods of `UpkeepStore` that delete what is past its retention. */
-export function createPrune(db: Database, { contents, keys }: PruneParts): Pruning {
+/** The methods of `Retention` that delete what is past its retention. */
+export function createPrune(db: Database, { contents, keys, suppressions }: PruneParts): Pruning {
   const prune = createMessagePrune(db);
   const wipe = createWipe(db, contents);
   const parked = db.prepare(
@@ -46,6 +48,7 @@ export function createPrune(db: Database, { contents, keys }: PruneParts): Pruni
   return {
     pruneMessages: (bounds) => db.write(() => prune(bounds), bounds.limit),
     pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
+    pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
     pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
     wipeContents: (limit) => db.write(() => wipe(limit), limit),
   };
@@ -66,7 +69,7 @@ function createInboundPrune(db: Database): (before: string, limit: number) => nu
   };
 }
 
-type Bounds = Parameters<UpkeepStore["pruneMessages"]>[0];
+type Bounds = Parameters<Retention["pruneMessages"]>[0];
 
 interface OldRow {
   readonly id: string;

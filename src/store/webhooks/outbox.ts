@@ -27,7 +27,7 @@ export interface Outbox {
   settle(settlements: readonly WebhookSettlement[]): Promise<readonly boolean[]>;
   /**
    * Puts waiting events whose time has come in line, and leased ones whose lease has run out. The number moved.
-   * `sweeper`: as in `UpkeepStore.stage`.
+   * `sweeper`: as in `Queue.stage`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
   /** When `stage` has something to do next; `undefined` while nothing waits. */

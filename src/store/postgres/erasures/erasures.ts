@@ -5,7 +5,7 @@ import {
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
-import type { Erasures, UpkeepStore } from "../../store.ts";
+import type { Erasures } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { eraseCounts, eraseParts, SWEEPS } from "./erase-leftovers.ts";
@@ -29,7 +29,7 @@ export type Walk = (
   from: From & { readonly log: MessageLog },
 ) => Promise<Stretch>;
 
-export function createErasures(session: Session): Erasures {
+export function createErasures(session: Session, parts: EraseParts): Erasures {
   const select = async (sql: string, values: readonly (string | number)[]) =>
     (await session.query<ErasureRow>(sql, values)).map(toErasure);
   return {
@@ -38,6 +38,7 @@ export function createErasures(session: Session): Erasures {
       const nothing = { erased: 0, redacted: 0 };
       return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...nothing };
     },
+    advance: createAdvance(session, parts),
     find: async (id) => (await select("SELECT * FROM erasures WHERE id = $1", [id]))[0],
     list: ({ after = "", limit }) =>
       select("SELECT * FROM erasures WHERE id > $1 ORDER BY id LIMIT $2", [after, limit]),
@@ -52,8 +53,8 @@ export interface EraseParts {
   readonly erasedNames: ErasedNames;
 }
 
-/** `UpkeepStore.erase`: one stretch of the oldest erasure under way that no other process is at work on. */
-export function createErase(session: Session, { changes, erasedNames }: EraseParts): UpkeepStore["erase"] {
+/** `Erasures.advance`: one stretch of the oldest erasure under way that no other process is at work on. */
+function createAdvance(session: Session, { changes, erasedNames }: EraseParts): Erasures["advance"] {
   // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
   const walks: readonly Walk[] = [
     eraseAnswers,

@@ -3,14 +3,14 @@ import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import type { Notifier } from "../database/notifier.ts";
 import type { Database } from "../database/transactions.ts";
+import { createNumberEvents, type NumberingParts } from "./number-events.ts";
 
 /** Octets of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_OCTETS = 1024 * 1024;
 
-/** `notifier`: notified with the ids of accounts that have events to read. */
-export function createEventFeed(db: Database, notifier: Notifier<string>): EventFeed {
+/** `Store.feed`. */
+export function createEventFeed(db: Database, parts: NumberingParts): EventFeed {
   return {
     async read({ accountId, after, limit }) {
       const rows = await db.query<EventRow>(PAGE, [accountId, after, limit]);
@@ -32,7 +32,8 @@ export function createEventFeed(db: Database, notifier: Notifier<string>): Event
       const [row] = await db.query<{ last: number }>("SELECT last FROM event_numbers");
       return row?.last ?? 0;
     },
-    onEvents: notifier.subscribe,
+    numberEvents: createNumberEvents(db, parts),
+    onEvents: parts.notifier.subscribe,
   };
 }
 

@@ -18,10 +18,10 @@ async function tell(session: Connection, { account }: Ground, id: string) {
 }
 
 /** A reader that goes on from where it was. */
-function follow({ store, account, clock }: Ground) {
+function follow({ store, account }: Ground) {
   let after = 0;
   return async () => {
-    while ((await store.upkeep.numberEvents(clock.now, 10)) > 0);
+    while ((await store.feed.numberEvents(10)) > 0);
     const { events, next } = await store.feed.read({ accountId: account.id, after, limit: 100 });
     after = next;
     return events.map(idOf);
@@ -60,7 +60,7 @@ test("what a numbering that is not committed has numbered is neither read nor co
   const other = openDriver({ url, connections: 1 });
   await other.hold(async (connection) => {
     await connection.exec(`BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.numbering})`);
-    expect(await store.upkeep.numberEvents(world.clock.now, 10)).toBe(0);
+    expect(await store.feed.numberEvents(10)).toBe(0);
     expect(await store.feed.lastNumber()).toBe(0);
     await connection.exec("ROLLBACK");
   });
@@ -81,7 +81,7 @@ test("two that number at once give each event one number, and no number twice", 
   const number = async (by: Store) => {
     let sum = 0;
     for (let isLast = false; ; isLast = isOver) {
-      const moved = await by.upkeep.numberEvents(world.clock.now, 3);
+      const moved = await by.feed.numberEvents(3);
       sum += moved;
       if (isLast && moved === 0) return sum;
     }

@@ -1,6 +1,6 @@
 import { uuidTime } from "../../../core/uuid.ts";
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { EventFeed } from "../../store.ts";
 import { isOutOfRange, type Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Notifier } from "../database/notifier.ts";
@@ -15,18 +15,18 @@ export interface NumberingParts {
 }
 
 /**
- * `UpkeepStore.numberEvents`. Committed events get the next numbers, and show in the feed from then on; whatever commits
+ * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; whatever commits
  * later gets higher ones. Does nothing while another process is numbering.
  */
 export function createNumberEvents(
   db: Database,
   { days, notifier }: NumberingParts,
-): UpkeepStore["numberEvents"] {
+): EventFeed["numberEvents"] {
   const number = (limit: number) =>
     db.transaction(async (session) =>
       (await tryLock(session, LOCKS.numbering)) ? session.query<NumberedRow>(NUMBER, [limit]) : [],
     );
-  return async (_now, limit) => {
+  return async (limit) => {
     const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
     if (waiting.length === 0) return 0;
     const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);

@@ -4,7 +4,7 @@ import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
-import type { InboundStore, UpkeepStore } from "../../store.ts";
+import type { InboundStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
@@ -23,18 +23,13 @@ export interface InboundStoreParts {
   readonly schedule: (run: () => void) => void;
 }
 
-interface Inbound {
-  readonly inbound: InboundStore;
-  readonly completeInbound: UpkeepStore["completeInbound"];
-}
-
 const MAX_COUNTED = 100_000;
 
-/** `Store.inbound` and `UpkeepStore.completeInbound`: calls of one turn share a transaction. */
+/** `Store.inbound`: calls of one turn share a transaction. */
 export function createInbound(
   closable: ClosableDatabase,
   { notifier, erasedNames, schedule }: InboundStoreParts,
-): Inbound {
+): InboundStore {
   const { database: db, within } = closable;
   const change: Change = async (questions, work) => {
     const { value, lanes } = await within.transaction(async (session) => {
@@ -49,18 +44,15 @@ export function createInbound(
   const receive = createReceive(change, schedule);
   const complete = createComplete(within, change);
   return {
-    inbound: {
-      receive: (pieces) =>
-        pieces.length === 0 ? Promise.resolve([]) : closable.admit(() => receive(pieces)),
-      list: async (query) => (await select(db, query)).map(toInboundMessage),
-      unassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
-      async optedOut({ accountId, sender, to }) {
-        const targets = to.map((recipient) => ({ accountId, sender, recipient }));
-        const indexes = await findOptedOut(db, erasedNames, targets);
-        return to.filter((_, index) => indexes.has(index));
-      },
+    receive: (pieces) => (pieces.length === 0 ? Promise.resolve([]) : closable.admit(() => receive(pieces))),
+    list: async (query) => (await select(db, query)).map(toInboundMessage),
+    unassigned: async () => (await db.query<{ count: number }>(COUNT_UNASSIGNED))[0]?.count ?? 0,
+    async optedOut({ accountId, sender, to }) {
+      const targets = to.map((recipient) => ({ accountId, sender, recipient }));
+      const indexes = await findOptedOut(db, erasedNames, targets);
+      return to.filter((_, index) => indexes.has(index));
     },
-    completeInbound: (before, limit) => closable.admit(() => complete(before, limit)),
+    complete: (before, limit) => closable.admit(() => complete(before, limit)),
   };
 }
 
@@ -101,7 +93,7 @@ function partGroups(piece: InboundPiece): PartGroup[] {
   return piece.part ? [groupOfPart(piece, piece.part)] : [];
 }
 
-function createComplete(session: Session, change: Change): UpkeepStore["completeInbound"] {
+function createComplete(session: Session, change: Change): InboundStore["complete"] {
   return async (before, limit) => {
     const old = await session.query<InboundPartRow>(OLD, [before, limit]);
     const groups = [...new Map(old.map((row) => [nameOfGroup(groupOf(row)), groupOf(row)])).values()];

@@ -1,12 +1,12 @@
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 
 /** Batches examined in one call: most are still under way, and are skipped until the next round. */
 const MAX_EXAMINED = 200;
 
-/** `UpkeepStore.wipeContents`: each call goes on where the last one ended. */
-export function createWipeContents(session: Session): UpkeepStore["wipeContents"] {
+/** `Retention.wipeContents`: each call goes on where the last one ended. */
+export function createWipeContents(session: Session): Retention["wipeContents"] {
   let last = NIL_UUID;
   return async (limit) => {
     const maxExamined = Math.min(limit, MAX_EXAMINED);

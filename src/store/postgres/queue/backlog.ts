@@ -1,11 +1,11 @@
-import type { QueueBacklog, UpkeepStore } from "../../store.ts";
+import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 
 const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
 /** How much waits, for metrics; counted only as far as that is cheap. */
-export function createBacklog(session: Session): UpkeepStore["backlog"] {
+export function createBacklog(session: Session): Queue["backlog"] {
   return async () => (await session.query<BacklogRow>(BACKLOG)).map(toBacklog);
 }
 

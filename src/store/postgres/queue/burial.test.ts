@@ -51,8 +51,8 @@ test("what a buried process has claimed is found again at once, interrupted, and
   await claim(undefined, 1);
   clock.now += 12 * SECOND;
   await bury();
-  expect(await store.upkeep.nextDueAt()).toBe(clock.now);
-  expect(await store.upkeep.stage(clock.now, 10)).toBe(2);
+  expect(await store.queue.nextDueAt()).toBe(clock.now);
+  expect(await store.queue.stage(clock.now, 10)).toBe(2);
   const again = await claim("b", 10);
   expect(again.map(({ messageId }) => messageId).toSorted()).toEqual(
     dead.map(({ messageId }) => messageId).toSorted(),
@@ -76,12 +76,12 @@ test("a lease that seems to have run out is ended by its own process, and by oth
   await claim(undefined, 1);
   const ahead = clock.now + 3_600 * SECOND;
   // Nobody's name stands for nobody: there the time counts.
-  expect(await store.upkeep.stage(ahead, 10)).toBe(1);
-  expect(await store.upkeep.stage(ahead, 10, { process: "b", held: [] })).toBe(0);
-  expect(await store.upkeep.stage(ahead, 1, { process: "a", held: [] })).toBe(1);
+  expect(await store.queue.stage(ahead, 10)).toBe(1);
+  expect(await store.queue.stage(ahead, 10, { process: "b", held: [] })).toBe(0);
+  expect(await store.queue.stage(ahead, 1, { process: "a", held: [] })).toBe(1);
   await store.leases.leave("a");
-  expect(await store.upkeep.stage(clock.now, 10, { process: "b", held: [] })).toBe(0);
-  expect(await store.upkeep.stage(ahead, 10, { process: "b", held: [] })).toBe(1);
+  expect(await store.queue.stage(clock.now, 10, { process: "b", held: [] })).toBe(0);
+  expect(await store.queue.stage(ahead, 10, { process: "b", held: [] })).toBe(1);
   await store.close();
 });
 
@@ -94,10 +94,10 @@ test("a job that the buried process had put back, and another took since, is the
   const about = { at: clock.now, countsAsAttempt: true, outcomes: [deferred()], keepsContent: false };
   const { jobId, messageId } = late!;
   await store.queue.settle([{ ...about, jobId, claim: late!.claim, messageId, next }]);
-  await store.upkeep.stage(clock.now, 10);
+  await store.queue.stage(clock.now, 10);
   expect(await claim("b", 10)).toHaveLength(2);
   await bury();
-  expect(await store.upkeep.stage(clock.now, 10)).toBe(0);
+  expect(await store.queue.stage(clock.now, 10)).toBe(0);
   await store.close();
 });
 
@@ -112,8 +112,8 @@ test("a job that somebody is writing about when its process is buried keeps its 
     await bury();
     await stranger.exec("ROLLBACK");
   });
-  expect(await store.upkeep.stage(clock.now, 10)).toBe(1);
-  expect(await store.upkeep.stage(clock.now + 60 * SECOND, 10)).toBe(1);
+  expect(await store.queue.stage(clock.now, 10)).toBe(1);
+  expect(await store.queue.stage(clock.now + 60 * SECOND, 10)).toBe(1);
   await driver.close();
   await store.close();
 });
@@ -146,6 +146,6 @@ test("a burial finds what was claimed by the index of what waits, however many s
     { name: "jobs", whole: 0, indexed: expect.any(Number) },
   ]);
   await driver.close();
-  expect(await store.upkeep.stage(clock.now, 10)).toBe(3);
+  expect(await store.queue.stage(clock.now, 10)).toBe(3);
   await store.close();
 });

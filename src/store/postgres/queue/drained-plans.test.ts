@@ -34,7 +34,7 @@ async function send(store: Store, world: Ground, count: number): Promise<void> {
     expect(jobs.length).toBeGreaterThan(0);
     await store.queue.settle(jobs.map((job) => settlementOf(world, job)));
     done += jobs.length;
-    expect(await store.upkeep.numberEvents(world.clock.now, jobs.length)).toBe(jobs.length);
+    expect(await store.feed.numberEvents(jobs.length)).toBe(jobs.length);
   }
 }
 

@@ -2,7 +2,7 @@ import { applyExpiry } from "../../../core/messages/expiry.ts";
 import type { Part } from "../../../core/messages/message.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { endMessage } from "../messages/ending.ts";
 import type { LockedMessage, MessageChanges, MessageLog } from "../messages/message-log.ts";
@@ -25,8 +25,8 @@ export interface ExpireParts {
 /** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
-/** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
-export function createExpire({ changes, recorders }: ExpireParts): UpkeepStore["expire"] {
+/** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+export function createExpire({ changes, recorders }: ExpireParts): Queue["expire"] {
   let last = START;
   return async (now, limit) => {
     const { moved, reached } = await changes(async (session, log) => {

@@ -1,6 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
 import { NOTHING_HELD } from "../../../core/queue/holds.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { MAY_END } from "./leases.ts";
@@ -16,7 +16,7 @@ export interface StageParts {
 export function createStage(
   session: Session,
   { changes, queues }: StageParts,
-): Pick<UpkeepStore, "stage" | "nextDueAt"> {
+): Pick<Queue, "stage" | "nextDueAt"> {
   return {
     async stage(now, limit, { held, process } = NOTHING_HELD) {
       const staged = await changes(async (session, log) => {

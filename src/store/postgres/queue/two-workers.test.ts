@@ -59,9 +59,9 @@ async function work(by: Store, world: Ground): Promise<string[]> {
     }));
     const [, staged] = await Promise.all([
       by.queue.recordReceipts(receipts),
-      by.upkeep.stage(now, 50),
-      by.upkeep.expire(now, 50),
-      by.upkeep.wipeContents(10),
+      by.queue.stage(now, 50),
+      by.queue.expire(now, 50),
+      by.retention.wipeContents(10),
     ]);
     if (jobs.length === 0 && staged === 0) return done;
   }
@@ -77,8 +77,8 @@ test("two processes that claim, settle, release and stage at once send each mess
   done.push(...(await work(store, world)));
   expect(done.toSorted()).toEqual(ids.toSorted());
   for (const id of ids) expect(await world.status(id)).toBe("delivered");
-  expect(await store.upkeep.backlog()).toEqual([{ queue: QUEUE, ready: 0 }]);
-  expect(await store.upkeep.nextDueAt()).toBeUndefined();
+  expect(await store.queue.backlog()).toEqual([{ queue: QUEUE, ready: 0 }]);
+  expect(await store.queue.nextDueAt()).toBeUndefined();
   await other.close();
   await store.close();
 }, 30_000);

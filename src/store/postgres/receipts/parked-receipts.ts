@@ -154,7 +154,7 @@ const KEEP_NEWEST = `DELETE FROM parked_receipts WHERE id IN (
       ORDER BY p.id DESC OFFSET ${MAX_PARKED_PER_ID}
     ) AS old)`;
 
-/** `UpkeepStore.parkedReceipts`. */
+/** `ReceiptStore.countParked`. */
 export async function countParked(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(COUNT);
   return row?.count ?? 0;

@@ -45,7 +45,7 @@ for (const [answered, told] of SPELLINGS) {
       });
       await Promise.all(calls);
       expect(await status(id)).toBe("delivered");
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(0);
     }));
 
   test(`a settlement that knows ${answered} waits for the receipt that is parking ${told} at another process`, () =>
@@ -62,7 +62,7 @@ for (const [answered, told] of SPELLINGS) {
       });
       await Promise.all(calls);
       expect(await status(id)).toBe("delivered");
-      expect(await store.upkeep.parkedReceipts()).toBe(0);
+      expect(await store.receipts.countParked()).toBe(0);
     }));
 }
 
@@ -82,7 +82,7 @@ test("a receipt with a reference and the settlement that gives its part up do no
     });
     await Promise.all(calls);
     expect(await status(id)).toBe("delivered");
-    await world.store.upkeep.stage(clock.now + SECOND, 10);
+    await world.store.queue.stage(clock.now + SECOND, 10);
     expect(await world.claim()).toEqual([]);
   }));
 
@@ -134,7 +134,7 @@ test("receipts and settlements of many messages, each at its own process, in opp
     ]);
     const statuses = await Promise.all(ids.map((id) => status(id)));
     expect(new Set(statuses)).toEqual(new Set(["delivered"]));
-    expect(await store.upkeep.parkedReceipts()).toBe(0);
+    expect(await store.receipts.countParked()).toBe(0);
   }));
 
 function inThrees<T>(all: readonly T[]): T[][] {

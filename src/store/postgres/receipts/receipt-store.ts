@@ -7,7 +7,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import type { MessageChanges } from "../messages/message-log.ts";
 import { beginReceipts } from "./begin-receipts.ts";
 import { createOverdueReceipts } from "./overdue-receipts.ts";
-import { dropParked } from "./parked-receipts.ts";
+import { countParked, dropParked } from "./parked-receipts.ts";
 
 export interface ReceiptStoreParts {
   readonly changes: MessageChanges;
@@ -26,6 +26,7 @@ export function createReceiptStore(db: Database, { changes, erasedNames }: Recei
         await write();
       }),
     parked: (query) => listParked(db, query),
+    countParked: () => countParked(db),
     dropParked: (bounds) => dropParked(db, bounds),
     ...createOverdueReceipts(db, changes),
   };

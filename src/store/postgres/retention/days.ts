@@ -1,4 +1,4 @@
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
@@ -32,8 +32,8 @@ export function createDays(db: Database): Days {
   };
 }
 
-/** `UpkeepStore.prepareDays`: this day and the next two. */
-export function createPrepareDays(days: Days): UpkeepStore["prepareDays"] {
+/** `Retention.prepareDays`: this day and the next two. */
+export function createPrepareDays(days: Days): Retention["prepareDays"] {
   return async (now) => {
     await days.ensure([now, now + DAY_MS, now + 2 * DAY_MS]);
     return 0;

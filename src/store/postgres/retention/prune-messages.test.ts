@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { createWorld, DAY, HOUR, sent, type World } from "../../contract/world.contract.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
 import { openClosable } from "../database/transactions.ts";
 import { openFresh } from "../postgres-world.contract.ts";
@@ -12,7 +12,7 @@ interface Ground extends Omit<World, "inside"> {
   readonly driver: Driver;
   readonly inside: World["inside"];
   /** Until there is nothing more to do. */
-  prune(by: UpkeepStore["pruneMessages"], before: number, atLatest?: number): Promise<number>;
+  prune(by: Retention["pruneMessages"], before: number, atLatest?: number): Promise<number>;
 }
 
 async function onGround(run: (ground: Ground) => Promise<void>): Promise<void> {
@@ -50,14 +50,14 @@ test(
       clock.now += DAY;
       await deliver(ground, 3);
       const days = (table: "messages" | "contents" | "timeline" | "events") => daysWith(driver, table);
-      await prune(store.upkeep.pruneMessages, (first + 1) * DAY);
+      await prune(store.retention.pruneMessages, (first + 1) * DAY);
       for (const table of ["messages", "timeline", "events"] as const)
         expect(await days(table)).toEqual([first + 1]);
       expect(await days("contents")).toEqual([first, first + 1]);
       // Messages keep coming.
       clock.now += DAY;
       await deliver(ground, 3);
-      await prune(store.upkeep.pruneMessages, (first + 2) * DAY);
+      await prune(store.retention.pruneMessages, (first + 2) * DAY);
       expect(await days("contents")).toEqual([first + 1, first + 2]);
       for (const id of ids) expect(await inside.countRows(id)).toBe(0);
       expect(await driver.query("SELECT 1 FROM webhook_attempts")).toEqual([]);
@@ -72,8 +72,8 @@ test(
       const { store, clock, driver, prune } = ground;
       await deliver(ground, 6);
       // The tables of this day and of the next two.
-      await store.upkeep.prepareDays(clock.now);
-      await prune(store.upkeep.pruneMessages, clock.now + 4 * DAY);
+      await store.retention.prepareDays(clock.now);
+      await prune(store.retention.pruneMessages, clock.now + 4 * DAY);
       for (const table of ["messages", "contents"] as const)
         expect(await daysWith(driver, table)).toEqual([]);
     }),
@@ -90,23 +90,23 @@ test(
       const [unheard = "", delivered = ""] = await sms({ to: ["+911", "+912"] });
       for (const job of await claim(2)) await settle(job, { outcomes: [sent(`p-${job.messageId}`)] });
       await receive(`p-${delivered}`);
-      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBeGreaterThanOrEqual(13);
+      expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBeGreaterThanOrEqual(13);
       for (const id of gone) expect(await inside.countRows(id)).toBe(0);
       const contentOfBatch = 1;
       expect(await inside.countRows(delivered)).toBe(contentOfBatch);
       expect(await history(unheard)).toEqual(["attempt:sent"]);
       await receive(`p-${unheard}`);
       expect(await status(unheard)).toBe("delivered");
-      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBe(1);
+      expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBe(1);
       expect(await inside.countRows(unheard)).toBe(0);
       clock.now += 9 * DAY;
-      await store.upkeep.stage(clock.now, 10);
+      await store.queue.stage(clock.now, 10);
       const job = await claimOne();
       expect([job.messageId, job.content]).toMatchObject([later, { text: "code {#var#}" }]);
       await settle(job);
       await receive(`p-${later}`);
       expect(await status(later)).toBe("delivered");
-      await prune(store.upkeep.pruneMessages, clock.now, clock.now - 2 * DAY);
+      await prune(store.retention.pruneMessages, clock.now, clock.now - 2 * DAY);
       expect(await inside.countRows(later)).toBe(0);
     }),
   30_000,
@@ -143,13 +143,13 @@ test(
       await driver.hold(async (connection) => {
         await connection.exec("BEGIN; SELECT 1 FROM messages LIMIT 1");
         const before = clock.now + 2 * DAY;
-        const pruned = store.upkeep.pruneMessages({ before, atLatest: 0, limit: 10 });
+        const pruned = store.retention.pruneMessages({ before, atLatest: 0, limit: 10 });
         await sms();
         expect(await pruned).toBe(0);
         await connection.exec("COMMIT");
       });
       expect(await inside.countRows(id)).toBeGreaterThan(0);
-      expect(await prune(store.upkeep.pruneMessages, clock.now + 2 * DAY)).toBe(1);
+      expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBe(1);
       expect(await inside.countRows(id)).toBe(0);
     }),
   30_000,
@@ -160,7 +160,7 @@ test(
   () =>
     onGround(async ({ store, clock, driver }) => {
       const today = Math.floor(clock.now / DAY);
-      expect(await store.upkeep.prepareDays(clock.now)).toBe(0);
+      expect(await store.retention.prepareDays(clock.now)).toBe(0);
       expect(await daysWith(driver, "messages")).toEqual([today, today + 1, today + 2]);
     }),
   30_000,

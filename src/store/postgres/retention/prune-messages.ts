@@ -1,4 +1,4 @@
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import { isLockTimeout, type Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
@@ -17,14 +17,14 @@ export interface PruneParts {
 const MAX_KEPT = 20_000;
 
 /**
- * `UpkeepStore.pruneMessages`, a day at a time: a walk notes the unfinished messages and deletes what belongs to the others
+ * `Retention.pruneMessages`, a day at a time: a walk notes the unfinished messages and deletes what belongs to the others
  * in tables that are not by day; then the day's tables are replaced by ones with only the unfinished messages, or dropped.
  * Each call is one step of the first day that has something to do.
  */
 export function createPruneMessages(
   db: Database,
   { days, maxKept = MAX_KEPT }: PruneParts,
-): UpkeepStore["pruneMessages"] {
+): Retention["pruneMessages"] {
   return async (bounds) => {
     const messages = new Set(await daysWith(db, "messages"));
     const contents = await daysWith(db, "contents");

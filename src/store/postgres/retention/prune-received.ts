@@ -1,5 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 
 const HOUR_MS = 3_600_000;
@@ -7,11 +7,11 @@ const HOUR_MS = 3_600_000;
 /** Deletes at most `limit` rows from before `before`; returns how many. */
 export type PruneOld = (session: Session, before: number, limit: number) => Promise<number>;
 
-/** `UpkeepStore.pruneReceived`: each kind in a transaction of its own. */
+/** `Retention.pruneReceived`: each kind in a transaction of its own. */
 export function createPruneReceived(
   session: Session,
   others: readonly PruneOld[],
-): UpkeepStore["pruneReceived"] {
+): Retention["pruneReceived"] {
   return async (before, limit) => {
     let rows = 0;
     for (const prune of [pruneSandbox, pruneUsage, ...others]) rows += await prune(session, before, limit);

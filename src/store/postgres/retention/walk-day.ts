@@ -1,6 +1,6 @@
 import type { MessageStatus } from "../../../core/messages/message.ts";
 import { FINAL_STATUSES } from "../../messages/final-statuses.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { type RemovedMessage, removeLeftovers, removeMessages } from "../messages/message-removal.ts";
 import { dayOf, lowestUuid } from "./days.ts";
@@ -10,7 +10,7 @@ import { swapMessages } from "./swap-day.ts";
 /** One step of pruning a day. */
 export interface Step {
   readonly day: number;
-  readonly bounds: Parameters<UpkeepStore["pruneMessages"]>[0];
+  readonly bounds: Parameters<Retention["pruneMessages"]>[0];
   /** How many unfinished messages may be copied to a table of their own. */
   readonly maxKept: number;
 }

@@ -155,14 +155,14 @@ async function manyLives(world: Ground): Promise<void> {
     }
     clock.now += 60_000;
     const before = clock.now - 900_000;
-    await store.upkeep.pruneMessages({ before, atLatest: before, limit: 60 });
+    await store.retention.pruneMessages({ before, atLatest: before, limit: 60 });
   }
 }
 
 async function erase({ store, clock, id }: Ground): Promise<void> {
   for (const recipient of [NUMBER, ADDRESS])
     await store.erasures.create({ id: id(), recipient, salt: "s", digest: "d", createdAt: clock.now });
-  while ((await store.upkeep.erase(clock.now, 200)) > 0);
+  while ((await store.erasures.advance(clock.now, 200)) > 0);
 }
 
 /** Those of the secrets that a file of the database holds. */

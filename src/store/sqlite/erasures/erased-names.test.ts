@@ -21,7 +21,7 @@ async function makeDatabase(path: string): Promise<string> {
   await store.records.create("optOuts", optOut);
   const record = { id: id(), recipient: NUMBER, salt: "s", digest: "d", createdAt: clock.now };
   await store.erasures.create(record);
-  while ((await store.upkeep.erase(clock.now, 100)) > 0);
+  while ((await store.erasures.advance(clock.now, 100)) > 0);
   await store.close();
   return account.id;
 }

@@ -63,7 +63,7 @@ test("after an erasure no table holds the number or the address", async () => {
   for (const recipient of [NUMBER, ADDRESS]) {
     await store.erasures.create({ id: id(), recipient, salt: "s", digest: "d", createdAt: clock.now });
   }
-  while ((await store.upkeep.erase(clock.now, 10)) > 0);
+  while ((await store.erasures.advance(clock.now, 10)) > 0);
   expect(holders(driver, NUMBER.slice(1))).toEqual([]);
   expect(holders(driver, ADDRESS)).toEqual([]);
   expect(await store.sandbox.list({ limit: 10 })).toHaveLength(2);

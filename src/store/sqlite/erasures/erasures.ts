@@ -5,7 +5,7 @@ import {
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
-import type { Erasures, UpkeepStore } from "../../store.ts";
+import type { Erasures } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { emptyLog } from "../database/empty-log.ts";
 import { createFreePageErasure } from "./erase-free-pages.ts";
@@ -18,7 +18,7 @@ import { createWishErasure, type EraseWishParts } from "./erase-wishes.ts";
 /** Goes on through one table, or a few, from `position` ("" at the start), over about `looks` rows, inside a transaction. */
 export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
 
-export function createErasures(db: Database): Erasures {
+export function createErasures(db: Database, parts: EraseParts): Erasures {
   const insert = db.prepare(
     "INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -30,6 +30,7 @@ export function createErasures(db: Database): Erasures {
         insert.run(id, accountId ?? null, recipient, salt, digest, createdAt);
         return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...NOTHING };
       }),
+    advance: createAdvance(db, parts),
     find: (id) =>
       db.read(() => {
         const row = find.get(id);
@@ -41,8 +42,10 @@ export function createErasures(db: Database): Erasures {
 
 const NOTHING = { erased: 0, redacted: 0 };
 
-/** `UpkeepStore.erase`: one stretch of the oldest erasure under way. */
-export function createErase(db: Database, parts: EraseMessageParts & EraseWishParts): UpkeepStore["erase"] {
+type EraseParts = EraseMessageParts & EraseWishParts;
+
+/** `Erasures.advance`: one stretch of the oldest erasure under way. */
+function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
   // Answers first: only their messages tell whose they are. Suppressions and opt-outs last: attempts that end may add some.
   const walks: readonly Walk[] = [
     createAnswerErasure(db, parts.accounts),

@@ -46,6 +46,7 @@ export function createEventFeed(db: Database, { accounts, events }: FeedParts): 
   return {
     read: (query) => db.read(() => readPage(query)),
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
+    numberEvents: async () => 0,
     onEvents: events.onEvents,
   };
 }

@@ -28,9 +28,9 @@ test("an event about no message of ours stands in the feed between the others, a
   await db.write(() => events.addOther(number, received));
   await send();
   expect(await read()).toEqual(["sms.sent", received, "sms.sent"]);
-  await store.upkeep.pruneReceived(clock.now, 10);
+  await store.retention.pruneReceived(clock.now, 10);
   expect(await read()).toHaveLength(3);
-  await store.upkeep.pruneReceived(clock.now + 1, 10);
+  await store.retention.pruneReceived(clock.now + 1, 10);
   expect(await read()).toEqual(["sms.sent", "sms.sent"]);
   await store.close();
 });

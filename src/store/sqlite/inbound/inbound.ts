@@ -11,7 +11,7 @@ import {
   toInboundRow,
 } from "../../inbound/inbound-rows.ts";
 import { type InboundState, keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
-import type { InboundStore, UpkeepStore } from "../../store.ts";
+import type { InboundStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import type { EventLog } from "../events/event-log.ts";
@@ -27,29 +27,21 @@ export interface InboundStoreParts {
   readonly webhooks: WebhookLog;
 }
 
-interface Inbound {
-  readonly inbound: InboundStore;
-  readonly completeInbound: UpkeepStore["completeInbound"];
-}
-
 const MAX_COUNTED = 100_000;
 
-/** `Store.inbound` and `UpkeepStore.completeInbound`. */
-export function createInbound(db: Database, parts: InboundStoreParts): Inbound {
+/** `Store.inbound`. */
+export function createInbound(db: Database, parts: InboundStoreParts): InboundStore {
   const waiting = createInboundParts(createPartTable(db));
   const state = createInboundState(db, waiting, parts);
   const countUnassigned = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM inbound_messages WHERE account_id IS NULL LIMIT ${MAX_COUNTED})`,
   );
   return {
-    inbound: {
-      receive: (pieces) =>
-        db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
-      list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
-      unassigned: () => db.read(() => countUnassigned.get()?.count ?? 0),
-      optedOut: (query) => db.read(() => parts.optOuts.among(query)),
-    },
-    completeInbound: (before, limit) =>
+    receive: (pieces) => db.write(() => pieces.map((piece) => takeInbound(state, piece)), pieces.length * 3),
+    list: (query) => db.read(() => select(db, query).map(toInboundMessage)),
+    unassigned: () => db.read(() => countUnassigned.get()?.count ?? 0),
+    optedOut: (query) => db.read(() => parts.optOuts.among(query)),
+    complete: (before, limit) =>
       db.write(() => {
         let rows = 0;
         while (rows < limit) {

@@ -48,7 +48,7 @@ test("a large text is kept in pieces, and they go with the body and with the mes
   await world.settle(first!, { outcomes: [sent("id-1")], keepsContent: false });
   expect(pieces()).toBe(6);
   const late = world.clock.now + 30 * DAY;
-  await store.upkeep.pruneMessages({ before: late, atLatest: late, limit: 100 });
+  await store.retention.pruneMessages({ before: late, atLatest: late, limit: 100 });
   expect(pieces()).toBe(0);
   await store.close();
 });

@@ -21,7 +21,7 @@ test("the content of one message is in its row, and goes with it", async () => {
   const { text: _wiped, ...shown } = SMS as typeof SMS & { text: string };
   expect((await message(id)).content).toEqual(shown as typeof SMS);
   clock.now += 1_000;
-  await store.upkeep.pruneMessages({ before: clock.now, atLatest: clock.now, limit: 10 });
+  await store.retention.pruneMessages({ before: clock.now, atLatest: clock.now, limit: 10 });
   expect(inside.countRows(id)).toBe(0);
   await store.close();
 });
@@ -42,7 +42,7 @@ test("a content that is long, shared or older has a row of its own, and is hande
   expect(contentOf(long)).toEqual({ ...SMS, ...LONG } as typeof SMS);
   expect([...batch, older].map(contentOf)).toEqual([SMS, SMS, SMS]);
   for (const job of jobs) await settle(job);
-  await store.upkeep.wipeContents(10);
+  await store.retention.wipeContents(10);
   for (const id of [long, ...batch, older]) {
     expect(inside.hasBody(id)).toBe(false);
     expect((await message(id)).content).toMatchObject({ templateId: "t-1" });

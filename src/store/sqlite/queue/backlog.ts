@@ -1,5 +1,5 @@
 import { uuidTime } from "../../../core/uuid.ts";
-import type { QueueBacklog, UpkeepStore } from "../../store.ts";
+import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Queues } from "./queues.ts";
 
@@ -7,12 +7,9 @@ const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
 /** How much waits, for metrics; counted only as far as that is cheap. */
-export function createBacklog(db: Database, queues: Queues): Pick<UpkeepStore, "backlog" | "parkedReceipts"> {
+export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
   const count = db.prepare<{ count: number }>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ${MAX_COUNTED})`,
-  );
-  const parked = db.prepare<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED})`,
   );
   const oldest = createOldest(db);
   const backlogOf = ({ number, name }: { number: number; name: string }): QueueBacklog => {
@@ -23,10 +20,7 @@ export function createBacklog(db: Database, queues: Queues): Pick<UpkeepStore, "
       ...(oldestReadySince !== undefined && { oldestReadySince }),
     };
   };
-  return {
-    backlog: () => db.read(() => queues.all().map(backlogOf)),
-    parkedReceipts: () => db.read(() => parked.get()?.count ?? 0),
-  };
+  return () => db.read(() => queues.all().map(backlogOf));
 }
 
 /** Since when the oldest of those first in line (one of each flow) has been ready. */

@@ -1,7 +1,7 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import { toIndexes, toProgress } from "../../messages/message-rows.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import { createEnding } from "../messages/ending.ts";
@@ -19,8 +19,8 @@ export interface ExpireParts {
 /** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
-/** `UpkeepStore.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
-export function createExpire(db: Database, parts: ExpireParts): UpkeepStore["expire"] {
+/** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
+export function createExpire(db: Database, parts: ExpireParts): Queue["expire"] {
   const nextFlow = createFlowSteps(db);
   const overdue = db.prepare<OverdueRow>(
     `SELECT id, message_id, parts, was_interrupted FROM jobs

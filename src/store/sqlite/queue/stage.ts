@@ -1,6 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
 import { NOTHING_HELD } from "../../../core/queue/holds.ts";
-import type { UpkeepStore } from "../../store.ts";
+import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
 import { OF_MESSAGE } from "./jobs-of-message.ts";
@@ -18,7 +18,7 @@ const LEASE_ENDED = 0;
 export function createStage(
   db: Database,
   { messages, queues }: StageParts,
-): Pick<UpkeepStore, "stage" | "nextDueAt"> {
+): Pick<Queue, "stage" | "nextDueAt"> {
   const due = db.prepare<WaitingRow>(
     `SELECT id, queue, message_id, due_at, is_leased FROM jobs
      WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,

@@ -12,9 +12,19 @@ export function createReceiptStore(
   return {
     recordLateAnswer: (answer, at) => db.write(() => providerIds.answerLate(answer, at), 3),
     parked: createParkedList(db),
+    countParked: createParkedCount(db),
     dropParked: createDropParked(db),
     ...createOverdueReceipts(db, parts),
   };
+}
+
+const MAX_COUNTED = 100_000;
+
+function createParkedCount(db: Database): ReceiptStore["countParked"] {
+  const count = db.prepare<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED})`,
+  );
+  return () => db.read(() => count.get()?.count ?? 0);
 }
 
 interface ParkedRow {

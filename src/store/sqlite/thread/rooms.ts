@@ -22,21 +22,18 @@ export function createRooms(
   return {
     intake: { ...store.intake, accept, savedAnswer: (key) => call("intake.savedAnswer", key) },
     messages: { ...store.messages, cancel: (query) => call("messages.cancel", query) },
-    queue: {
-      onReady,
-      ...(store.queue.largeBody && { largeBody: store.queue.largeBody }),
-      claim: (request) => call("queue.claim", request),
-      settle: (settlements) => call("queue.settle", settlements),
-      release: (jobs, now) => call("queue.release", jobs, now),
-      recordReceipts: (receipts) => call("queue.recordReceipts", receipts),
-    },
+    queue: { ...store.queue, ...queueWrites(call), onReady },
     outbox: { ...store.outbox, ...outboxWrites(call), onReady: onLanes },
     push: {
       register: (device, idempotency) => call("push.register", device, idempotency),
       identify: (request, idempotency) => call("push.identify", request, idempotency),
     },
     records: { ...store.records, ...recordWrites(call, forget) },
-    inbound: { ...store.inbound, receive: (pieces) => call("inbound.receive", pieces) },
+    inbound: {
+      ...store.inbound,
+      receive: (pieces) => call("inbound.receive", pieces),
+      complete: (before, limit) => call("inbound.complete", before, limit),
+    },
     receipts: { ...store.receipts, ...receiptWrites(call) },
     mailPolicies: {
       ...store.mailPolicies,
@@ -46,8 +43,12 @@ export function createRooms(
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
     feed: { ...store.feed, onEvents },
     leases: store.leases,
-    erasures: { ...store.erasures, create: (erasure) => call("erasures.create", erasure) },
-    upkeep: { ...store.upkeep, ...upkeepWrites(call) },
+    erasures: {
+      ...store.erasures,
+      create: (erasure) => call("erasures.create", erasure),
+      advance: (now, limit) => call("erasures.advance", now, limit),
+    },
+    retention: { ...store.retention, ...retentionWrites(call) },
     async bootstrap(first) {
       const isFirst = await call<boolean>("bootstrap", first);
       forget();
@@ -63,6 +64,19 @@ const ACCEPTED: AcceptResult = { kind: "accepted" };
 
 function orAccepted(result: AcceptResult | undefined): AcceptResult {
   return result ?? ACCEPTED;
+}
+
+function queueWrites(
+  call: RemoteCalls["call"],
+): Omit<Queue, "largeBody" | "nextDueAt" | "backlog" | "onReady"> {
+  return {
+    claim: (request) => call("queue.claim", request),
+    settle: (settlements) => call("queue.settle", settlements),
+    release: (jobs, now) => call("queue.release", jobs, now),
+    recordReceipts: (receipts) => call("queue.recordReceipts", receipts),
+    stage: (now, limit, sweeper) => call("queue.stage", now, limit, sweeper),
+    expire: (now, limit) => call("queue.expire", now, limit),
+  };
 }
 
 type RecordWrites = Pick<Records, "create" | "update" | "remove" | "setSettings" | "addWebhookSecret">;
@@ -95,7 +109,9 @@ function outboxWrites(call: RemoteCalls["call"]): OutboxWrites {
   };
 }
 
-function receiptWrites(call: RemoteCalls["call"]): Omit<Store["receipts"], "parked" | "overdue"> {
+function receiptWrites(
+  call: RemoteCalls["call"],
+): Omit<Store["receipts"], "parked" | "countParked" | "overdue"> {
   return {
     recordLateAnswer: (answer, at) => call("receipts.recordLateAnswer", answer, at),
     dropParked: (bounds) => call("receipts.dropParked", bounds),
@@ -104,18 +120,12 @@ function receiptWrites(call: RemoteCalls["call"]): Omit<Store["receipts"], "park
   };
 }
 
-type UpkeepReads = "nextDueAt" | "backlog" | "parkedReceipts" | "numberEvents" | "prepareDays";
-
-function upkeepWrites(call: RemoteCalls["call"]): Omit<Store["upkeep"], UpkeepReads> {
+function retentionWrites(call: RemoteCalls["call"]): Omit<Store["retention"], "prepareDays"> {
   return {
-    stage: (now, limit, sweeper) => call("upkeep.stage", now, limit, sweeper),
-    expire: (now, limit) => call("upkeep.expire", now, limit),
-    erase: (now, limit) => call("upkeep.erase", now, limit),
-    wipeContents: (limit) => call("upkeep.wipeContents", limit),
-    pruneMessages: (bounds) => call("upkeep.pruneMessages", bounds),
-    pruneIdempotencyKeys: (now, limit) => call("upkeep.pruneIdempotencyKeys", now, limit),
-    completeInbound: (before, limit) => call("upkeep.completeInbound", before, limit),
-    pruneSuppressions: (now, limit) => call("upkeep.pruneSuppressions", now, limit),
-    pruneReceived: (before, limit) => call("upkeep.pruneReceived", before, limit),
+    wipeContents: (limit) => call("retention.wipeContents", limit),
+    pruneMessages: (bounds) => call("retention.pruneMessages", bounds),
+    pruneIdempotencyKeys: (now, limit) => call("retention.pruneIdempotencyKeys", now, limit),
+    pruneSuppressions: (now, limit) => call("retention.pruneSuppressions", now, limit),
+    pruneReceived: (before, limit) => call("retention.pruneReceived", before, limit),
   };
 }

@@ -1,0 +1,53 @@
+import type { EmailContent } from "../../core/messages/message.ts";
+import type { Receipt } from "../../core/messages/outcome.ts";
+import type { ClaimedJob, ClaimRequest, ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
+import type { Sweeper } from "../../core/queue/holds.ts";
+
+/** Jobs, from the line to their end: what the delivery engine needs. */
+export interface Queue {
+  /**
+   * Leases up to `limit` ready jobs of one queue: round-robin over its flows from where the last claim of this
+   * queue ended, earliest deadline first within a flow. Their messages become `sending`.
+   */
+  claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
+  /**
+   * Records the outcomes of attempts, in one transaction: parts, status, timeline, provider ids, parked receipts
+   * that now match, the job's end or next time. One answer per settlement, in order: `false` where its claim is no
+   * longer the latest. Such a settlement changes no status, but its provider ids and a timeline entry are kept.
+   */
+  settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
+  /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
+  release(jobs: readonly { readonly jobId: number; readonly claim: number }[], now: number): Promise<void>;
+  /** Stores receipts. Those that match a message move it, the others are parked. One result per receipt, in order. */
+  recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
+  /**
+   * The texts of an email whose content `isBodyApart`, read in pieces so that no other call waits; `undefined` if they
+   * have been wiped since. The method is absent where claims bring all texts themselves.
+   */
+  largeBody?(messageId: string): Promise<Pick<EmailContent, "bodyText" | "bodyHtml"> | undefined>;
+  /**
+   * Makes waiting jobs ready whose time has come: `scheduled` messages become `queued`, expired leases are marked interrupted.
+   * A lease that seems expired goes on where the job is held, or claimed by another process that lives: a wall clock may have
+   * jumped, or differ from the one by which the lease was taken. Returns how many it moved, at most `limit`.
+   */
+  stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
+  /** When the next waiting job is due; `undefined` if none waits. */
+  nextDueAt(): Promise<number | undefined>;
+  /**
+   * Ends ready jobs whose window is over: SMS `expired`; email parts `bounced` if the recipient's server deferred them
+   * last, else `failed`. Returns how many it ended, at most `limit`.
+   */
+  expire(now: number, limit: number): Promise<number>;
+  /** What is in line, queue by queue. */
+  backlog(): Promise<readonly QueueBacklog[]>;
+  /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
+  onReady(listener: (queue: string) => void): () => void;
+}
+
+export interface QueueBacklog {
+  readonly queue: string;
+  /** Jobs in line, counted up to 100,000. */
+  readonly ready: number;
+  /** When the oldest of them became ready; absent if none is. */
+  readonly oldestReadySince?: number;
+}
