@@ -31,7 +31,7 @@ export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {
   let counting = noDomains();
   let after: string | undefined;
 
-  const run = async (_: unknown, now: number) => {
+  const run = async (now: number) => {
     const page = await deps.records.list("domains", {}, { ...(after && { after }), limit: PAGE });
     const due = page.filter(({ nextCheckAt }) => (nextCheckAt ?? 0) <= now);
     const checked = new Map<string, Domain>();

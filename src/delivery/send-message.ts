@@ -19,19 +19,16 @@ import {
   judgeOutOfHours,
   judgeSettled,
   judgeWaiting,
-  ownerOf,
 } from "./judge.ts";
 import { createNextConnector, type NextConnector } from "./outlets/next-connector.ts";
 import type { Outlet } from "./outlets/outlet.ts";
+import { outletOfJob } from "./outlets/outlet-of-job.ts";
 import { enterLane } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
-
-/** How long a message that only one connector may have waits for it, while that is full and while it is down. */
-const OWNER_WAIT_MS = { full: 1_000, down: 30_000 };
 
 /** A window with less than this left is over: an SMSC is told what is left in whole seconds. */
 const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
@@ -93,16 +90,9 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
   let isHandedOver = false;
   let leaveLane = () => {};
   try {
-    if (isSettled(job.progress)) return judgeSettled(job, clock.now());
-    const leftMs = job.expiresAt - clock.now();
-    if (leftMs < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, clock.now());
-    if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
-    if (job.wasInterrupted && holdsUnconfirmed(job))
-      return judgeHeld(job, clock.now(), await countParts(deps, job, outlet));
-    if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
-    const opensAt = mayGoAt(job, job.recipient, clock.now());
-    if (opensAt > clock.now()) return judgeOutOfHours(job, { now: clock.now(), mayGoAt: opensAt });
-    const choice = chooseOutlet(deps, job, lease);
+    const unsent = judgeBefore(deps, job, outlet);
+    if (unsent) return await unsent;
+    const choice = outletOfJob(deps, job, lease);
     if ("waitMs" in choice) return judgeWaiting(job, { now: clock.now(), ...choice });
     ({ outlet } = choice);
     const place = enterLane(outlet.lane, job);
@@ -126,38 +116,29 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
   }
 }
 
+/** What becomes of a job that is not to be sent, or not at this time, whichever connector is free; `undefined`: it may go. */
+function judgeBefore(
+  deps: Sending,
+  job: ClaimedJob,
+  outlet: Outlet,
+): Settlement | Promise<Settlement> | undefined {
+  const now = deps.clock.now();
+  if (isSettled(job.progress)) return judgeSettled(job, now);
+  if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
+  if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
+  if (job.wasInterrupted && holdsUnconfirmed(job))
+    return countParts(deps, job, outlet).then((parts) => judgeHeld(job, deps.clock.now(), parts));
+  if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
+  const opensAt = mayGoAt(job, job.recipient, now);
+  return opensAt > now ? judgeOutOfHours(job, { now, mayGoAt: opensAt }) : undefined;
+}
+
 /** In how many parts the connector would send a message whose parts no attempt has counted yet. */
 async function countParts(deps: Sending, job: ClaimedJob, { channel }: Outlet): Promise<number> {
   if (job.progress.parts.length > 0 || !channel.partsOf) return 1;
   const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
   const isSms = outgoing.kind === "ready" && outgoing.message.channel === "sms";
   return (isSms && channel.partsOf(outgoing.message as OutgoingSms)) || 1;
-}
-
-/** The outlet the job was claimed for, unless another one owns the message or is next to try it. */
-function chooseOutlet(
-  deps: Sending,
-  job: ClaimedJob,
-  lease: Lease,
-): { readonly outlet: Outlet } | { readonly owner: string; readonly waitMs: number } {
-  const { outlet: claimedFor, failover } = lease;
-  const owner = ownerOf(job, failover);
-  if (owner === undefined) {
-    const other = deps.nextConnector.instead(job.messageId, lease);
-    return { outlet: other ? moveReservation(claimedFor, other) : claimedFor };
-  }
-  if (owner === claimedFor.channel.connectorId) return { outlet: claimedFor };
-  const outlet = deps.outletOf(owner);
-  if (!outlet?.isUp()) return { owner, waitMs: OWNER_WAIT_MS.down };
-  if (outlet.available() <= 0) return { owner, waitMs: OWNER_WAIT_MS.full };
-  return { outlet: moveReservation(claimedFor, outlet) };
-}
-
-/** Gives the slot reserved at one outlet back, and reserves one at the other. */
-function moveReservation(from: Outlet, to: Outlet): Outlet {
-  from.unreserve(1);
-  to.reserve(1);
-  return to;
 }
 
 /** The lease outlasts the slowest answer, and no other process can have taken the job over. */

@@ -25,7 +25,7 @@ export function overdueChore(store: {
   return {
     name: "flag overdue receipts",
     everyMs: 5_000,
-    async run(_, now) {
+    async run(now) {
       const minutes = readSetting(await store.records.settings(undefined), "receipt_overdue_after_minutes");
       return store.receipts.flagOverdue({ now, sentBefore: now - minutes * 60_000, limit: CHUNK });
     },
