@@ -60,7 +60,32 @@ test.each(Object.keys(ENDINGS))(
   60_000,
 );
 
-async function send(key: string) {
+test("nor is it given as the answer to a repeat, where the body would be refused by now", async () => {
+  pair = await startPair();
+  service = await startPostrider({
+    dataFolder: folder.path,
+    databaseUrl: pair.url,
+    args: ["--roles", "api"],
+  });
+  expect((await send("before")).status).toBe(202);
+  await pair.detachStandby();
+  const dueMs = Date.now() + 2_000;
+  const body = { schedule_at: new Date(dueMs).toISOString() };
+  const sent = send("key", body);
+  const [commit] = await commitsWaiting((all) => all.length > 0);
+  await onPrimary("SELECT pg_cancel_backend($1)", [commit!.pid]);
+  // It is told that the outcome is unknown.
+  expect((await sent).status).toBe(503);
+  expect(Date.now()).toBeGreaterThan(dueMs);
+  const before = new Set((await commitsWaiting(() => true)).map(({ at }) => at));
+  const again = send("key", body);
+  await Promise.race([again, commitsWaiting((all) => all.some(({ at }) => !before.has(at)))]);
+  await pair.killPrimary();
+  await pair.promote();
+  expect((await again).status).toBe(503);
+}, 60_000);
+
+async function send(key: string, more: Readonly<Record<string, string>> = {}) {
   const { url, sandbox } = service!;
   const response = await fetch(`${url}/v1/sms/messages`, {
     method: "POST",
@@ -69,7 +94,7 @@ async function send(key: string) {
       "Content-Type": "application/json",
       "Idempotency-Key": key,
     },
-    body: JSON.stringify({ to: "+14155551901", dlt_template_id: "1107160000000000001" }),
+    body: JSON.stringify({ to: "+14155551901", dlt_template_id: "1107160000000000001", ...more }),
   });
   const { message_id } = (await response.json()) as { message_id?: string };
   const isReplay = response.headers.get("idempotent-replayed") === "true";

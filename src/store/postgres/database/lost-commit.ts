@@ -82,12 +82,15 @@ async function ask(
   }
 }
 
+/** The commit of a transaction with it is answered when a synchronous standby has all that could be seen before. */
+export const WAIT_FOR_STANDBY = "SELECT pg_logical_emit_message(true, 'postrider', '')";
+
 /**
  * Whether all that can be seen is where commits have to be. What a transaction stored can be seen without a synchronous
  * standby having it: its server process was ended, or its server crashed, while it waited for that standby. A later commit
  * waits for the same, as the standby gets them in order. It has to write to the log, or it would not wait: a message to nobody.
  */
 async function isSafe(connection: Connection): Promise<boolean> {
-  await connection.exec("BEGIN; SELECT pg_logical_emit_message(true, 'postrider', '')");
+  await connection.exec(`BEGIN; ${WAIT_FOR_STANDBY}`);
   return (await connection.commit()) === undefined;
 }

@@ -9,6 +9,7 @@ import { uuidTime } from "../../../core/uuid.ts";
 import { type Intake, StoreUnavailable } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
+import { WAIT_FOR_STANDBY } from "../database/lost-commit.ts";
 import type { Database } from "../database/transactions.ts";
 import type { Queues } from "../queue/queues.ts";
 import { createUsedAccounts } from "../records/used-accounts.ts";
@@ -103,17 +104,26 @@ function isRequest(call: Call): call is AcceptRequest {
 type RunRequests = (requests: readonly AcceptRequest[]) => Promise<readonly (AcceptResult | undefined)[]>;
 
 /** Answers questions before it runs requests: if that fails, no request of the group has been stored. */
-function withQuestions(db: Session, run: RunRequests) {
+function withQuestions(db: Database, run: RunRequests) {
   return async (calls: readonly Call[]): Promise<readonly (Outcome | undefined)[]> => {
     if (calls.every(isRequest)) return run(calls);
     const requests = calls.filter(isRequest);
     const asked = calls.flatMap((call) => ("asks" in call ? [call.asks] : []));
-    const answers = await findAnswers(db, asked);
+    const answers = await findSafeAnswers(db, asked);
     const results = requests.length > 0 ? await run(requests) : [];
     let question = 0;
     let request = 0;
     return calls.map((call) => ("asks" in call ? { answer: answers.get(question++) } : results[request++]));
   };
+}
+
+/** An answer that is given again promises what it did at first: so it is one that a standby has too. */
+function findSafeAnswers(db: Database, asked: readonly Question["asks"][]) {
+  return db.transaction(async (session) => {
+    const answers = await findAnswers(session, asked);
+    if (answers.size > 0) await session.query(WAIT_FOR_STANDBY);
+    return answers;
+  });
 }
 
 /** Answers a single request whose key another process holds. Of several requests, the one has to be found first. */
