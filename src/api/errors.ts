@@ -51,8 +51,12 @@ export const tooLateToCancel = () => new Refusal(409, "message can no longer be 
 export const requestInProgress = () =>
   new Refusal(409, "request in progress", { headers: { "Retry-After": "5" } });
 
-/** The rest of the body is not read, so the connection cannot be used again. */
-export const payloadTooLarge = () => new Refusal(413, "payload too large", { headers: CLOSE });
+/**
+ * A closed connection is reset while its client still sends, and many clients then never see the answer. Only with
+ * `isRestTooLong` is the rest of the body not waited for.
+ */
+export const payloadTooLarge = ({ isRestTooLong = false } = {}) =>
+  new Refusal(413, "payload too large", isRestTooLong ? { headers: CLOSE } : {});
 
 export const unsupportedMediaType = () => new Refusal(415, "unsupported media type");
 

@@ -37,7 +37,9 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJs
     const { headers } = request;
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedMediaType();
     const length = declaredLength(headers.get("content-length"));
-    if (length !== undefined && length > maxBytes) throw payloadTooLarge();
+    if (length !== undefined && length > maxBytes) {
+      throw payloadTooLarge({ isRestTooLong: length > MOST_DROPPED });
+    }
     const holding = { sender, reserved: 0 };
     if (!budget.take(holding, Math.max(length ?? 0, LEAST))) throw serviceUnavailable();
     const octets =
@@ -62,6 +64,9 @@ interface Begun {
 
 /** Octets that a body takes at least, so that one sender's small ones cannot fill `maxInFlight`. */
 const LEAST = 12 * 1024;
+
+/** Octets of a body that is too large which the listener reads and drops after the answer. */
+const MOST_DROPPED = 256 * 1024 * 1024;
 
 /** Makes a value of a body's octets. */
 type Judge<T> = (octets: Octets) => T | Promise<T>;

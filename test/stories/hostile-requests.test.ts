@@ -31,15 +31,16 @@ async function expectUnharmed(api: RunningApi) {
 }
 
 onEveryStore((start) => {
-  test("a Content-Length over the limit is refused before a byte of the body has come, and the connection closed", async () => {
+  test("a Content-Length over the limit is refused before a byte of the body has come", async () => {
     await using api = await start();
     const wire = await dial(api.port);
     wire.socket.write(head(api, [`Content-Length: ${MIB + 1}`]));
-    expect(await wire.until()).toStartWith("HTTP/1.1 413");
+    expect(await wire.until(/too large/)).toStartWith("HTTP/1.1 413");
+    wire.socket.destroy();
     await expectUnharmed(api);
   });
 
-  test("a Content-Length beyond all measure is refused in the same words", async () => {
+  test("a Content-Length beyond all measure is refused in the same words, and the connection closed", async () => {
     await using api = await start();
     const wire = await dial(api.port);
     wire.socket.write(head(api, [`Content-Length: ${2 ** 52}`, "X-Request-Id: huge"]));
