@@ -12,6 +12,7 @@ import {
 } from "../core/push/push-device.ts";
 import { ID_MARKS, type PushAnswer } from "../core/push/push-registration.ts";
 import type { Account, PushApp } from "../core/records/accounts.ts";
+import { toStoredId } from "../core/uuid.ts";
 import type { Store } from "../store/store.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
@@ -132,7 +133,8 @@ async function judgeDevice(
   const errors = createErrors();
   if (isText(accountId) && !account) errors.add("account_id", "unknown account");
   if (account && isText(appId)) {
-    const app = appId.length <= MAX_ID_LENGTH ? await directory.pushApp(account.id, appId) : undefined;
+    const isPlausible = appId.length <= MAX_ID_LENGTH;
+    const app = isPlausible ? await directory.pushApp(account.id, toStoredId(appId)) : undefined;
     const problem = app ? platformProblem(app, account, platform) : undefined;
     if (!app) errors.add("app_id", "unknown push app");
     if (problem !== undefined) errors.add("platform", problem);

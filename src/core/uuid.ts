@@ -52,6 +52,11 @@ export function isUuid(text: string): boolean {
   return text.length === 36 && UUID.test(text);
 }
 
+/** An id as it is stored, however its letters were given: some platforms write UUIDs in capitals. Other text stays as it is. */
+export function toStoredId(text: string): string {
+  return isUuid(text) ? text.toLowerCase() : text;
+}
+
 /** The lowest UUIDv7 of that millisecond. An id was made in [a, b) if it is >= `firstUuidAt(a)` and < `firstUuidAt(b)`. */
 export function firstUuidAt(ms: number): string {
   return `${timePrefix(Math.max(0, Math.trunc(ms)))}-7000-8000-000000000000`;

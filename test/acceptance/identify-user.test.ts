@@ -25,6 +25,16 @@ onEveryStore((start) => {
     expect(json).toEqual({ contact_id: contact.id, identified: true });
   });
 
+  test("the ids of account and contact count in capitals too, those of the application as they are", async () => {
+    await using api = await start();
+    const { identify, contact, body } = await withDevice(api);
+    const account_id = body.account_id.toUpperCase();
+    const { status, json } = await identify({ account_id, contact_id: contact.id.toUpperCase() });
+    expect([status, json]).toEqual([200, { contact_id: contact.id, identified: true }]);
+    expect((await identify({ device_id: "D1", contact_id: contact.id })).json).toEqual(NOT_FOUND);
+    expect((await identify({ external_id: "USER-1" })).json).toEqual(NOT_FOUND);
+  });
+
   test("by external_id: the contact is looked up", async () => {
     await using api = await start();
     const { identify, contact } = await withDevice(api);

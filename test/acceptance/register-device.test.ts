@@ -67,6 +67,15 @@ onEveryStore((start) => {
     expect((await register({ app_id: "nope" })).json.details).toEqual({ app_id: "unknown push app" });
   });
 
+  test("the ids of account and app count in capitals too, as some platforms write UUIDs", async () => {
+    await using api = await start();
+    const { register, app } = await withApp(api);
+    const registered = await register({ device_id: "d1" });
+    const capitals = { account_id: api.caller.accountId.toUpperCase(), app_id: app.id.toUpperCase() };
+    const again = await register({ ...capitals, device_id: "d1" });
+    expect([again.status, again.json]).toEqual([201, registered.json]);
+  });
+
   test("another account's app is unknown", async () => {
     await using api = await start();
     const other = await api.newAccount("sandbox");

@@ -62,7 +62,8 @@ function describe(
 
 const DESCRIPTION =
   "Sends SMS and email and registers push devices. Accepted means durably stored. Every response carries " +
-  "`X-Request-Id`; every error has the body `Error`. Of what is answered 503 nothing was accepted, unless `details.outcome` is " +
+  "`X-Request-Id`; every error has the body `Error`. In requests under `/v1/`, `null` in an optional field counts as " +
+  "absent. Of what is answered 503 nothing was accepted, unless `details.outcome` is " +
   "`unknown`: then a repeat is safe only with the same `Idempotency-Key`. A connection serves one request after the other: what is sent " +
   "before the last was answered (pipelining), or after the chunks of its body (trailers), closes it, and what came " +
   "before may have been accepted. What is no HTTP/1.1 (400, 505), has a head of more than 16 KB (431) or a length " +

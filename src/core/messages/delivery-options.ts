@@ -46,7 +46,8 @@ export const deliveryOptionFields = {
         {
           additionalProperties: true,
           description:
-            "Custom key-value pairs, passed through to delivery webhooks; at most 16384 characters of JSON, numbers up to 2^53.",
+            "Custom key-value pairs, passed through to delivery webhooks; at most 16384 characters of JSON, nested at most 20 " +
+            "levels deep, numbers below 2^53.",
           examples: [{ order_id: "A-1001" }],
         },
       ),

@@ -3,6 +3,7 @@ import { type ErrorCollector, isObject, type Parsed, parseBody } from "../field-
 import { present } from "../present.ts";
 import type { AccountMode, PushPlatform } from "../records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../text-rules.ts";
+import { toStoredId } from "../uuid.ts";
 import { deviceTokenProblem } from "./push-token.ts";
 
 export interface RegisterDevice {
@@ -107,8 +108,8 @@ export function parseRegisterDevice(
     const problem = isJudged ? deviceTokenProblem(platform, token) : undefined;
     if (problem !== undefined) errors.add("token", problem);
     return {
-      accountId: account_id,
-      appId: app_id,
+      accountId: toStoredId(account_id),
+      appId: toStoredId(app_id),
       platform,
       token: mode === "live" && platform === "apns" ? token.toLowerCase() : token,
       ...present({
@@ -126,7 +127,7 @@ export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
   return parseBody(IdentifyUserBody, body, (sound, errors) => {
     judgeTexts(IDENTIFY_FIELDS, { sound, errors });
     // An empty id counts as absent.
-    const contactId = sound.contact_id || undefined;
+    const contactId = sound.contact_id ? toStoredId(sound.contact_id) : undefined;
     const externalId = sound.external_id || undefined;
     const isOneRefused = errors.has("contact_id") || errors.has("external_id");
     if (contactId === undefined && externalId === undefined && !isOneRefused) {
@@ -134,14 +135,14 @@ export function parseIdentifyUser(body: unknown): Parsed<IdentifyUser> {
       errors.add("external_id", ONE_OF_TWO);
     }
     const { account_id = "", device_id = "" } = sound;
-    return { accountId: account_id, deviceId: device_id, ...present({ contactId, externalId }) };
+    return { accountId: toStoredId(account_id), deviceId: device_id, ...present({ contactId, externalId }) };
   });
 }
 
 /** The account that a push body names. Read before the body is judged, since the account's mode decides how. */
 export function accountIdOf(body: unknown): string | undefined {
   const accountId = isObject(body) ? body.account_id : undefined;
-  return typeof accountId === "string" ? accountId : undefined;
+  return typeof accountId === "string" ? toStoredId(accountId) : undefined;
 }
 
 const ONE_OF_TWO = "either contact_id or external_id is required";

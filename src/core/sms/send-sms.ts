@@ -90,7 +90,7 @@ export const SendSmsBody = Type.Object(
             additionalProperties: Type.Union([Type.String(), Type.Number()]),
             maxProperties: 20,
             description:
-              'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20. Numbers up to 2^53.',
+              'Template variables: keys are numeric strings (`"1"`, `"2"`, …); at most 20. Numbers below 2^53.',
             examples: [{ "1": "Asha", "2": 4821 }],
           },
         ),
@@ -167,7 +167,7 @@ function toRequest(sound: SoundSms, judging: Judging): SendSms {
 
 /** What fits a `source_addr` (SMPP 3.4 §5.2.8: 21 octets with the NUL). */
 const SENDER = /^[!-~](?:[ -~]{0,18}[!-~])?$/;
-const VARIABLE_NAME = /^[1-9][0-9]{0,2}$/;
+const VARIABLE_NAME = /^[1-9][0-9]*$/;
 const ONE_OF_TWO = "either template_id or dlt_template_id is required";
 
 function parseRecipients(to: SoundSms["to"], errors: ErrorCollector): readonly PhoneNumber[] {

@@ -48,7 +48,7 @@ export function templateText(template: string): string {
  * `{#tag#}` as registered on DLT portals, with any tag: new ones appear, and none may reach a handset unfilled. `#number#` is
  * how one portal (STPL) writes `{#numeric#}`.
  */
-const PLACEHOLDER = /\{#([A-Za-z]{1,20})#\}|#number#|\{\{([1-9][0-9]{0,2})\}\}/g;
+const PLACEHOLDER = /\{#([A-Za-z]{1,20})#\}|#number#|\{\{([1-9][0-9]*)\}\}/g;
 
 const KINDS: Readonly<Record<string, PlaceholderKind>> = {
   var: "var",
