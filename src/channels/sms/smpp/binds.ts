@@ -89,7 +89,7 @@ function startOthers([first, ...others]: readonly Bind[]): void {
 
 function statusOf(
   binds: readonly Bind[],
-  { state, since }: Pick<LinkStatus, "state" | "since">,
+  { state, since }: Pick<ChannelStatus, "state" | "since">,
 ): ReturnType<Binds["status"]> {
   const reason = reasonOf(binds, state);
   const reach = { up: count(binds, "up"), of: binds.length };

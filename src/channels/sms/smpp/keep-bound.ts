@@ -17,14 +17,14 @@ export interface BoundLink {
   status(): LinkStatus;
 }
 
-export type LinkStatus = Pick<ChannelStatus, "state" | "since" | "reason">;
+export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
 
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">) => Session;
-  /** Called on every change of state. */
-  readonly onStatus: (status: LinkStatus) => void;
+  /** Called when the status may have changed. */
+  readonly onStatus: () => void;
   readonly gate: CredentialGate;
   /** When a session is left: how long answers under way are waited for. */
   readonly drainMs: number;
@@ -57,7 +57,7 @@ interface State {
 export function keepBound(deps: LinkDeps): BoundLink {
   const state: State = {
     deps,
-    status: { state: "stopped", since: deps.clock.now() },
+    status: { state: "stopped" },
     phase: "new",
     opened: undefined,
     usable: undefined,
@@ -145,10 +145,9 @@ async function leaveSession(state: State, reason: string): Promise<void> {
 }
 
 async function stop(state: State): Promise<void> {
-  const wasRunning = state.phase === "running";
   state.phase = "stopping";
   state.cancelRetry();
-  if (wasRunning && state.opened) {
+  if (state.opened) {
     if (state.boundAt === undefined) state.opened.destroy("stopped");
     else await leaveSession(state, "stopped");
     await state.ended.promise;
@@ -165,8 +164,6 @@ function cutAfter(state: State, limitMs: number): void {
 }
 
 function setStatus(state: State, to: LinkStatus["state"], reason: string | undefined): void {
-  const isChange = state.status.state !== to;
-  const since = isChange ? state.deps.clock.now() : state.status.since;
-  state.status = { state: to, since, ...(reason === undefined ? {} : { reason }) };
-  if (isChange) state.deps.onStatus(state.status);
+  state.status = { state: to, ...(reason === undefined ? {} : { reason }) };
+  state.deps.onStatus();
 }
