@@ -12,6 +12,7 @@ import {
   UsageFailure,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
+import { readValue } from "./input-file.ts";
 import {
   addDelete,
   addReading,
@@ -62,7 +63,12 @@ function addCreate(noun: Command, commandLine: CommandLine): void {
       async work(run) {
         const { kind: wanted, name, enabled } = run.options;
         const kind = await kindNamed(run.client, String(wanted));
-        const body = { kind: kind.kind, name, config: readConfig(run, kind, run.args), is_enabled: enabled };
+        const body = {
+          kind: kind.kind,
+          name,
+          config: await readConfig(run, kind, run.args),
+          is_enabled: enabled,
+        };
         printCreated(run, CONNECTORS, (await run.client.request("POST", "connectors", { body })) as Row);
       },
     },
@@ -83,7 +89,7 @@ function addUpdate(noun: Command, commandLine: CommandLine): void {
           throw new UsageFailure("name the connector first: update <id> --host …");
         const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
         const kind = await kindNamed(run.client, String(current.kind));
-        const config = withClears(readConfig(run, kind, run.args.slice(1)));
+        const config = withClears(await readConfig(run, kind, run.args.slice(1)));
         if (isNothing({ ...config, name, enabled })) throw nothingToChange(changesOf(kind));
         const body = { name, config, is_enabled: enabled };
         run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), (record) =>
@@ -102,16 +108,19 @@ function changesOf({ kind }: Kind): string {
 function addSharedOptions(verb: Command): void {
   verb
     .option("--name <name>", "what people call it; by default its kind")
-    .option("--config <json>", "fields as a JSON object, secrets among them; options go over it")
+    .option(
+      "--config <json>",
+      "fields as a JSON object, secrets among them, `-`: from standard input; options go over it",
+    )
     .option("--enabled", "let it take messages (the default)")
     .option("--no-enabled", "let it take no messages")
     .allowUnknownOption()
     .allowExcessArguments();
 }
 
-function readConfig(run: Run, kind: Kind, words: readonly string[]): Row {
+async function readConfig(run: Run, kind: Kind, words: readonly string[]): Promise<Row> {
   const { config } = run.options;
-  const json = typeof config === "string" ? readJsonObject(config, "--config") : {};
+  const json = typeof config === "string" ? readJsonObject(await readValue(config), "--config") : {};
   return { ...json, ...readFreeOptions(words, kind) };
 }
 

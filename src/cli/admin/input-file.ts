@@ -1,5 +1,14 @@
 import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { UsageFailure } from "./command-line.ts";
+
+/**
+ * A value as it was typed; for `-`, what comes on standard input, without the last line end. Everybody on the machine can
+ * see what is typed, in the list of processes: a secret had better come that way.
+ */
+export async function readValue(typed: string): Promise<string> {
+  return typed === "-" ? (await text(process.stdin)).replace(/\r?\n$/, "") : typed;
+}
 
 /** Reads a file that an option names. Throws `UsageFailure`. */
 export async function readInputFile(path: string): Promise<Buffer> {

@@ -11,6 +11,7 @@ import {
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
+import { readValue } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
 export function addSettingCommands(program: Command, commandLine: CommandLine): void {
@@ -22,7 +23,10 @@ export function addSettingCommands(program: Command, commandLine: CommandLine): 
   ).option("--account <id>", "as they are for this account");
   addVerb(
     noun,
-    { usage: "set <name> [value]", summary: "set one; without a value it goes back to its default" },
+    {
+      usage: "set <name> [value]",
+      summary: "set one; without a value it goes back to its default; `-`: from standard input",
+    },
     { commandLine, work: set },
   )
     .option("--account <id>", "for this account only")
@@ -52,8 +56,9 @@ async function get(run: Run): Promise<void> {
 }
 
 async function set(run: Run): Promise<void> {
-  const [name = "", value = null] = run.args;
+  const [name = "", typed] = run.args;
   refuseOtherWords(run.args);
+  const value = typed === undefined ? null : await readValue(typed);
   const query = { account_id: run.options.account as string | undefined };
   const body = { [name]: value };
   const answer = await run.client.request("PUT", "settings", { query, body });
