@@ -38,6 +38,7 @@ import { createNetwork } from "./network/network.ts";
 import type { FixedAddress } from "./network/web.ts";
 import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
+import { createRunning, type Running } from "./running.ts";
 import { createSteadyLog } from "./steady-log.ts";
 import { watchReceipts } from "./watch-receipts.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -49,8 +50,10 @@ export interface Postrider {
   readonly bouncePort?: number;
   /** Set on the first start on an empty database. */
   readonly sandbox?: Sandbox;
-  /** Stops accepting, finishes what is in flight, closes the database; within 20 s. */
+  /** Stops accepting, finishes what is in flight, closes the database; within 20 s, if the database answers. */
   stop(): Promise<void>;
+  /** What `stop` still waits for, in words for the operator. */
+  unfinished(): readonly string[];
 }
 
 export interface StartOptions {
@@ -124,28 +127,33 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   const listener = listen({ ...config, ...(sharing && { sharing }) }, clock, gate.fetch);
   const { url: baseUrl } = listener;
   const loops = makeLoops(parts);
-  const running: Running[] = [listener, listeners];
-  const stop = async () => {
+  const running = createRunning();
+  running.add("open requests", listener);
+  running.add("the other listeners", listeners);
+  const stop = (close = async () => {}) => {
     gate.drain();
-    await Promise.all(running.map((part) => part.stop()));
-    await loops.shares?.stop();
-    await parts.aside.stop();
+    const leave = async () => loops.shares?.stop();
+    return running.stop(["leases", leave], ["large mail", parts.aside.stop], ["the database", close]);
   };
   try {
     const { dataFolder } = config;
     const sandbox = await firstStart({ ...parts, randomBytes, now: clock.now(), baseUrl, dataFolder });
     const seen = { ...parts, store: watchReceipts(store, loops.engine.noteReceipts) };
-    gate.open(createHttp(seen, { ...loops, listeners, baseUrl, isDraining: gate.isDraining }));
+    let isListening = false;
+    const state = { isListening: () => isListening, isDraining: gate.isDraining };
+    gate.open(createHttp(seen, { ...loops, listeners, baseUrl, state }));
     onServing();
     if (isShared) await listeners.start(Number(new URL(baseUrl).port), gate.fetch);
     const bounces = await openBounces(seen);
-    if (bounces) running.push(bounces);
+    if (bounces) running.add("mail that is coming in", bounces);
+    isListening = true;
     await startLoops(config.roles, loops, running);
     return {
       url: baseUrl,
       ...(bounces && { bouncePort: bounces.port }),
       ...(sandbox && { sandbox }),
-      stop: () => stop().then(store.close),
+      stop: () => stop(store.close),
+      unfinished: running.unfinished,
     };
   } catch (error) {
     await stop();
@@ -153,14 +161,14 @@ async function startParts(parts: Parts, listeners: Listeners, onServing = () => 
   }
 }
 
-interface Running {
-  stop(): Promise<void>;
-}
-
 /** Adds to `running` what has to be stopped again, before it starts. */
-async function startLoops(roles: Config["roles"], loops: Loops, running: Running[]): Promise<void> {
+async function startLoops(roles: Config["roles"], loops: Loops, running: Running): Promise<void> {
   const { shares, engine, upkeep, webhooks, alarms, clocks } = loops;
-  running.push(engine, upkeep, webhooks, alarms, clocks);
+  running.add("messages that are being sent", engine);
+  running.add("upkeep", upkeep);
+  running.add("webhooks that are being delivered", webhooks);
+  running.add("alarms", alarms);
+  running.add("a look at the clock", clocks);
   clocks.start();
   await shares?.start();
   if (roles.has("delivery")) await engine.start().then(alarms.start);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Clock } from "../core/clock.ts";
 import { wordsOf } from "../store/open-store.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { type Postrider, startPostrider } from "./compose.ts";
@@ -11,6 +12,12 @@ import { createSystemClock } from "./system-clock.ts";
 
 /** A stop that takes longer is stuck: the process exits with code 1. */
 const STOP_LIMIT_MS = 20_000;
+
+/**
+ * A signal this long after the first is a second one, and ends the process at once. Those that come together are one:
+ * Ctrl-C reaches the service both from the terminal and from npm.
+ */
+const SECOND_SIGNAL_MS = 1_000;
 
 /** How long a start may go on after a signal. Until it serves requests it may be cut off anywhere. */
 const START_LIMIT_MS = 1_000;
@@ -26,18 +33,20 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   const { config } = result;
   const log = createLog(config.logLevel);
   const clock = createSystemClock();
+  let service: Postrider | undefined;
   // Before the start, so that a signal during it is not missed.
-  const signalled = whenSignalled();
+  const signalled = whenSignalled(clock, (why) => giveUp(why, log, service?.unfinished() ?? ["the start"]));
   let isServing = false;
   const onServing = () => {
     isServing = true;
   };
   void signalled.then(() => setTimeout(() => isServing || endStart(log), START_LIMIT_MS));
   try {
-    const service = await startPostrider({ config, clock, log, onServing });
-    if (service.sandbox) process.stdout.write(welcome(service.sandbox, config.dataFolder));
-    log.info({ url: service.url, roles: [...config.roles], ...placeOf(config) }, "ready");
-    void signalled.then(() => stop(service, log));
+    const started = await startPostrider({ config, clock, log, onServing });
+    service = started;
+    if (started.sandbox) process.stdout.write(welcome(started.sandbox, config.dataFolder));
+    log.info({ url: started.url, roles: [...config.roles], ...placeOf(config) }, "ready");
+    void signalled.then(() => stop(started, log));
   } catch (error) {
     process.stderr.write(`postrider cannot start: ${await reasonOf(error, config)}\n`);
     log.debug({ err: error }, "start failed");
@@ -55,14 +64,30 @@ function placeOf({ dataFolder, databaseUrl }: Config): Record<string, string> {
   return { data: dataFolder, ...(databaseUrl !== undefined && { database: readHosts(databaseUrl).place }) };
 }
 
-function whenSignalled(): Promise<void> {
+/** Resolves at the first signal. `onLate`: the stop takes too long, or there is a second signal. */
+function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<void> {
   return new Promise((resolve) => {
+    let firstMs: number | undefined;
     const onSignal = () => {
-      setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-      resolve();
+      if (firstMs === undefined) {
+        firstMs = clock.monotonicMs();
+        setTimeout(onLate, STOP_LIMIT_MS, `not stopped within ${STOP_LIMIT_MS / 1_000} s`).unref();
+        resolve();
+      } else if (clock.monotonicMs() - firstMs >= SECOND_SIGNAL_MS)
+        onLate("stopped at once by a second signal");
     };
     for (const signal of stopSignals()) process.on(signal, onSignal);
   });
+}
+
+/** What is unfinished is taken up again as after `kill -9`. */
+function giveUp(why: string, log: Logger, unfinished: readonly string[]): never {
+  const left = unfinished.length > 0 ? unfinished.join(", ") : "nothing";
+  log.fatal({ unfinished }, why);
+  process.stderr.write(
+    `postrider: ${why}; unfinished: ${left}. Nothing that was accepted is lost: the next start goes on with it, and an attempt whose result is not stored is unconfirmed\n`,
+  );
+  process.exit(1);
 }
 
 function endStart(log: Logger): never {

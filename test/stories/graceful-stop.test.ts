@@ -253,7 +253,7 @@ onBothStores(
     );
 
     test(
-      "a second signal changes nothing",
+      "signals that come together are one, as Ctrl-C comes from the terminal and from npm",
       async () => {
         await using world = await openWorld(store);
         const { smsc, live } = world;

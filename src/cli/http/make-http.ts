@@ -37,12 +37,16 @@ export interface HttpParts {
   readonly clocks: Pick<ClockWatch, "aheadMs">;
   readonly listeners: Listeners;
   readonly baseUrl: string;
-  readonly isDraining: () => boolean;
+  readonly state: {
+    /** Whether every listener of the process takes connections. */
+    readonly isListening: () => boolean;
+    readonly isDraining: () => boolean;
+  };
 }
 
 export function createHttp(
   parts: Parts,
-  { engine, upkeep, domains, webhooks, alarms, clocks, listeners, baseUrl, isDraining }: HttpParts,
+  { engine, upkeep, domains, webhooks, alarms, clocks, listeners, baseUrl, state }: HttpParts,
 ): Fetch {
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
   const stalled = () => [
@@ -71,13 +75,14 @@ export function createHttp(
       }),
     readiness: async () => {
       await store.ping();
+      if (!state.isListening()) return ["not all listeners take connections yet"];
       return stalled().map((loop) => `${loop} has not turned for ${STALLED_MS / 1_000} s`);
     },
     docsAsset,
     version: packageJson.version,
     serves: config.roles.has("api") ? "everything" : "probes",
     baseUrl,
-    isDraining,
+    isDraining: state.isDraining,
     connectorKinds: CONNECTOR_KINDS,
     connectorStatus: engine.connectorStatus,
     unsubscribes: createUnsubscribeByToken(parts),

@@ -1,13 +1,11 @@
 /** Threads that listen on the process's port too. They accept and look up messages, and hand other requests on. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { ObservedRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Queue } from "../../store/store.ts";
-import { type Fetch, listenOnSocket } from "../listen.ts";
-import { answerHandedOn, prepareHandOn } from "./hand-on.ts";
+import type { Fetch } from "../listen.ts";
+import { type Door, openDoor } from "./door.ts";
+import { prepareHandOn } from "./hand-on.ts";
 import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
 
 export interface Listeners {
@@ -58,7 +56,7 @@ export function createListeners(options: ListenersOptions): Listeners {
     }),
     async start(port, answer) {
       if (count === 0) return;
-      door = openDoor(answer);
+      door = openDoor(answer, options.setup.dataFolder);
       const { socket } = door;
       await prepareHandOn(`${socket}-nobody`);
       for (let index = 1; index <= count; index++) {
@@ -75,25 +73,6 @@ export function createListeners(options: ListenersOptions): Listeners {
     async stop() {
       await Promise.all(threads.map((thread) => thread.stop()));
       door?.stop();
-    },
-  };
-}
-
-/** Where the threads hand requests on to this one. */
-interface Door {
-  readonly socket: string;
-  stop(): void;
-}
-
-function openDoor(answer: Fetch): Door {
-  const folder = mkdtempSync(join(tmpdir(), "postrider-"));
-  const socket = join(folder, "listeners");
-  const server = listenOnSocket(socket, answerHandedOn(answer));
-  return {
-    socket,
-    stop() {
-      server.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
