@@ -5,6 +5,7 @@ import type { Fields, RecordValues } from "../../records/record-values.ts";
 import type { RecordChanges, Updated } from "../../store.ts";
 import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";
 import { applyAccountRules, lockForRules } from "./account-rules.ts";
+import { createTakenField } from "./taken-field.ts";
 
 export interface Conflict {
   /** The field that is taken, or that refers to a record that does not exist. */
@@ -37,6 +38,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
       values.toSql({ table, column: columnOf(table, field), id }, value),
     );
 
+  const takenField = createTakenField();
   return {
     async insert(session, kind, record) {
       const table: RecordTable = RECORD_TABLES[kind];
@@ -44,6 +46,8 @@ export function createRecordRows(values: RecordValues): RecordRows {
       const orphan = await orphanOf(session, table, fields);
       if (orphan !== undefined) return { conflict: orphan };
       await lockForRules(session, kind, fields);
+      const taken = await takenField(session, { table, record, isThere: false });
+      if (taken !== undefined) return { conflict: taken };
       const refused = await applyAccountRules(session, kind, fields);
       if (refused) return refused;
       await session.query(insertSql(table, fields), bind(table, record.id, fields));
@@ -64,7 +68,7 @@ export function createRecordRows(values: RecordValues): RecordRows {
       const rows = await session.query<Record<string, unknown>>(selectSql(table, fields), bound);
       return rows.map((row) => values.toRecord(table, row) as unknown as RecordTypes[K]);
     },
-    update: createUpdate(values, bind),
+    update: createUpdate(values, bind, takenField),
     remove: (session, kind, id) => removeNow(session, kind, id),
   };
 }
@@ -72,7 +76,11 @@ export function createRecordRows(values: RecordValues): RecordRows {
 type Bind = (table: RecordTable, id: string, fields: Fields) => SqlValue[];
 
 /** Locks the record before comparing it, so that nobody changes it in between. */
-function createUpdate(values: RecordValues, bind: Bind): RecordRows["update"] {
+function createUpdate(
+  values: RecordValues,
+  bind: Bind,
+  takenField: ReturnType<typeof createTakenField>,
+): RecordRows["update"] {
   return async <K extends RecordKind>(
     session: Session,
     kind: K,
@@ -95,12 +103,14 @@ function createUpdate(values: RecordValues, bind: Bind): RecordRows["update"] {
     if (bound.length === 0) return now;
     const orphan = await orphanOf(session, table, fields);
     if (orphan !== undefined) return { conflict: orphan };
+    const taken = await takenField(session, { table, record: { ...now, ...changes }, isThere: true });
+    if (taken !== undefined) return { conflict: taken };
     const refused = await applyAccountRules(session, kind, ruled);
     return refused ?? runOn(updateSql(table, fields), ...bound);
   };
 }
 
-/** The conflict behind a unique violation; rethrows any other error. */
+/** The conflict behind a unique violation, if another transaction wrote the same meanwhile; rethrows any other error. */
 export function toConflict(kind: RecordKind, error: unknown): Conflict {
   const taken = takenColumns(error)?.at(-1);
   const field = Object.entries<{ name: string }>(RECORD_TABLES[kind].columns).find(

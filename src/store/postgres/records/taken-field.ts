@@ -1,0 +1,68 @@
+import { given, type RecordTable } from "../../records/record-tables.ts";
+import type { Fields } from "../../records/record-values.ts";
+import type { Session } from "../database/driver.ts";
+
+export interface Wanted {
+  readonly table: RecordTable;
+  /** All fields of the record, as it is to be. */
+  readonly record: { readonly id: string };
+  /** It is there already, and is to be changed. */
+  readonly isThere: boolean;
+}
+
+/**
+ * Finds the field of a record that another one has already, by the table's unique indexes. Asked before it is written: of
+ * an error PostgreSQL writes the values that are there twice, such as a number, into its own log.
+ */
+export function createTakenField() {
+  const known = new Map<string, readonly UniqueIndex[]>();
+  const indexesOf = async (session: Session, { table }: RecordTable) => {
+    const found = known.get(table) ?? (await session.query<UniqueIndex>(UNIQUE_INDEXES, [table]));
+    known.set(table, found);
+    return found;
+  };
+
+  return async (session: Session, { table, record, isThere }: Wanted): Promise<string | undefined> => {
+    const fields = given(record);
+    for (const { columns, condition } of await indexesOf(session, table)) {
+      const named = columns.map((column) => fieldOf(table, column));
+      const values = named.flatMap((field) => textOf(fields[field ?? ""]) ?? []);
+      // Of absent values no two are the same.
+      if (values.length < columns.length || !holds(condition, table, fields)) continue;
+      const tests = columns.map((column, at) => `${column} = $${at + 1}`);
+      if (condition !== null) tests.push(condition);
+      if (isThere) tests.push(`id <> $${values.push(record.id)}`);
+      const sql = `SELECT 1 FROM ${table.table} WHERE ${tests.join(" AND ")} LIMIT 1`;
+      if ((await session.query(sql, values)).length > 0) return named.at(-1);
+    }
+    return undefined;
+  };
+}
+
+interface UniqueIndex {
+  readonly columns: readonly string[];
+  /** Of a partial index: which rows it holds. */
+  readonly condition: string | null;
+}
+
+const UNIQUE_INDEXES = `SELECT json_agg(a.attname ORDER BY k.place) AS columns, pg_get_expr(i.indpred, i.indrelid) AS condition
+  FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (number, place)
+  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
+  WHERE i.indrelid = to_regclass($1) AND i.indisunique GROUP BY i.indexrelid, i.indisprimary, i.indpred, i.indrelid
+  ORDER BY i.indisprimary, i.indexrelid`;
+
+function fieldOf({ columns }: RecordTable, name: string): string | undefined {
+  return Object.keys(columns).find((field) => columns[field]?.name === name);
+}
+
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+/** Whether a partial index would hold the record; false for a condition of another form, which only the index judges. */
+function holds(condition: string | null, table: RecordTable, fields: Fields): boolean {
+  if (condition === null) return true;
+  const [, column, not] = /^\((\w+) IS (NOT )?NULL\)$/.exec(condition) ?? [];
+  const field = column === undefined ? undefined : fieldOf(table, column);
+  return field !== undefined && (textOf(fields[field]) !== undefined) === (not !== undefined);
+}
