@@ -165,9 +165,10 @@ function createQueue(
   const beginRecording = createBeginRecording(erasedNames);
   const settle = createSettle({ changes: changesWithin, beginRecording, schedule });
   const recordReceipts = createRecordReceipts({ changes: changesWithin, erasedNames, schedule });
+  const release = createRelease(changes, queues);
   return {
-    claim: createClaim(db, erasedNames),
-    release: createRelease(changes, queues),
+    claim: createClaim(db, { erasedNames, release }),
+    release,
     settle: (settlements) => closable.admit(() => settle(settlements)),
     recordReceipts: (receipts) => closable.admit(() => recordReceipts(receipts)),
     ...createStage(db, shared),

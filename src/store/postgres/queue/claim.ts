@@ -3,26 +3,44 @@ import type { Account } from "../../../core/records/accounts.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
-import type { Queue } from "../../store.ts";
+import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { readSettings, type Settings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
+import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 
 /** Queues for which the flow that the last claim ended with is remembered. */
 const MAX_QUEUES = 10_000;
 
+interface ClaimParts {
+  readonly erasedNames: ErasedNames;
+  readonly release: Queue["release"];
+}
+
 /** `Queue.claim`. */
-export function createClaim(db: Database, erasedNames: ErasedNames): Queue["claim"] {
+export function createClaim(db: Database, { erasedNames, release }: ClaimParts): Queue["claim"] {
   const lastFlow = new Map<string, number>();
+  const doubts = createDoubtfulClaims(db, release);
   return async (request: ClaimRequest) => {
     const { queue } = request;
-    const { claimed, last } = await db.transaction(
-      (session) => claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 }),
-      (session, { claimed }) => isLeased(session, request, claimed),
-    );
+    await doubts.putBack(request.now);
+    const tries: Claimed[] = [];
+    const { claimed, last } = await db
+      .transaction(
+        async (session) => {
+          const tried = await claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 });
+          tries.push(tried);
+          return tried;
+        },
+        (session, tried) => isLeased(session, request, tried.claimed),
+      )
+      .catch((error) => {
+        if (error instanceof OutcomeUnknown) doubts.add({ request, claimed: tries.at(-1)?.claimed ?? [] });
+        throw error;
+      });
     if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
     // Only after the commit: the next claim after one that failed begins where that began.
     lastFlow.set(queue, last);
@@ -33,21 +51,6 @@ export function createClaim(db: Database, erasedNames: ErasedNames): Queue["clai
 interface Claimed {
   readonly claimed: readonly ClaimedJob[];
   readonly last: number;
-}
-
-/**
- * Whether the claim is stored: one job stands for all, and without one there was nothing to store. If it is not, another
- * process may have claimed the job meanwhile, under the same number.
- */
-async function isLeased(
-  session: Session,
-  { now, leaseMs, process }: ClaimRequest,
-  [job]: readonly ClaimedJob[],
-): Promise<boolean> {
-  if (!job) return true;
-  const sql = `SELECT 1 FROM jobs WHERE id = $1 AND claim = $2 AND is_leased AND due_at = $3
-    AND holder IS NOT DISTINCT FROM $4`;
-  return (await session.query(sql, [job.jobId, job.claim, now + leaseMs, process ?? null])).length > 0;
 }
 
 async function claimNow(
