@@ -5,12 +5,14 @@ import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob, ReceiptResult } from "../core/queue/claimed-job.ts";
 import { createHolds, type Holds } from "../core/queue/holds.ts";
+import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, RecordTypes, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
 import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
+import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
 import { createSender } from "./send-message.ts";
 import { withLargeBody } from "./sending/large-mail.ts";
 import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsubscribe.ts";
@@ -94,12 +96,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const givingUp = new AbortController();
   const holds = createHolds(clock);
   const { outlets, workers } = createParts(deps, holds, givingUp.signal);
-  const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
+  const receiptLoops = createReceiptLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
+    receiptLoops.reconcile(connectors);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();
@@ -112,7 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
       await reconcile();
       watching = Promise.all([
         keepReconciled(deps, reconcile, stopping.signal),
-        inquire(inquiry, stopping.signal),
+        receiptLoops.run(stopping.signal),
       ]);
     },
     async reconcile() {
@@ -139,6 +142,23 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
+/** What is done about receipts that do not come, and about those that come over another connector. */
+function createReceiptLoops(deps: EngineDeps, outlets: Outlets) {
+  let groups: ReceiptGroups = new Map();
+  const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
+  const sharing: SharedReceiptsDeps = {
+    ...deps,
+    groups: () => groups,
+    onMatched: (receipts, results) => noteReceipts(outlets, receipts, results),
+  };
+  return {
+    reconcile(connectors: readonly Connector[]): void {
+      groups = receiptGroups(connectors);
+    },
+    run: (signal: AbortSignal) => Promise.all([inquire(inquiry, signal), shareReceipts(sharing, signal)]),
+  };
+}
+
 function toConnector(outlet: Outlet) {
   return { id: outlet.channel.connectorId, status: statusOf(outlet) };
 }
@@ -152,9 +172,10 @@ function noteReceipts(
   receipts: readonly Receipt[],
   results: readonly ReceiptResult[],
 ): void {
-  for (const [index, { connectorId, providerMessageId }] of receipts.entries()) {
+  for (const [index, { connectorId, alsoOf = [], providerMessageId }] of receipts.entries()) {
     const messageId = results[index]?.messageId;
-    outlets.get(connectorId)?.noteReceipt(present({ providerMessageId, messageId }));
+    for (const id of [connectorId, ...alsoOf])
+      outlets.get(id)?.noteReceipt(present({ providerMessageId, messageId }));
   }
 }
 

@@ -61,6 +61,8 @@ export interface Receipt {
   readonly recipient?: string;
   /** `providerMessageId` is the id of our message: the provider was given it, so it has been handed the message. */
   readonly isOwnId?: true;
+  /** It is parked, and is looked for among the messages of these connectors, which share receipts with its own. */
+  readonly alsoOf?: readonly string[];
   /** A handset could have written it: it is only about a message to the `recipient`, which it came from. */
   readonly isByText?: true;
   /** The `partReference` the part was sent with, where the provider repeats it. */

@@ -12,7 +12,7 @@ export type MatchParts<M extends KnownMessage> = Pick<
 export interface Match<M extends KnownMessage> {
   readonly message: M;
   readonly part: number;
-  readonly by: "id" | "another_form" | "reference";
+  readonly by: "id" | "another_form" | "reference" | "another_connector";
 }
 
 /**
@@ -26,6 +26,22 @@ export function matchReceipt<M extends KnownMessage>(
 ): Match<M> | undefined {
   const known = parts.knownIds.find(receipt.connectorId, foldId(receipt.providerMessageId));
   return byId(parts, receipt, known) ?? byForm(parts, receipt, known) ?? byReference(parts, receipt);
+}
+
+/**
+ * The same among the messages of `alsoOf`, with the connector that the part went out by. Only where the id is the same and
+ * the number agrees: another connector's id proves nothing by itself.
+ */
+export function matchElsewhere<M extends KnownMessage>(
+  { messages, knownIds }: MatchParts<M>,
+  receipt: Receipt,
+): (Match<M> & { readonly connectorId: string }) | undefined {
+  const found = (receipt.alsoOf ?? []).flatMap((connectorId) => {
+    const known = knownIds.find(connectorId, foldId(receipt.providerMessageId));
+    return toCandidates(messages, receipt, known).map((each) => ({ ...each, connectorId }));
+  });
+  const best = sameNumber(found);
+  return best && { ...best, by: "another_connector" };
 }
 
 interface Candidate<M extends KnownMessage> extends Omit<Match<M>, "by"> {
@@ -93,7 +109,7 @@ function toCandidates<M extends KnownMessage>(
 }
 
 /** The newest to the same number; open ones before settled ones. */
-function sameNumber<M extends KnownMessage>(candidates: readonly Candidate<M>[]): Candidate<M> | undefined {
+function sameNumber<C extends Candidate<KnownMessage>>(candidates: readonly C[]): C | undefined {
   const same = candidates
     .filter((each) => each.isSameNumber === true)
     .sort((a, b) => (a.message.id < b.message.id ? 1 : -1));

@@ -4,9 +4,10 @@ import { isOpen } from "../../core/messages/part.ts";
 import { isSettled } from "../../core/messages/progress.ts";
 import type { ReceiptResult, Settlement } from "../../core/queue/claimed-job.ts";
 import type { LateAnswer } from "../../core/receipts/late-answer.ts";
+import { isSameNumber } from "../../core/receipts/same-number.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { applyToMatch, applyToTarget } from "./apply-receipt.ts";
-import { type Match, matchReceipt } from "./match-receipt.ts";
+import { type Match, matchElsewhere, matchReceipt } from "./match-receipt.ts";
 import type { KnownMessage, NotedIds, PartIds, ReceiptState } from "./receipt-state.ts";
 
 /**
@@ -27,6 +28,7 @@ export type TriedMessage = Pick<KnownMessage, "id" | "recipient"> & Pick<Progres
 export function createProviderIds<M extends KnownMessage>(state: ReceiptState<M>): ProviderIds {
   const receive = (receipt: Receipt): ReceiptResult => {
     if (receipt.target) return applyToTarget(state, receipt, receipt.target);
+    if (receipt.alsoOf) return applyElsewhere(state, receipt);
     const found = matchReceipt(state, receipt);
     if (found)
       return applyToMatch(state, receipt, found.by === "reference" ? markSent(state, found, receipt) : found);
@@ -100,6 +102,34 @@ function expectReference(
   unconfirmed.note({ messageId, part }, connectorId);
   const reference = partReference(messageId, part);
   for (const receipt of parked.takeByReference({ connectorId, reference, recipient })) receive(receipt);
+}
+
+/**
+ * Takes a parked receipt, and whatever else is parked about the same part, if it is about a message of another connector.
+ * What somebody else has taken meanwhile is left.
+ */
+function applyElsewhere<M extends KnownMessage>(state: ReceiptState<M>, receipt: Receipt): ReceiptResult {
+  const found = matchElsewhere(state, receipt);
+  if (!found) return { kind: "parked" };
+  const { connectorId, message, part } = found;
+  const { recipient } = message;
+  const about = {
+    messageId: message.id,
+    ids: [receipt.providerMessageId],
+    recipient,
+    at: receipt.receivedAt,
+  };
+  const taken = state.parked.takeByIds({ ...about, connectorId: receipt.connectorId });
+  let result: ReceiptResult = { kind: "parked" };
+  for (const each of taken) {
+    if (isSameNumber(recipient, each.recipient) !== true) {
+      state.parked.park(each);
+      continue;
+    }
+    const latest = state.messages.find(message.id) ?? message;
+    result = applyToMatch(state, { ...each, connectorId }, { message: latest, part, by: found.by });
+  }
+  return result;
 }
 
 /**

@@ -3,6 +3,7 @@ import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
+import { RECEIPTS_WITH } from "../receipts-with.ts";
 import { gatewaySchema } from "./gateway.ts";
 import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
 
@@ -82,6 +83,7 @@ export const httpConfigSchema = Type.Object({
   ),
   max_per_second: MAX_PER_SECOND,
   dlt_codes: OWN_DLT_CODES,
+  receipts_with: RECEIPTS_WITH,
   gateway: Type.Optional(gatewaySchema),
 });
 

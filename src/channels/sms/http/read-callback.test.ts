@@ -11,6 +11,7 @@ test("a callback as long as it may be is read to its end", () => {
       provider: "custom",
       description: { id: { json: "/id" }, status: [{ json: "/s" }], statuses: { DELIVRD: "delivered" } },
       dltCodes: {},
+      hasOwnIds: false,
     },
     { method: "POST", url: "/", headers: new Headers(), body, receivedAt: 1 },
   );

@@ -3,6 +3,7 @@ import { Value } from "typebox/value";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { OWN_DLT_CODES } from "../own-dlt-codes.ts";
+import { RECEIPTS_WITH } from "../receipts-with.ts";
 import type { BindRole, SessionOptions } from "./session.ts";
 import type { StatusClass } from "./status-words.ts";
 
@@ -144,6 +145,7 @@ export const smppConfigSchema = Type.Object({
     default: false,
     description: "This SMSC does not mark receipts as such: tell them from inbound messages by their text",
   }),
+  receipts_with: RECEIPTS_WITH,
   ...dltFields,
   max_per_second: MAX_PER_SECOND,
   max_per_second_per_sender: Type.Optional(

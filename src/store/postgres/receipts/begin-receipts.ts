@@ -60,7 +60,8 @@ export async function beginReceipts(
   );
   const names = namesOf({ receipts, references, keys });
   await lockNames(session, { family: LOCKS.matching, names, isShared: receipts.length === 0 });
-  const parked = await loadParked(session, { keys, references });
+  const shared = receipts.filter(({ alsoOf }) => alsoOf).map(keyOfReceipt);
+  const parked = await loadParked(session, { keys: [...keys, ...shared], references });
   const all = [...receipts, ...parked.receipts];
   const knownIds = await loadKnownIds(session, distinct(all.flatMap(keysOfReceipt)));
   const unconfirmed = await loadUnconfirmed(session, all.flatMap(referenceOf));
@@ -118,10 +119,11 @@ function keyOfReceipt({ connectorId, providerMessageId }: Receipt): IdKey {
 
 /** The keys that the rules look up. Without a number to compare, another form of the id would prove nothing. */
 function keysOfReceipt(receipt: Receipt): readonly IdKey[] {
-  const { connectorId, providerMessageId, recipient, target } = receipt;
+  const { connectorId, providerMessageId, recipient, target, alsoOf = [] } = receipt;
   if (target) return [];
   const others = recipient === undefined ? [] : inOtherRadix(providerMessageId);
-  return [keyOfReceipt(receipt), ...others.map((key) => ({ connectorId, key }))];
+  const elsewhere = alsoOf.map((other) => ({ connectorId: other, key: foldId(providerMessageId) }));
+  return [keyOfReceipt(receipt), ...elsewhere, ...others.map((key) => ({ connectorId, key }))];
 }
 
 function referenceOf({ connectorId, reference, target }: Receipt): Reference[] {

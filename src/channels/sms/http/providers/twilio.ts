@@ -64,7 +64,7 @@ export const twilio: Provider = {
   }),
 };
 
-const ROWS: AnswerDescription["rows"] = [
+const ROWS: NonNullable<AnswerDescription["rows"]> = [
   // The sender's queue is full; too many requests; too many at one time.
   { from: { json: "/code" }, is: ["21611", "20429", "14107"], outcome: "throttled" },
   { from: { json: "/code" }, is: ["20003", "20005"], outcome: "barred" },

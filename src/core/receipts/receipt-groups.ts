@@ -1,0 +1,38 @@
+import type { Connector } from "../records/accounts.ts";
+
+/** Of each connector: the others that receipts about its messages may come over. Connectors without any are left out. */
+export type ReceiptGroups = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Connectors of one account at a provider, which sends receipts over whichever of them it likes: SMPP connectors with the
+ * same host and system_id, and those that name one another in `receipts_with`.
+ */
+export function receiptGroups(connectors: readonly Connector[]): ReceiptGroups {
+  const groups = new Map<string, Set<string>>();
+  const join = (one: string, other: string) => {
+    const joined = new Set([...(groups.get(one) ?? [one]), ...(groups.get(other) ?? [other])]);
+    for (const id of joined) groups.set(id, joined);
+  };
+  const firstOfAccount = new Map<string, string>();
+  for (const connector of connectors) {
+    const { id, config } = connector;
+    const { receipts_with: named } = config;
+    for (const other of Array.isArray(named) ? named : []) join(id, String(other));
+    const account = accountOf(connector);
+    if (account === undefined) continue;
+    const first = firstOfAccount.get(account) ?? id;
+    firstOfAccount.set(account, first);
+    join(id, first);
+  }
+  return new Map(
+    [...groups]
+      .filter(([, ids]) => ids.size > 1)
+      .map(([id, ids]) => [id, [...ids].filter((each) => each !== id).sort()]),
+  );
+}
+
+function accountOf({ kind, config }: Connector): string | undefined {
+  const { host, system_id: systemId } = config;
+  const isNamed = kind === "smpp" && typeof host === "string" && typeof systemId === "string";
+  return isNamed ? JSON.stringify([host.toLowerCase(), systemId]) : undefined;
+}

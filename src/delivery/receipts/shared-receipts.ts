@@ -1,0 +1,76 @@
+/** Receipts that came over another connector of the same account at the provider than their messages went out by. */
+import { type Clock, sleep } from "../../core/clock.ts";
+import type { Receipt } from "../../core/messages/outcome.ts";
+import type { ReceiptResult } from "../../core/queue/claimed-job.ts";
+import type { ReceiptGroups } from "../../core/receipts/receipt-groups.ts";
+import type { Queue, ReceiptStore } from "../../store/store.ts";
+import type { DeliveryLog } from "../engine.ts";
+
+const ROUND_MS = 1_000;
+
+/** A receipt that has found nothing after this long is tried again only when the connectors change. */
+const PATIENCE_MS = 120_000;
+
+const PAGE = 200;
+
+export interface SharedReceiptsDeps {
+  readonly receipts: Pick<ReceiptStore, "parked">;
+  readonly queue: Pick<Queue, "recordReceipts">;
+  /** The same object as long as it does not change. */
+  readonly groups: () => ReceiptGroups;
+  readonly onMatched: (receipts: readonly Receipt[], results: readonly ReceiptResult[]) => void;
+  readonly clock: Clock;
+  readonly log: Pick<DeliveryLog, "warn">;
+}
+
+/** Looks for the messages of parked receipts at the connectors they share receipts with, until `signal` aborts. Never throws. */
+export async function shareReceipts(deps: SharedReceiptsDeps, signal: AbortSignal): Promise<void> {
+  let groups: ReceiptGroups = new Map();
+  /** By connector: the last receipt that is not tried again. */
+  let done = new Map<string, string>();
+  while (!signal.aborted) {
+    const now = deps.groups();
+    if (now !== groups) done = new Map();
+    groups = now;
+    for (const [connectorId, alsoOf] of groups) {
+      await matchParked(deps, { connectorId, alsoOf, done, signal }).catch((error) =>
+        deps.log.warn({ err: error, connector: connectorId }, "parked receipts could not be looked at"),
+      );
+    }
+    await sleep(deps.clock, ROUND_MS, signal);
+  }
+}
+
+interface Round {
+  readonly connectorId: string;
+  readonly alsoOf: readonly string[];
+  readonly done: Map<string, string>;
+  readonly signal: AbortSignal;
+}
+
+async function matchParked(
+  deps: SharedReceiptsDeps,
+  { connectorId, alsoOf, done, signal }: Round,
+): Promise<void> {
+  let after = done.get(connectorId);
+  while (!signal.aborted) {
+    const page = await deps.receipts.parked({
+      connectorId,
+      limit: PAGE,
+      ...(after !== undefined && { after }),
+    });
+    if (page.length === 0) return;
+    const receipts = page.map(({ receipt }) => ({ ...receipt, alsoOf }));
+    const results = await deps.queue.recordReceipts(receipts);
+    const isMatched = (index: number) => results[index]?.kind !== "parked";
+    deps.onMatched(
+      receipts.filter((_, index) => isMatched(index)),
+      results.filter((_, index) => isMatched(index)),
+    );
+    const latest = deps.clock.now() - PATIENCE_MS;
+    const old = page.findLast(({ receipt }) => receipt.receivedAt < latest);
+    if (old && done.get(connectorId) === after) done.set(connectorId, old.id);
+    after = page.at(-1)?.id;
+    if (page.length < PAGE) return;
+  }
+}
