@@ -40,7 +40,7 @@ export function createDatabase({ driver, schedule, beforeCommit, lock }: Databas
   const afterCommit: (() => void)[] = [];
   const beforeEnd: (() => void)[] = [];
   let isClosed = false;
-  const snapshot = createSharedSnapshot(driver, schedule);
+  const snapshot = createSharedSnapshot(driver, schedule, lock?.writes);
   const writeAll = () => runAll(beforeEnd);
   const commits = createGroupCommit({
     driver,

@@ -5,6 +5,7 @@ import { inFolder } from "../sqlite-world.contract.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { emptyLog } from "./empty-log.ts";
+import { createLockMemory, createWriteLock } from "./write-lock.ts";
 
 interface Both {
   readonly db: Database;
@@ -44,6 +45,26 @@ test("a read sees what was written before it, in the same turn too", () =>
     expect(await count()).toBe(0);
     await db.write(() => void db.prepare(INSERT).run());
     expect(await count()).toBe(1);
+  }));
+
+test("a read sees what another thread has written and been answered, in the same turn too", () =>
+  inFolder(async (folder) => {
+    const memory = createLockMemory();
+    const [one, another] = [1, 2].map(() => {
+      const driver = openDriver(join(folder, "p.db"));
+      configure(driver);
+      return createDatabase({ driver, schedule: setImmediate, lock: createWriteLock(memory) });
+    }) as [Database, Database];
+    await one.write(() => void one.prepare("CREATE TABLE a (b INTEGER)").run());
+    const counted = another.prepare<{ count: number }>("SELECT count(*) AS count FROM a");
+    const count = () => another.read(() => counted.get()?.count);
+    // The write is scheduled first, so that the turn of the reads ends after it.
+    const written = one.write(() => void one.prepare(INSERT).run());
+    expect(await count()).toBe(0);
+    await written;
+    expect(await count()).toBe(1);
+    await one.close();
+    await another.close();
   }));
 
 test("after `renew` a read sees what others have committed", () =>

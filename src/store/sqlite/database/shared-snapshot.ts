@@ -13,12 +13,20 @@ const MAX_READS = 64;
 /**
  * A read that is a transaction of its own locks and unlocks the file, which costs more than a small statement does.
  * Writes, and whatever else needs the connection outside a transaction, call `end` first, so that reads see every commit.
+ *
+ * @param writes a number that changes when another thread has written: whoever was told of it asks what it has written,
+ *   maybe in this turn
  */
-export function createSharedSnapshot(driver: Driver, schedule: (run: () => void) => void): SharedSnapshot {
+export function createSharedSnapshot(
+  driver: Driver,
+  schedule: (run: () => void) => void,
+  writes: () => number = () => 0,
+): SharedSnapshot {
   const begin = driver.prepare("BEGIN");
   const commit = driver.prepare("COMMIT");
   let isOpen = false;
   let reads = 0;
+  let seen = 0;
 
   const end = () => {
     if (!isOpen) return;
@@ -28,10 +36,12 @@ export function createSharedSnapshot(driver: Driver, schedule: (run: () => void)
   };
   return {
     open() {
-      if (++reads > MAX_READS) end();
+      const written = writes();
+      if (++reads > MAX_READS || written !== seen) end();
       if (isOpen || driver.isInTransaction()) return;
       begin.run();
       isOpen = true;
+      seen = written;
       reads = 1;
       schedule(end);
     },

@@ -5,12 +5,18 @@
 export interface WriteLock {
   /** Runs `work` while no other thread holds the lock: at once if it is free, else later. */
   enter(work: () => void): void;
+  /** A number that is another one once any of the threads has written, before it tells anybody. */
+  writes(): number;
 }
 
 /** The memory of a lock, to be handed to each thread. */
 export function createLockMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
+
+/** Places in the memory: the lock, and how often it was left. */
+const LOCK = 0;
+const WRITES = 1;
 
 const FREE = 0;
 const TAKEN = 1;
@@ -32,19 +38,21 @@ export function createWriteLock(memory: SharedArrayBuffer): WriteLock {
     try {
       work();
     } finally {
-      if (Atomics.exchange(cell, 0, FREE) === AWAITED) Atomics.notify(cell, 0, 1);
+      Atomics.add(cell, WRITES, 1);
+      if (Atomics.exchange(cell, LOCK, FREE) === AWAITED) Atomics.notify(cell, LOCK, 1);
     }
   };
   const wait = (work: () => void) => {
-    if (Atomics.exchange(cell, 0, AWAITED) === FREE) return run(work);
-    const woken = Atomics.waitAsync(cell, 0, AWAITED, RETRY_MS);
+    if (Atomics.exchange(cell, LOCK, AWAITED) === FREE) return run(work);
+    const woken = Atomics.waitAsync(cell, LOCK, AWAITED, RETRY_MS);
     if (woken.async) void woken.value.then(() => wait(work));
     else queueMicrotask(() => wait(work));
   };
   return {
     enter(work) {
-      if (Atomics.compareExchange(cell, 0, FREE, TAKEN) === FREE) run(work);
+      if (Atomics.compareExchange(cell, LOCK, FREE, TAKEN) === FREE) run(work);
       else wait(work);
     },
+    writes: () => Atomics.load(cell, WRITES),
   };
 }
