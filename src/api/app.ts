@@ -11,6 +11,7 @@ import {
   type MessageAppDeps,
 } from "./app-deps.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
+import { dropBody, isLastRequest } from "./drop-body.ts";
 import { type Endpoint, hasBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
 import {
@@ -67,10 +68,9 @@ interface HandlerParts extends EndpointParts {
   readonly endpoints: readonly Endpoint[];
 }
 
-function createHandler(
-  deps: HandlerDeps & Partial<MessageAppDeps>,
-  { endpoints, limiter }: HandlerParts,
-): App {
+type SomeAppDeps = HandlerDeps & Partial<MessageAppDeps>;
+
+function createHandler(deps: SomeAppDeps, { endpoints, limiter }: HandlerParts): App {
   const { clock, ids, elsewhere } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
   const route = createRouter(endpoints);
@@ -110,6 +110,7 @@ function createHandler(
       inFlight--;
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
+      if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
       const routed: RoutedRequest = { method, match, context };
       const response = toResponse(answered, routed, deps.isDraining());
       observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });

@@ -4,6 +4,7 @@ import { LARGE_BODY } from "../core/email/large-body.ts";
 import { turns } from "../core/turns.ts";
 import type { ApiLimits } from "./app-deps.ts";
 import { type BodyBudget, type BodySender, createBodyBudget, type Holding } from "./body-budget.ts";
+import { isLastRequest } from "./drop-body.ts";
 import {
   payloadTooLarge,
   Refusal,
@@ -104,7 +105,8 @@ async function readChunks(request: Request, maxBytes: number, room: Room): Promi
     const refusal =
       size > maxBytes ? payloadTooLarge() : hasRoomFor(size, room) ? undefined : serviceUnavailable();
     if (refusal) {
-      reader.cancel().catch(() => {});
+      if (isLastRequest(request)) reader.releaseLock();
+      else reader.cancel().catch(() => {});
       throw refusal;
     }
     chunks.push(step.value);

@@ -115,6 +115,42 @@ onEveryStore((start) => {
     wire.socket.destroy();
   });
 
+  test("a refusal reaches a client that first sends all of its body and wants the connection closed", async () => {
+    await using api = await start();
+    const body = " ".repeat(24 * MIB);
+    const whole = [`Content-Length: ${body.length}`, body] as const;
+    const chunked = [
+      "Transfer-Encoding: chunked",
+      `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ] as const;
+    const key = `Authorization: Bearer ${api.caller.key}\r\n`;
+    for (const [path, lines, [length, sent], status] of [
+      ["/v1/emails/messages", key, whole, 413],
+      ["/v1/emails/messages", key, chunked, 413],
+      ["/v1/emails/messages", `${key}Content-Type: text/plain\r\n`, whole, 415],
+      ["/v1/emails/messages", "", chunked, 401],
+      ["/v1/nowhere", "", whole, 404],
+    ] as const) {
+      const wire = await dial(api.port);
+      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}${length}\r\n\r\n`;
+      await new Promise<void>((resolve, reject) =>
+        wire.socket.write(head + sent, (error) => (error ? reject(error) : resolve())),
+      );
+      expect(await wire.until()).toStartWith(`HTTP/1.1 ${status}`);
+    }
+  });
+
+  test("a client that wants the connection closed and never sends the body it announced is answered after 5 s", async () => {
+    await using api = await start();
+    const wire = await dial(api.port);
+    wire.socket.write(
+      "POST /v1/nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\n",
+    );
+    while (api.clock.pending() === 0) await new Promise((resolve) => setImmediate(resolve));
+    await api.clock.advance(5000);
+    expect(await wire.until()).toStartWith("HTTP/1.1 404");
+  });
+
   test("415: a Content-Type that is not JSON, or an unknown Content-Encoding", async () => {
     await using api = await start();
     const post = (headers: Record<string, string>) => api.post(PATH, sms(), { headers });
