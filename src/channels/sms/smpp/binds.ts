@@ -47,7 +47,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       onStatus() {
         // While stopping, the first to be gone must not look as if the connector had lost a bind.
         if (phase !== "running") return;
-        if (binds[0]?.index === index) startOthers(binds);
+        startOthers(binds);
         view.look(binds);
       },
     }),

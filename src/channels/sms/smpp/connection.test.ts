@@ -125,6 +125,7 @@ test("a refused connection says so, once, and leaves no timer behind", async () 
     },
   });
   await closed.promise;
+  expect(clock.pending()).toBe(0);
   await clock.advance(2000);
   expect(reasons).toHaveLength(1);
   expect(reasons[0]).toMatch(/refused|connect/i);

@@ -10,7 +10,7 @@ export interface BoundLink {
   start(): void;
   /** The session, while it is bound and takes work. */
   session(): Session | undefined;
-  /** Leaves the session, once the answers under way have come or `drainMs` is over; then opens another. */
+  /** Leaves the session, once the answers under way have come, or after 10 s; then opens another. */
   replace(reason: string): void;
   /** Leaves the session likewise, for good; after `limitMs` even if answers are still under way. */
   stop(limitMs?: number): Promise<void>;
@@ -26,14 +26,15 @@ export interface LinkDeps {
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
   readonly gate: CredentialGate;
-  /** When a session is left: how long answers under way are waited for. */
-  readonly drainMs: number;
   /** Resolves when nobody waits for an answer any more: then there is no need to wait for them. */
   readonly nobodyWaits: () => Promise<void>;
 }
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
+
+/** When a session is left: how long answers under way are waited for. */
+const DRAIN_MS = 10_000;
 
 /** After a session that held this long, the next failure counts as the first. */
 const STABLE_MS = 60_000;
@@ -140,7 +141,7 @@ async function leaveSession(state: State, reason: string): Promise<void> {
   if (!session) return;
   state.usable = undefined;
   session.slots.close();
-  await within(deps.clock, deps.drainMs, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
+  await within(deps.clock, DRAIN_MS, Promise.race([session.slots.drained(), deps.nobodyWaits()]));
   session.unbind(reason);
 }
 

@@ -83,6 +83,27 @@ test("throttled, the connector goes slower, says so, and is as fast as before af
   expect(channel.status().rate).toEqual({ perSecond: 100, isReduced: false });
 });
 
+test("without a rate of its own, a throttled connector goes half as fast as the SMSC was taking", async () => {
+  const { channel, smsc } = await openBoundSmppRig();
+  for (let sent = 0; sent < 10; sent++) await sendThrough(channel);
+  expect(channel.status().rate).toBeUndefined();
+  smsc.dial.throttle = 1;
+  await sendThrough(channel);
+  expect(channel.status().rate).toEqual({ perSecond: 5, isReduced: true });
+});
+
+test("a segment in line for the slot of a throttled one waits as long as all others", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ dial: { throttle: 1 }, config: { window: 1 } });
+  const throttled = sendThrough(channel);
+  const next = sendThrough(channel);
+  expect(await throttled).toMatchObject({ parts: [{ kind: "deferred" }] });
+  await clock.advance(999);
+  await smsc.request(0x15);
+  expect(smsc.submits).toHaveLength(1);
+  await clock.advance(1);
+  expect(await next).toMatchObject({ parts: [{ kind: "sent" }] });
+});
+
 test("a full queue slows down too, costs no attempt, and that message comes back later than others", async () => {
   const { channel, smsc } = await openBoundSmppRig({
     dial: { submitStatus: 0x14 },

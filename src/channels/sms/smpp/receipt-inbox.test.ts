@@ -8,8 +8,12 @@ import {
 } from "../../../../test/fakes/smpp-rig.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
+import { cString, encodeTlvs } from "./octets.ts";
+import { COMMAND, encodePdu, encodeShortMessage, TAG } from "./pdu.ts";
 
 afterEach(closeSmppRigs);
+
+const NOBODY = { ton: 0, npi: 0, address: "" };
 
 const FORMS = ["tlv", "text"] as const;
 const ID_FORMATS = [
@@ -113,6 +117,58 @@ test("a receipt that cannot be stored is refused for now, so that the SMSC deliv
   expect(await smsc.sendReceipt(smsc.submits[0]!)).toBe(0x64);
   isBroken = false;
   expect(await smsc.sendReceipt(smsc.submits[0]!)).toBe(0);
+});
+
+test("receipts that come in one read are stored together, and no timer is left", async () => {
+  const batches: number[] = [];
+  const { smsc, clock } = await openBoundSmppRig({
+    deps: { onReceipts: async (batch) => void batches.push(batch.length) },
+  });
+  const before = clock.pending();
+  const message = encodeShortMessage({
+    source: NOBODY,
+    destination: NOBODY,
+    esmClass: 0x04,
+    validityPeriod: "",
+    registeredDelivery: 0,
+    dataCoding: 0,
+    shortMessage: Buffer.from("id:A1 stat:DELIVRD err:000"),
+    tlvs: new Map(),
+  });
+  const frames = [91, 92, 93].map((sequence) =>
+    encodePdu({ commandId: COMMAND.deliverSm, sequence, body: message }),
+  );
+  smsc.sendRaw(Buffer.concat(frames));
+  await smsc.until(() => smsc.others.length === 3);
+  expect(smsc.others.map(({ sequence, status }) => [sequence, status])).toEqual([
+    [91, 0],
+    [92, 0],
+    [93, 0],
+  ]);
+  expect(batches).toEqual([3]);
+  expect(clock.pending()).toBe(before);
+});
+
+test("a receipt counts in a data_sm too", async () => {
+  const { smsc, receipts } = await openBoundSmppRig();
+  const head = [
+    cString(""),
+    Uint8Array.of(1, 1),
+    cString("919876543210"),
+    Uint8Array.of(0, 0),
+    cString("ACME"),
+  ];
+  const tlvs = encodeTlvs(
+    new Map<number, Uint8Array>([
+      [TAG.receiptedMessageId, cString("B7")],
+      [TAG.messageState, Uint8Array.of(2)],
+    ]),
+  );
+  const body = Buffer.concat([...head, Uint8Array.of(0x04, 0, 0), tlvs]);
+  expect(await smsc.request(COMMAND.dataSm, body)).toMatchObject({ commandId: 0x80000103, status: 0 });
+  expect(receipts).toMatchObject([
+    { providerMessageId: "B7", status: "delivered", recipient: "919876543210" },
+  ]);
 });
 
 test("receipts beyond what may wait are refused for now, and none is lost", async () => {

@@ -41,7 +41,7 @@ interface Overdue {
   readonly onLate: (pdu: Pdu) => void;
 }
 
-export interface Sequences {
+interface Sequences {
   readonly first?: number | undefined;
   readonly last?: number;
 }

@@ -67,7 +67,7 @@ async function open(answer: (pdu: Pdu) => Uint8Array | undefined, { isHalfOpen =
       password: "secret",
       systemType: "",
       addressRange: nobody,
-      window: 1,
+      window: 2,
     },
     clock,
     {
@@ -132,7 +132,7 @@ test("no timer outlives a session, not even where it ends in the read of the ans
 
 test("a session that is lost while nothing is under way leaves no timer and no slot", async () => {
   const { session, ends, until, clock, send } = await openBound();
-  expect(session.slots.free()).toBe(1);
+  expect(session.slots.free()).toBe(2);
   send(LOST_TRACK);
   await until(() => ends.length === 1);
   await session.slots.drained();
@@ -205,6 +205,36 @@ test("a session is left within seconds where nothing is acknowledged and unbind 
   expect(clock.pending()).toBe(0);
 });
 
+test("what follows in the read that ended a session is not taken", async () => {
+  const { until, send, ends, acknowledge, clock } = await openBound();
+  send(Buffer.concat([LOST_TRACK, DELIVERY]));
+  await until(() => ends.length === 1);
+  await clock.advance(0);
+  expect(acknowledge).toEqual([]);
+});
+
+test("where PDUs can no longer be told apart, nothing is submitted any more while the session ends", async () => {
+  const { session, until, send, heard, ends, clock } = await openBound(answerBind, { isHalfOpen: true });
+  send(Buffer.from("HTTP/1.1 400 Bad Request"));
+  await until(() => heard.length === 2);
+  expect(commands(heard)).toEqual([COMMAND.genericNack]);
+  expect(session.slots.free()).toBe(0);
+  expect(ends).toEqual([]);
+  await clock.advance(1000);
+  await until(() => ends.length === 1);
+  expect(clock.pending()).toBe(0);
+});
+
+test("alert_notification has no response, and is no unknown command", async () => {
+  const { until, send, heard } = await openBound();
+  const [alert, enquireLink] = [COMMAND.alertNotification, COMMAND.enquireLink].map((commandId) =>
+    encodePdu({ commandId, sequence: 78 }),
+  );
+  send(Buffer.concat([alert!, enquireLink!]));
+  await until(() => heard.length === 2);
+  expect(commands(heard)).toEqual([responseTo(COMMAND.enquireLink)]);
+});
+
 test("an answer in the last moment of a session counts, whatever else the SMSC says by then", async () => {
   const { session, until, send, heard, ends, clock } = await openBound(answerBind, { isHalfOpen: true });
   const answer = session.submit(MESSAGE);
@@ -215,6 +245,7 @@ test("an answer in the last moment of a session counts, whatever else the SMSC s
   );
   send(Buffer.concat([unbind!, enquireLink!]));
   await until(() => heard.length === 3);
+  expect(session.slots.free()).toBe(0);
   await clock.advance(2000);
   await until(() => heard.length === 4);
   send(enquireLink!);

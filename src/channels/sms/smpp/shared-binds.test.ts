@@ -119,6 +119,7 @@ test("after its limit a bind is cut, whatever is under way: another process has 
   await smsc.until(() => smsc.submits.length === 1);
   set();
   const leaving = tell(3000);
+  expect(channel.status()).toMatchObject({ state: "stopped", binds: { up: 0, of: 0 } });
   await clock.advance(3000);
   await leaving;
   expect(await sending).toMatchObject({

@@ -27,9 +27,6 @@ import { isSettled, isToBeSent, type Submitter, submitMessage } from "./submit-m
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import type { SubmitResult } from "./submit-result.ts";
 
-/** When a session is left: how long answers under way are waited for. */
-const DRAIN_MS = 10_000;
-
 /** Added to the time limits of a send. */
 const SEND_MARGIN_MS = 5000;
 
@@ -64,7 +61,6 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
       tellStatus(connector, { status: status(), isNewState }, deps);
       line.serve();
     },
-    drainMs: Math.min(DRAIN_MS, config.response_timeout_ms),
     nobodyWaits: sends.whenEmpty,
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });

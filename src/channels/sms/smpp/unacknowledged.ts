@@ -4,22 +4,20 @@ type Acknowledge = (status: number) => void;
 export interface Unacknowledged {
   /** Adds one, until its acknowledgement, which is to be sent by the function returned. */
   add(acknowledge: Acknowledge): Acknowledge;
-  /** Resolves as soon as all is acknowledged. */
+  /** Resolves as soon as all is acknowledged. To be asked a few times in the life of a session: its end. */
   whenNone(): Promise<void>;
 }
 
 export function createUnacknowledged(): Unacknowledged {
   let count = 0;
-  let listeners: (() => void)[] = [];
+  const listeners: (() => void)[] = [];
   return {
     add(acknowledge) {
       count++;
       return (status) => {
         acknowledge(status);
         count--;
-        if (count > 0) return;
-        for (const tell of listeners) tell();
-        listeners = [];
+        if (count === 0) for (const tell of listeners) tell();
       };
     },
     whenNone: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => listeners.push(resolve))),
