@@ -113,10 +113,8 @@ export function createEngine(deps: EngineDeps): Engine {
       isStarted = true;
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
-      watching = Promise.all([
-        keepReconciled(deps, reconcile, stopping.signal),
-        receiptLoops.run(stopping.signal),
-      ]);
+      const { signal } = stopping;
+      watching = Promise.all([keepReconciled(deps, reconcile, signal), receiptLoops.run(signal)]);
     },
     async reconcile() {
       if (isStarted) await reconcile();

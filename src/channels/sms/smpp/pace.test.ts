@@ -89,6 +89,41 @@ test("without a rate of its own it starts from what the SMSC last took, and lets
   expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
 });
 
+test.each([
+  ["a hundred a second, in any order", { perSecond: 100, burst: 100, busyMs: 0 }],
+  ["a hundred a second, five at a time", { perSecond: 100, burst: 5, busyMs: 0 }],
+  ["five hundred a second, and nothing in the first milliseconds", { perSecond: 500, burst: 20, busyMs: 40 }],
+  ["five a second", { perSecond: 5, burst: 5, busyMs: 0 }],
+])("without a rate, an SMSC that takes %s gets most of that in its first minute", async (_, smsc) => {
+  const { pace, clock } = open();
+  const counts = { taken: 0, refused: 0 };
+  let room = smsc.burst;
+  const startedMs = clock.monotonicMs();
+  const second = async () => {
+    for (let step = 0; step < 50; step++) {
+      room = Math.min(smsc.burst, room + smsc.perSecond / 50);
+      for (let i = 0; i < 20 && pace.available() >= 1; i++) {
+        pace.take();
+        if (clock.monotonicMs() - startedMs >= smsc.busyMs && room >= 1) {
+          room--;
+          counts.taken++;
+          pace.accepted();
+        } else {
+          counts.refused++;
+          pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });
+        }
+      }
+      await clock.advance(20);
+    }
+  };
+  for (let i = 0; i < 10; i++) await second();
+  const inTen = counts.taken;
+  for (let i = 0; i < 50; i++) await second();
+  expect(inTen).toBeGreaterThan(smsc.perSecond * 10 * 0.1);
+  expect(counts.taken).toBeGreaterThan(smsc.perSecond * 60 * 0.5);
+  expect(counts.refused).toBeLessThan(15);
+});
+
 test("it never comes to a stop: a second after the tenth refusal a segment may go", async () => {
   const { pace, clock } = open();
   for (let i = 0; i < 10; i++) {

@@ -2,7 +2,8 @@ import type { Clock } from "../../../core/clock.ts";
 
 /**
  * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too
- * fast. The rate is then halved, and each second it grows by a twentieth of the rate that was too fast.
+ * fast. The rate is then halved, and each second it grows by a twentieth of the rate that was too fast. Where nobody knows
+ * yet how much the SMSC takes, it doubles each second instead, until the SMSC says that it is too fast again.
  */
 export interface Pace {
   /** How many segments may go now; infinite without a rate. */
@@ -34,6 +35,9 @@ const SOON_S = 0.05;
 /** Where no rate is configured, a reduction ends when the rate has grown to this many times what was too fast. */
 const LIFTED_AT = 4;
 
+/** Where it was not known what is too fast, a reduction ends at this rate at the earliest. */
+const LEAST_LIFTED_AT = 1_000;
+
 const GROWTH_PER_S = 0.05;
 const LEAST_GROWTH_PER_S = 0.2;
 const LEAST_RATE = 1;
@@ -45,8 +49,17 @@ interface State {
   rate: number;
   tokens: number;
   filledAt: number;
-  /** Present while the rate is reduced. `atMs`: when it was last reduced; `endsAt`: the rate at which that ends. */
-  reduced: { readonly atMs: number; readonly growthPerS: number; readonly endsAt: number } | undefined;
+  reduced: Reduction | undefined;
+}
+
+/** Present while the rate is reduced. */
+interface Reduction {
+  /** When it was last reduced. */
+  readonly atMs: number;
+  /** `undefined`: it doubles each second. */
+  readonly growthPerS: number | undefined;
+  /** The rate at which it ends. */
+  readonly endsAt: number;
 }
 
 /** @param perSecond absent: as fast as the windows allow, until the SMSC says otherwise */
@@ -110,7 +123,8 @@ function refill(state: State): void {
   state.filledAt = nowMs;
   const { reduced } = state;
   if (reduced) {
-    state.rate += reduced.growthPerS * seconds;
+    const { growthPerS } = reduced;
+    state.rate = growthPerS === undefined ? state.rate * 2 ** seconds : state.rate + growthPerS * seconds;
     if (state.rate >= reduced.endsAt) endReduction(state);
   }
   if (Number.isFinite(state.rate)) {
@@ -142,14 +156,16 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   }
   const { reduced, ceiling } = state;
   if (reduced && sentAtMs <= reduced.atMs) return;
+  const isKnown = Number.isFinite(state.rate) || state.counted.isSteady();
   const tooFast = Number.isFinite(state.rate) ? state.rate : Math.max(LEAST_RATE, state.counted.perSecond());
-  const isFirst = reduced === undefined;
+  const isFirst = reduced?.growthPerS === undefined;
+  const liftedAt = isKnown ? tooFast * LIFTED_AT : Math.max(LEAST_LIFTED_AT, tooFast * LIFTED_AT);
   state.rate = Math.max(Math.min(LEAST_RATE, ceiling), tooFast / 2);
   state.tokens = Math.min(state.tokens, burst(state.rate));
   state.reduced = {
     atMs: nowMs,
-    growthPerS: Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S),
-    endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? tooFast * LIFTED_AT : reduced.endsAt,
+    growthPerS: isKnown ? Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S) : undefined,
+    endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? liftedAt : reduced.endsAt,
   };
 }
 
@@ -157,7 +173,10 @@ function burst(rate: number): number {
   return Math.max(1, rate * BURST_S);
 }
 
-/** Counts events by the second; `perSecond` is the count of this second or the one before, whichever is higher. */
+/**
+ * Counts events by the second; `perSecond` is the count of this second or the one before, whichever is higher. It is
+ * steady where the one before had at least half as many: a burst does not tell what can be kept up.
+ */
 function countBySecond(clock: Clock) {
   let second = 0;
   let count = 0;
@@ -177,6 +196,10 @@ function countBySecond(clock: Clock) {
     perSecond() {
       turn();
       return Math.max(count, previous);
+    },
+    isSteady() {
+      turn();
+      return previous > 0 && previous * 2 >= count;
     },
   };
 }
