@@ -88,3 +88,50 @@ test("no more start in a second than allowed; who would wait too long is told wh
   expect(refused).toHaveLength(4);
   expect(refused[0]).toEqual({ kind: "full", retryAfterMs: 10_500 });
 });
+
+test("the time spent in line counts for the rate", async () => {
+  const clock = createHeldClock();
+  const gates = createGates(clock, { atATime: 1, perSecond: 1 });
+  const leaves: (() => void)[] = [];
+  const started: number[] = [];
+  const enter = async () => {
+    const entry = await gates.enter("a", NEVER);
+    if (entry.kind !== "in") return;
+    started.push(clock.monotonicMs());
+    leaves.push(entry.leave);
+  };
+  const leaveAfter = async (ms: number) => {
+    await clock.advance(ms);
+    leaves.shift()?.();
+    await clock.advance(0);
+  };
+  const entering = [enter(), enter(), enter()];
+  await clock.advance(0);
+  await leaveAfter(900);
+  await clock.advance(100);
+  await leaveAfter(5_000);
+  await Promise.all(entering);
+  expect(started).toEqual([0, 1_000, 6_000]);
+  const fourth = enter();
+  await leaveAfter(100);
+  expect(started).toHaveLength(3);
+  await clock.advance(900);
+  await fourth;
+  expect(started).toEqual([0, 1_000, 6_000, 7_000]);
+});
+
+test("nobody waits for longer than ten seconds, in line and for the rate together", async () => {
+  const clock = createHeldClock();
+  const gates = createGates(clock, { atATime: 1, perSecond: 0.125 });
+  const first = await gates.enter("a", NEVER);
+  const second = gates.enter("a", NEVER);
+  await clock.advance(1_000);
+  const third = gates.enter("a", NEVER);
+  if (first.kind === "in") first.leave();
+  await clock.advance(7_000);
+  const entered = await second;
+  if (entered.kind === "in") entered.leave();
+  expect(await third).toEqual({ kind: "full", retryAfterMs: 8_000 });
+  await clock.advance(8_000);
+  expect((await gates.enter("a", NEVER)).kind).toBe("in");
+});

@@ -3,7 +3,7 @@ import type { Limits } from "./mx-config.ts";
 
 /** Keeps each of many destinations to a number at a time, and to a rate. */
 export interface Gates {
-  /** Waits for a turn, at most 10 s. Whoever is let in has to call `leave`, once. */
+  /** Waits for a place and for the rate, at most 10 s in all. Whoever is let in has to call `leave`, once. */
   readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
 }
 
@@ -52,14 +52,21 @@ export function createGates(clock: Clock, { atATime, perSecond }: Limits): Gates
   return {
     async enter(destination, signal) {
       const gate = open(destination);
-      const waitMs = paceMs(gate, clock, perSecond);
-      if (waitMs > PATIENCE_MS) return { kind: "full", retryAfterMs: waitMs };
+      const latestMs = clock.monotonicMs() + PATIENCE_MS;
+      const soonestMs = paceMs(gate, clock, perSecond);
+      if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
       if (gate.inside >= atATime && gate.line.length >= atATime * WAITING_PER_PLACE) {
         return { kind: "full", retryAfterMs: COME_BACK_MS };
       }
-      if (perSecond !== undefined) gate.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
       if (gate.inside < atATime) gate.inside++;
       else if (!(await standInLine(gate, clock, signal))) return { kind: "full", retryAfterMs: COME_BACK_MS };
+      // Asked once the place is there: time spent in line has passed for the rate, too.
+      const waitMs = paceMs(gate, clock, perSecond);
+      if (clock.monotonicMs() + waitMs > latestMs) {
+        leave(destination, gate);
+        return { kind: "full", retryAfterMs: waitMs };
+      }
+      if (perSecond !== undefined) gate.nextMs = clock.monotonicMs() + waitMs + 1_000 / perSecond;
       if (waitMs > 0) await sleep(clock, waitMs, signal);
       return { kind: "in", leave: () => leave(destination, gate) };
     },
