@@ -6,6 +6,7 @@ export interface IdleSessions {
   readonly put: (session: SmtpSession) => void;
   /** The most recently used one, so that those not needed time out and are closed. */
   readonly take: () => SmtpSession | undefined;
+  /** Those that the server has closed are not counted. */
   readonly count: () => number;
   /** Closes all with QUIT; takes at most as long as one `quit`. */
   readonly quitAll: () => Promise<void>;
@@ -37,7 +38,7 @@ export function createIdleSessions(clock: Clock, idleTimeoutMs: number): IdleSes
       }
       return undefined;
     },
-    count: () => waiting.size,
+    count: () => [...waiting.keys()].filter((session) => session.isOpen()).length,
     async quitAll() {
       const sessions = [...waiting.keys()];
       for (const session of sessions) remove(session);

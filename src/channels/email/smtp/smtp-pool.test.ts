@@ -61,6 +61,7 @@ test("a connection that has carried its share of messages is replaced", async ()
   const { channel } = await upRelay(server.port, { max_messages_per_connection: 2 });
   for (let n = 0; n < 5; n++) await channel.send(outgoingEmail(), NEVER);
   expect(server.received.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+  await server.openConnections(1);
 });
 
 test("slots are the connections that are left, and a message beyond them is put off at no cost", async () => {

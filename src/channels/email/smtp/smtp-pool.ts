@@ -1,8 +1,8 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
-import { createConnectionLimit } from "./connection-limit.ts";
+import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.ts";
 import type { Line } from "./hand-over.ts";
-import { createHostHealth } from "./host-health.ts";
+import { createHostHealth, type HostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
 import { joinSignals } from "./joined-signal.ts";
 import { createSlots } from "./slots.ts";
@@ -39,12 +39,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
   const limit = createConnectionLimit(deps.clock, { most: settings.maxConnections, onRaise: deps.onSlots });
   const health = openHost(settings, deps, { idle, stopping: stopping.signal, onUp: limit.lift });
   const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - slots.taken()) : 0);
-  const heedFault = (fault: MessageError) => {
-    const served = loans.open() + idle.count();
-    // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-    if (served > 0 && isServiceClosing(fault.message)) limit.lower(served);
-    else health.markDown(fault);
-  };
+  const faults = createFaults({ health, limit, served: () => loans.open() + idle.count() });
 
   return {
     start: health.start,
@@ -58,17 +53,16 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
       const opened = await openSmtpSession(settings, deps.clock, signal);
       if ("session" in opened) return loans.lend(opened.session, false);
       // Being called off says nothing about the host.
-      if (!signal.aborted) heedFault(opened.fault);
+      if (!signal.aborted) faults.heed(opened.fault);
       return opened;
     },
     giveBack(session) {
       loans.end(session);
-      if (!session.isOpen()) return;
       const isSpent = session.messages() >= settings.maxMessagesPerConnection;
       if (isSpent || health.status().state === "down") void session.quit();
       else idle.put(session);
     },
-    markDown: health.markDown,
+    markDown: faults.markDown,
     async stop() {
       health.stop();
       const cancel = deps.clock.after(DRAIN_LIMIT_MS, () => stopping.abort(STOPPED));
@@ -98,6 +92,29 @@ function createLoans() {
   };
 }
 
+/** What faults of messages say about the host. While it is being tried, that trial tells: a second one would double the logins. */
+function createFaults({ health, limit, served }: FaultParts) {
+  const markDown = (fault: MessageError) => {
+    if (health.isUp()) health.markDown(fault);
+  };
+  return {
+    markDown,
+    heed(fault: MessageError) {
+      const count = served();
+      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
+      if (count > 0 && isServiceClosing(fault.message)) limit.lower(count);
+      else markDown(fault);
+    },
+  };
+}
+
+interface FaultParts {
+  readonly health: HostHealth;
+  readonly limit: ConnectionLimit;
+  /** How many connections are open. */
+  readonly served: () => number;
+}
+
 /** The host's health. A connection that a probe opens is kept for the first message. */
 function openHost(
   settings: SmtpSettings,
@@ -112,7 +129,7 @@ function openHost(
     const opened = await openSmtpSession(settings, clock, joined.signal);
     joined.release();
     if ("fault" in opened) return health.markDown(opened.fault);
-    if (stopping.aborted) return void opened.session.quit();
+    if (health.status().state === "stopped") return void opened.session.quit();
     idle.put(opened.session);
     health.markUp();
     onUp();
