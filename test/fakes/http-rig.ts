@@ -39,10 +39,10 @@ export interface HttpRig {
   slotsTold(): number;
 }
 
-/** `publicUrl: null`: the service does not know its own address. */
+/** `publicUrl: null`: the service does not know its own address. A function is asked for it. */
 export function openHttpRig(
   connector: Connector,
-  { isStarted = true, publicUrl = PUBLIC_URL as string | null } = {},
+  { isStarted = true, publicUrl = PUBLIC_URL as string | null | (() => Promise<string>) } = {},
 ): HttpRig {
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
@@ -54,7 +54,7 @@ export function openHttpRig(
     onSlots: () => void slots++,
     onReceipts: async () => {},
     onStatus: (status) => void statuses.push(status),
-    publicUrl: async () => publicUrl ?? undefined,
+    publicUrl: typeof publicUrl === "function" ? publicUrl : async () => publicUrl ?? undefined,
   });
   if (isStarted) channel.start();
   return { channel, clock, statuses, slotsTold: () => slots };

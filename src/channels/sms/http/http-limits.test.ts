@@ -1,0 +1,185 @@
+/** How long a gateway is waited for, how much of its answer is read, and that nothing is left open behind it. */
+import { afterEach, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import {
+  type FakeGateway,
+  type GatewayBehaviour,
+  startFakeGateway,
+} from "../../../../test/fakes/fake-gateway.ts";
+import {
+  type HttpRig,
+  httpConnector,
+  never,
+  openHttpRig,
+  outgoingSms,
+} from "../../../../test/fakes/http-rig.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
+
+const ACCEPTED = { status: 200, body: { id: "a-1" } };
+
+let gateway: FakeGateway | undefined;
+let rig: HttpRig | undefined;
+afterEach(async () => {
+  const stopping = rig?.channel.stop();
+  await rig?.clock.advance(10_000);
+  await gateway?.close();
+  await stopping;
+  rig = undefined;
+  gateway = undefined;
+});
+
+function openAt(url: string, config: Record<string, unknown> = {}) {
+  const described = { send: { url, json: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
+  rig = openHttpRig(httpConnector({ provider: "custom", gateway: described, ...config }));
+  return rig;
+}
+
+async function openAtGateway(behaviour: GatewayBehaviour, config: Record<string, unknown> = {}) {
+  gateway = await startFakeGateway(behaviour);
+  return { gateway, ...openAt(gateway.url, config) };
+}
+
+/** A peer whose first connection the test waits for. */
+async function startPeer(speak: (socket: Socket) => void) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const peer = await startRawPeer((socket) => {
+    speak(socket);
+    resolve();
+  });
+  return { ...peer, connected: promise };
+}
+
+test("a gateway that begins no TLS in time was sent nothing, and its connection is closed", async () => {
+  const peer = await startPeer(() => {});
+  const { channel, clock } = openAt(`https://127.0.0.1:${peer.port}`, { connect_timeout_ms: 3_000 });
+  const sending = channel.send(outgoingSms(), never);
+  await peer.connected;
+  await clock.advance(2_999);
+  expect(await Promise.race([sending, Promise.resolve("waits")])).toBe("waits");
+  await clock.advance(1);
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "http.not_connected", message: "no connection in time" } }],
+    countsAsAttempt: false,
+  });
+  await peer.stop();
+});
+
+test("an answer may come later than a connection, up to the limit of its own", async () => {
+  const { gateway, channel, clock } = await openAtGateway("silent");
+  const sending = channel.send(outgoingSms(), never);
+  await gateway.whenRequests(1);
+  await clock.advance(29_999);
+  gateway.release(ACCEPTED);
+  expect((await sending).parts[0]?.kind).toBe("sent");
+  expect(clock.pending()).toBe(0);
+});
+
+test("a connection whose answer does not come in time is closed, and makes room for another", async () => {
+  const { gateway, channel, clock } = await openAtGateway("silent", { max_in_flight: 1 });
+  const sending = channel.send(outgoingSms(), never);
+  await gateway.whenRequests(1);
+  await clock.advance(30_000);
+  expect((await sending).parts).toMatchObject([
+    { kind: "unconfirmed", error: { code: "http.no_answer", message: "no answer in time" } },
+  ]);
+  gateway.behave(ACCEPTED);
+  expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("sent");
+  expect(gateway.connections()).toBe(2);
+});
+
+test("64 KiB of an answer are read, and not an octet more", async () => {
+  const { gateway, channel } = await openAtGateway({ status: 200, body: `${" ".repeat(65_526)}{"id":"a"}` });
+  expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("sent");
+  gateway.behave({ status: 200, body: `${" ".repeat(65_527)}{"id":"a"}` });
+  expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("unconfirmed");
+});
+
+test("an answer that never ends is read no further than its first 64 KiB, and its connection is closed", async () => {
+  const peer = await startPeer((socket) => {
+    const pour = () => {
+      while (socket.writable && socket.write("x".repeat(16_384)));
+    };
+    socket.once("data", () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"id":"');
+      pour();
+    });
+    socket.on("drain", pour);
+  });
+  const { channel } = openAt(`http://127.0.0.1:${peer.port}`);
+  expect((await channel.send(outgoingSms(), never)).parts).toMatchObject([
+    { kind: "unconfirmed", error: { code: "http.unreadable_answer" } },
+  ]);
+  await peer.stop();
+});
+
+test("stopping waits for the answer under way", async () => {
+  const { gateway, channel, clock, statuses } = await openAtGateway("silent");
+  const sending = channel.send(outgoingSms(), never);
+  await gateway.whenRequests(1);
+  const stopping = channel.stop();
+  expect(channel.freeSlots()).toBe(0);
+  await clock.advance(9_999);
+  gateway.release(ACCEPTED);
+  expect((await sending).parts[0]?.kind).toBe("sent");
+  await stopping;
+  expect(clock.pending()).toBe(0);
+  expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);
+});
+
+test("stopping has an end: an answer that does not come is cut off, and the message is unconfirmed", async () => {
+  const { gateway, channel, clock, statuses } = await openAtGateway("silent");
+  const sending = channel.send(outgoingSms(), never);
+  await gateway.whenRequests(1);
+  const stopping = channel.stop();
+  await clock.advance(10_000);
+  expect((await sending).parts).toMatchObject([
+    { kind: "unconfirmed", error: { message: "cut off before the answer came" } },
+  ]);
+  await stopping;
+  expect(clock.pending()).toBe(0);
+  expect(statuses.at(-1)?.state).toBe("stopped");
+});
+
+test("an answer that has begun when the channel stops counts as far as it came, and the channel stays stopped", async () => {
+  const begun = Promise.withResolvers<void>();
+  const lengths = [1000, 12];
+  const peer = await startPeer((socket) =>
+    socket.once("data", () => {
+      const head = `HTTP/1.1 200 OK\r\nContent-Length: ${lengths.shift()}\r\n\r\n`;
+      socket.write(`${head}{"id":"a-1"}`, () => begun.resolve());
+    }),
+  );
+  const { channel, clock, statuses } = openAt(`http://127.0.0.1:${peer.port}`);
+  const sending = channel.send(outgoingSms(), never);
+  await begun.promise;
+  // A whole exchange later, what came of the first answer has been read.
+  await channel.send(outgoingSms(), never);
+  const stopping = channel.stop();
+  await clock.advance(10_000);
+  await stopping;
+  expect((await sending).parts).toMatchObject([{ kind: "sent", providerMessageIds: ["a-1"] }]);
+  expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);
+  await peer.stop();
+});
+
+test("a message that is called off before it is written is put off, and says nothing about the gateway", async () => {
+  const peer = await startPeer(() => {});
+  const { channel } = openAt(`https://127.0.0.1:${peer.port}`);
+  const calledOff = new AbortController();
+  const sending = channel.send(outgoingSms(), calledOff.signal);
+  await peer.connected;
+  calledOff.abort();
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "deferred", error: { code: "http.cut_off" } }],
+    countsAsAttempt: false,
+  });
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 20]);
+  await peer.stop();
+});
+
+test("whoever waits for a place is told when one comes free", async () => {
+  const { channel, slotsTold } = await openAtGateway(ACCEPTED, { max_in_flight: 1 });
+  expect(slotsTold()).toBe(1);
+  await channel.send(outgoingSms(), never);
+  expect([slotsTold(), channel.freeSlots()]).toEqual([2, 1]);
+});

@@ -1,0 +1,130 @@
+/** How long a gateway is left alone after it throttled, refused us or could not be reached, and what operators see of it. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
+import {
+  type HttpRig,
+  httpConnector,
+  never,
+  openHttpRig,
+  outgoingSms,
+} from "../../../../test/fakes/http-rig.ts";
+
+const ACCEPTED = { status: 200, body: { id: "a-1" } };
+
+let gateway: FakeGateway;
+let rig: HttpRig;
+beforeEach(async () => {
+  gateway = await startFakeGateway(ACCEPTED);
+  const described = {
+    send: { url: gateway.url, json: { to: "{{to}}" } },
+    answer: { id: { json: "/id" } },
+  };
+  rig = openHttpRig(httpConnector({ provider: "custom", gateway: described }));
+});
+afterEach(async () => {
+  await rig.channel.stop();
+  expect(rig.clock.pending()).toBe(0);
+  await gateway.close();
+});
+
+const send = (to = "+919876543210") => rig.channel.send(outgoingSms({ to }), never);
+
+const throttling = (seconds: number) => ({ status: 429, headers: { "Retry-After": String(seconds) } });
+
+/** That the rest under way ends after so many milliseconds, not sooner, and whoever waits is told. */
+async function expectRest(ms: number, slots: number) {
+  await rig.clock.advance(ms - 1);
+  expect(rig.channel.freeSlots()).toBe(0);
+  const told = rig.slotsTold();
+  await rig.clock.advance(1);
+  expect([rig.channel.freeSlots(), rig.slotsTold()]).toEqual([slots, told + 1]);
+}
+
+test("a gateway that refuses us is tried every minute at least, and an answer makes all of that forgotten", async () => {
+  gateway.behave({ status: 401 });
+  for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+    await send();
+    await expectRest(seconds * 1_000, 1);
+  }
+  gateway.behave(ACCEPTED);
+  await send();
+  gateway.behave({ status: 401 });
+  await send();
+  await expectRest(1_000, 1);
+});
+
+test("what refuses several messages under way is one refusal", async () => {
+  gateway.behave({ status: 403 });
+  await Promise.all([send(), send(), send()]);
+  await expectRest(1_000, 1);
+  await send();
+  await expectRest(2_000, 1);
+});
+
+test("a message that met a refusal makes way for another: it comes back five seconds after the rest, whatever the spread", async () => {
+  gateway.behave({ status: 401 });
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: Math.ceil(6_000 / 0.9) }]);
+  await rig.clock.advance(1_000);
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: Math.ceil(7_000 / 0.9) }]);
+  await rig.clock.advance(2_000);
+  gateway.behave({ status: 401, headers: { "Retry-After": "120" } });
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 120_000 }]);
+});
+
+test("the shorter of two rests does not end the longer one", async () => {
+  gateway.behave(({ json }) => throttling(json.to === "+919876543210" ? 10 : 2));
+  await Promise.all([send(), send("+919876543211")]);
+  await expectRest(10_000, 20);
+});
+
+test("a wait of an hour is the message's own: other messages are tried after five minutes", async () => {
+  gateway.behave(throttling(7_200));
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 3_600_000 }]);
+  await expectRest(300_000, 20);
+});
+
+test("a throttled gateway is up at a rate of nothing while it rests, so that others take its messages", async () => {
+  gateway.behave(throttling(7));
+  await send();
+  expect(rig.channel.status()).toMatchObject({ state: "up", rate: { perSecond: 0, isReduced: true } });
+  await rig.clock.advance(7_000);
+  expect(rig.channel.status()).toMatchObject({ state: "up" });
+  expect(rig.channel.status().rate).toBeUndefined();
+});
+
+test("the alarm of refused credentials lasts until an answer says otherwise, also between the tries", async () => {
+  const seen = () => [rig.channel.status().state, rig.channel.status().alarm];
+  expect(seen()).toEqual(["up", undefined]);
+  gateway.behave({ status: 401, body: "no" });
+  await send();
+  expect(seen()).toEqual(["down", "credentials_refused"]);
+  await rig.clock.advance(1_000);
+  expect(seen()).toEqual(["up", "credentials_refused"]);
+  expect(rig.channel.status().reason).toBe("HTTP 401");
+  gateway.behave({ status: 400 });
+  await send();
+  await send();
+  expect(seen()).toEqual(["up", undefined]);
+  expect(rig.statuses.map(({ state }) => state)).toEqual(["up", "down", "up"]);
+});
+
+test("a gateway that cannot be reached is no matter of credentials", async () => {
+  gateway.behave({ status: 401 });
+  await send();
+  await rig.clock.advance(1_000);
+  await gateway.close();
+  await send();
+  expect(rig.channel.status()).toMatchObject({ state: "down", reason: expect.stringMatching(/./) });
+  expect(rig.channel.status().alarm).toBeUndefined();
+  gateway = await startFakeGateway(ACCEPTED, gateway.port);
+  await rig.clock.advance(2_000);
+  expect((await send()).parts[0]?.kind).toBe("sent");
+  expect([rig.channel.status().state, rig.channel.freeSlots()]).toEqual(["up", 20]);
+});
+
+test("a rest under way ends with the channel", async () => {
+  gateway.behave({ status: 401 });
+  await send();
+  await rig.channel.stop();
+  expect([rig.clock.pending(), rig.channel.status().state]).toEqual([0, "stopped"]);
+});
