@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
 import { StoreUnavailable } from "../store/store.ts";
-import { createCarry } from "./carry.ts";
+import { type CarryDeps, createCarry } from "./carry.ts";
 import type { DeliveryResult } from "./deliver.ts";
 
 const WEBHOOK = {
@@ -18,60 +18,141 @@ const WEBHOOK = {
 
 const SECONDS = 1_000;
 
-interface Circumstances {
-  readonly leftMs: number;
-  readonly isOurs: boolean;
+const DELIVERED: DeliveryResult = {
+  verdict: { kind: "delivered" },
+  attempt: { at: 0, ms: 7, status: 200 },
+  host: { kind: "well" },
+};
+
+interface Circumstances extends Partial<CarryDeps> {
+  readonly leftMs?: number;
+  readonly isOurs?: boolean;
+  readonly failures?: number;
   /** For so long the database is away. */
   readonly awayMs?: number;
 }
 
-/** What becomes of one event, and how often it was delivered. */
-async function carried({ leftMs, isOurs, awayMs = 0 }: Circumstances) {
+/** Carries one event, and writes down in order what comes of it. */
+function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0, ...deps }: Circumstances) {
   const clock = createHeldClock();
   const backMs = clock.monotonicMs() + awayMs;
   const settled: WebhookSettlement[] = [];
-  let delivered = 0;
-  const result: DeliveryResult = {
-    verdict: { kind: "delivered" },
-    attempt: { at: 0, ms: 1, status: 200 },
-    host: { kind: "well" },
-  };
+  const seen: unknown[] = [];
+  const log = (level: string) => (_: unknown, message: string) => void seen.push(`${level}: ${message}`);
   const carry = createCarry({
     outbox: {
       async settle(each) {
         if (clock.monotonicMs() < backMs) throw new StoreUnavailable("away");
+        seen.push("settled");
         return each.map((one) => settled.push(one) > 0);
       },
     },
     deliver: async () => {
-      delivered++;
-      return result;
+      seen.push("delivered");
+      return DELIVERED;
     },
     secretsOf: async () => ["whsec_c2VjcmV0"],
     clock,
     random: () => 0.5,
-    log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
-    observe() {},
+    log: { isDebug: () => false, debug() {}, info() {}, warn: log("warn"), error: log("error") },
+    observe: (kind, ms) => void seen.push(["observed", kind, ms]),
     signal: new AbortController().signal,
+    ...deps,
   });
-  const endsMs = clock.monotonicMs() + leftMs;
-  const end = carry(WEBHOOK, { leave() {} }, { endsMs, isOurs: () => isOurs });
+  const pass = { leave: (...left: unknown[]) => void seen.push(["left", ...left]) };
+  const lease = { endsMs: clock.monotonicMs() + leftMs, isOurs: () => isOurs };
+  return { clock, settled, seen, end: carry({ ...WEBHOOK, failures }, pass, lease) };
+}
+
+/** What becomes of one event, and how often it was delivered. */
+async function carried(circumstances: Circumstances) {
+  const { clock, settled, seen, end } = begin(circumstances);
   // Delivers first.
   await clock.advance(0);
-  await clock.advance(awayMs);
+  await clock.advance(circumstances.awayMs ?? 0);
   await end;
-  return [delivered, settled.map(({ verdict }) => verdict.kind)];
+  return [seen.filter((each) => each === "delivered").length, settled.map(({ verdict }) => verdict.kind)];
 }
 
 test("an event is delivered while its lease lasts and is this process's, and else put back", async () => {
-  expect(await carried({ leftMs: 60 * SECONDS, isOurs: true })).toEqual([1, ["delivered"]]);
-  expect(await carried({ leftMs: 10 * SECONDS, isOurs: true })).toEqual([0, ["released"]]);
-  expect(await carried({ leftMs: 60 * SECONDS, isOurs: false })).toEqual([0, ["released"]]);
+  expect(await carried({ leftMs: 60 * SECONDS })).toEqual([1, ["delivered"]]);
+  expect(await carried({ leftMs: 25 * SECONDS })).toEqual([1, ["delivered"]]);
+  expect(await carried({ leftMs: 25 * SECONDS - 1 })).toEqual([0, ["released"]]);
+  expect(await carried({ isOurs: false })).toEqual([0, ["released"]]);
+});
+
+test("the time that a lease has left is counted when its secrets are there", async () => {
+  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+  const { clock, settled, end } = begin({ leftMs: 60 * SECONDS, secretsOf: () => promise });
+  await clock.advance(40 * SECONDS);
+  resolve(["whsec_c2VjcmV0"]);
+  await end;
+  expect(settled.map(({ verdict }) => verdict.kind)).toEqual(["released"]);
 });
 
 test("what a receiver took while the database was away is recorded once it is back, and not delivered again", async () => {
-  expect(await carried({ leftMs: 60 * SECONDS, isOurs: true, awayMs: 90 * SECONDS })).toEqual([
-    1,
-    ["delivered"],
+  expect(await carried({ awayMs: 90 * SECONDS })).toEqual([1, ["delivered"]]);
+});
+
+test("the place is free as soon as the answer is there, however long recording it takes", async () => {
+  const { clock, seen, end } = begin({ awayMs: 1 * SECONDS });
+  await clock.advance(0);
+  const before = ["delivered", ["left", { kind: "well" }, 7], ["observed", "delivered", 7]];
+  expect(seen).toEqual(before);
+  expect(await Promise.race([end, Promise.resolve("under way")])).toBe("under way");
+  await clock.advance(1 * SECONDS);
+  await end;
+  expect(seen).toEqual([...before, "settled"]);
+});
+
+test("an event whose secrets cannot be read is left to the end of its lease, and its place is free", async () => {
+  const { seen, settled, end } = begin({ secretsOf: () => Promise.reject(new Error("away")) });
+  await end;
+  expect([seen, settled]).toEqual([
+    ["error: a webhook could not be tried", ["left", { kind: "unknown" }, 0]],
+    [],
   ]);
+});
+
+test("an event without a secret to sign it is not sent, which counts as a failure, to the last one", async () => {
+  const secretsOf = async () => [];
+  const first = begin({ secretsOf });
+  await first.end;
+  expect(first.settled).toMatchObject([
+    {
+      verdict: { kind: "again", at: first.clock.now() + 5 * SECONDS },
+      attempt: { at: first.clock.now(), ms: 0, error: { code: "no_secret" } },
+    },
+  ]);
+  expect(first.seen[0]).toEqual(["left", { kind: "unknown" }, 0]);
+  const last = begin({ secretsOf, failures: 8 });
+  await last.end;
+  expect(last.settled).toMatchObject([{ verdict: { kind: "ended", reason: "spent" } }]);
+  expect(last.seen).toContain("warn: a webhook has failed");
+});
+
+test("nothing is begun once the program ends, and the event is put back", async () => {
+  expect(await carried({ signal: AbortSignal.abort() })).toEqual([0, ["released"]]);
+});
+
+test("a result that cannot be recorded before the program ends is given up", async () => {
+  const ending = new AbortController();
+  const { clock, seen, end } = begin({ awayMs: 90 * SECONDS, signal: ending.signal });
+  await clock.advance(10 * SECONDS);
+  ending.abort();
+  await end;
+  expect(seen.at(-1)).toBe("warn: a webhook's delivery could not be recorded");
+  expect(clock.pending()).toBe(0);
+});
+
+test("a result that the store refuses is not offered again", async () => {
+  let offered = 0;
+  const settle = async () => {
+    offered++;
+    throw new Error("a bug");
+  };
+  const { clock, seen, end } = begin({ outbox: { settle } });
+  await end;
+  expect([offered, clock.pending()]).toEqual([1, 0]);
+  expect(seen.at(-1)).toBe("warn: a webhook's delivery could not be recorded");
 });

@@ -5,7 +5,7 @@ import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { WebhookClaim } from "../store/store.ts";
 import { createAgenda } from "./lanes/agenda.ts";
 import { createLanes, type Pass } from "./lanes/lanes.ts";
-import { createWorker } from "./worker.ts";
+import { createWorker, type Lease } from "./worker.ts";
 
 const WELL = { kind: "well" } as const;
 
@@ -14,8 +14,9 @@ function open() {
   const clock = createHeldClock();
   const lines = new Map<string, number>();
   const claims: WebhookClaim[] = [];
-  const underWay: { host: string; pass: Pass; end: (ms?: number) => void }[] = [];
+  const underWay: { host: string; pass: Pass; lease: Lease; end: (ms?: number) => void }[] = [];
   let failure: Error | undefined;
+  let answered: Promise<void> | undefined;
   let errors = 0;
   let id = 0;
   const agenda = createAgenda();
@@ -30,6 +31,7 @@ function open() {
   const claim = async (request: WebhookClaim) => {
     claims.push(request);
     if (failure) throw failure;
+    await answered;
     return request.lanes.flatMap(({ lane, limit }) => take(lane, limit));
   };
   const take = (lane: Lane, limit: number): ClaimedWebhook[] => {
@@ -43,17 +45,17 @@ function open() {
     outbox: { claim },
     agenda,
     lanes,
-    claimant: () => NOBODY_ELSE,
+    claimant: () => ({ ...NOBODY_ELSE, process: "p1" }),
     clock,
     onError: () => void errors++,
-    carry: ({ lane }, pass) =>
+    carry: ({ lane }, pass, lease) =>
       new Promise((resolve) => {
         const end = (ms = 5) => {
           underWay.splice(underWay.indexOf(delivery), 1);
           pass.leave(WELL, ms);
           resolve();
         };
-        const delivery = { host: lane.host, pass, end };
+        const delivery = { host: lane.host, pass, lease, end };
         underWay.push(delivery);
       }),
   });
@@ -67,9 +69,17 @@ function open() {
     fail(error: Error | undefined) {
       failure = error;
     },
-    async ring(host: string, count: number) {
-      lines.set(host, (lines.get(host) ?? 0) + count);
-      agenda.add({ accountId: "a", host });
+    /** Claims wait for it, until it is called. */
+    holdClaims() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      answered = promise;
+      return resolve;
+    },
+    async ring(host: string, count: number, more: readonly string[] = []) {
+      for (const each of [host, ...more]) {
+        lines.set(each, (lines.get(each) ?? 0) + count);
+        agenda.add({ accountId: "a", host: each });
+      }
       worker.wake();
       await settled();
     },
@@ -135,6 +145,65 @@ test("after stop nothing is claimed, and it resolves when what is under way has 
   await endAll(rig);
   await stopping;
   expect(rig.claims).toHaveLength(claims);
+});
+
+test("a claim is of 256 events at the most, and others follow while there is room", async () => {
+  const rig = open();
+  const more = Array.from({ length: 299 }, (_, index) => `host-${index}`);
+  await rig.ring("h", 1, more);
+  expect(rig.claims.map(({ lanes }) => lanes.length)).toEqual([256, 44]);
+  expect(rig.underWay).toHaveLength(300);
+});
+
+test("an event is claimed in the name of this process, for a minute", async () => {
+  const rig = open();
+  await rig.clock.advance(5_000);
+  await rig.ring("h", 1);
+  expect(rig.claims).toMatchObject([{ process: "p1", leaseMs: 60_000, now: rig.clock.now() }]);
+  expect(rig.underWay[0]?.lease).toMatchObject({ endsMs: 65_000, isOurs: NOBODY_ELSE.isOurs });
+});
+
+test("what is under way is known by its ids until it has ended, and no longer", async () => {
+  const rig = open();
+  await rig.ring("h", 2);
+  await rig.ring("g", 1);
+  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([2, [1, 2]]);
+  rig.underWay[1]?.end();
+  await settled();
+  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([1, [1]]);
+  await endAll(rig);
+  expect([rig.worker.underWay(), rig.worker.held()]).toEqual([0, []]);
+});
+
+test("a stop during a claim waits for what the claim brings, and makes no other", async () => {
+  const rig = open();
+  const answer = rig.holdClaims();
+  await rig.ring("h", 1);
+  await rig.ring("g", 1);
+  let isStopped = false;
+  const stopping = rig.worker.stop().then(() => {
+    isStopped = true;
+  });
+  await settled();
+  expect([isStopped, rig.claims.length]).toEqual([false, 1]);
+  answer();
+  await settled();
+  expect([isStopped, rig.underWay.length]).toEqual([false, 1]);
+  await endAll(rig);
+  await stopping;
+  expect(rig.claims).toHaveLength(1);
+});
+
+test("an event that comes during a claim that finds nothing is claimed next", async () => {
+  const rig = open();
+  const answer = rig.holdClaims();
+  await rig.ring("h", 0);
+  const claimed = rig.claims.length;
+  await rig.ring("h", 0);
+  expect([claimed, rig.claims.length]).toEqual([1, 1]);
+  answer();
+  await settled();
+  expect(rig.claims).toHaveLength(2);
 });
 
 test("hosts that take long delay no new one of their account, and each gets its turn, however many there are", async () => {

@@ -48,7 +48,31 @@ test("those that others crowd out are called a few at a time, in turn, whenever 
   parkAll();
   // What comes in does not cost the turn.
   agenda.add(lane("h1"));
+  expect(hosts(agenda)).toEqual([]);
   expect(called()[0]).toBe("h1");
+});
+
+test("a crowded-out lane that turns out to have no room of its own is called no more for places of others", () => {
+  const agenda = createAgenda();
+  agenda.add(lane("x"));
+  agenda.park(first(agenda), true);
+  agenda.makeRoom(lane("elsewhere"));
+  agenda.park(first(agenda), false);
+  agenda.makeRoom(lane("elsewhere"));
+  expect(hosts(agenda)).toEqual([]);
+});
+
+test("a full agenda leaves new lanes to polling, and hears of those that it knows", () => {
+  const agenda = createAgenda(2);
+  for (const host of ["x", "y", "z"]) agenda.add(lane(host));
+  expect([hosts(agenda), agenda.size()]).toEqual([["x", "y"], 2]);
+  const known = first(agenda);
+  agenda.park(known, false);
+  agenda.add(lane("x"));
+  expect(hosts(agenda)).toEqual(["y", "x"]);
+  agenda.drained(known, known.heard);
+  agenda.add(lane("z"));
+  expect([hosts(agenda), agenda.size()]).toEqual([["y", "z"], 2]);
 });
 
 test("the lane whose place comes free takes it behind those that wait", () => {

@@ -49,6 +49,16 @@ test("a lane that fails narrows to one, a slow one that succeeds keeps eight", (
   expect(lanes.room(host)).toBe(8);
 });
 
+test("one delivery of two seconds leaves a quick lane quick, and one that times out does not", () => {
+  const { lanes } = open();
+  const host = lane("a", "h");
+  deliver(lanes, host, { times: 30 });
+  deliver(lanes, host, { ms: 2_000 });
+  expect(lanes.room(host)).toBe(32);
+  deliver(lanes, host, { ms: 15_000 });
+  expect(lanes.room(host)).toBe(16);
+});
+
 test("whoever waits is told when there is room, and when a pause is over", async () => {
   const { lanes, clock, wakes } = open();
   const host = lane("a", "h");
@@ -61,17 +71,25 @@ test("whoever waits is told when there is room, and when a pause is over", async
 });
 
 test("a paused lane is shown with its reason, tried once after the pause, and forgotten when it is well", async () => {
-  const { lanes, clock } = open();
+  const told: unknown[] = [];
+  const { lanes, clock, wakes } = open({ onPaused: (paused) => told.push(paused) });
   const host = lane("a", "h");
   for (let i = 0; i < 10; i++) {
     deliver(lanes, host, { sign: TIMEOUT });
     await clock.advance(4_000);
   }
-  expect(lanes.paused()).toEqual([
-    { accountId: "a", host: "h", until: clock.now() + 6_000, failures: 10, reason: "timeout" },
-  ]);
-  expect(lanes.room(host)).toBe(0);
-  await clock.advance(6_000);
+  const paused = { accountId: "a", host: "h", until: clock.now() + 6_000, failures: 10, reason: "timeout" };
+  expect([lanes.paused(), told]).toEqual([[paused], [paused]]);
+  expect([lanes.room(host), wakes()]).toEqual([0, 10]);
+  await clock.advance(5_999);
+  expect(wakes()).toBe(10);
+  await clock.advance(1);
+  expect(wakes()).toBe(11);
+  // It fails again, and the pause goes on for twice as long, without another word.
+  deliver(lanes, host, { sign: TIMEOUT });
+  expect(told).toHaveLength(1);
+  await clock.advance(20_000);
+  expect(wakes()).toBe(13);
   const [probe, ...others] = fill(lanes, host);
   expect(others).toEqual([]);
   probe?.leave(WELL, 5);
