@@ -89,3 +89,23 @@ test("a certificate or key in the place of its file's path is refused, and not s
     }
   }
 });
+
+test("the addresses of trusted proxies are written in full: a short form would be another network", () => {
+  for (const text of [
+    "172.16/12",
+    "10/8",
+    "010.0.0.0/8",
+    "0x0a.0.0.0/8",
+    "10.0.0.0/",
+    "10.0.0.0/8/9",
+    "127.1",
+  ]) {
+    const result = readConfig({ TRUSTED_PROXIES: text });
+    expect("problems" in result && result.problems).toEqual([
+      `TRUSTED_PROXIES: expected addresses or CIDR ranges separated by commas, got "${text}"`,
+    ]);
+  }
+  const result = readConfig({ TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.1,fd00::/8, ::1" });
+  const trusted = "config" in result ? result.config.trustedProxies : [];
+  expect(trusted.map(String)).toEqual(["10.0.0.0/8", "192.0.2.1/32", "fd00::/8", "::1/128"]);
+});

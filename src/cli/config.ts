@@ -1,5 +1,6 @@
 /** The only reader of the environment. Reports all problems together, in words that say what to do. */
 import { existsSync, readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
@@ -187,6 +188,8 @@ function readProxies(text: string | undefined, report: Report): readonly Cidr[] 
     .filter(Boolean);
   return entries.flatMap((entry) => {
     try {
+      // Written in full only: the library takes `172.16/12` for 172.0.0.16/12, which is somebody else's network.
+      if (isIP(entry.replace(/\/.*/, "")) === 0) throw new Error("not an address");
       return [ipaddr.parseCIDR(entry.includes("/") ? entry : `${entry}/${entry.includes(":") ? 128 : 32}`)];
     } catch {
       report(`TRUSTED_PROXIES: expected addresses or CIDR ranges separated by commas, got "${entry}"`);
