@@ -43,6 +43,36 @@ test("once a segment is refused, the rest of its message uses up none of the rat
   expect(smsc.submits).toHaveLength(2);
 });
 
+test("a message whose last segment would come too late at this rate is not begun, and uses up none of it", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second: 1 } });
+  const text = LONG_TEXT.repeat(4);
+  const outcome = await sendThrough(channel, outgoingSms({ text, remainingMs: 4000 }));
+  const tooLate = { kind: "deferred", error: { code: "smpp.too_late" }, retryAfterMs: 2000 };
+  expect(outcome).toMatchObject({ parts: Array(5).fill(tooLate), countsAsAttempt: false });
+  expect(smsc.submits).toHaveLength(0);
+});
+
+test("once a segment is out the others follow while there is time, in this attempt and in the next", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second: 1 } });
+  const text = LONG_TEXT.repeat(4);
+  const first = outgoingSms({ text, remainingMs: 4001 });
+  const sending = sendThrough(channel, first);
+  for (let segment = 1; segment <= 5; segment++) {
+    await smsc.until(() => smsc.submits.length === segment);
+    await clock.advance(1000);
+  }
+  expect((await sending).parts.map((part) => part?.kind)).toEqual(Array(5).fill("sent"));
+  const pending = { status: "pending" } as const;
+  const parts = [pending, { status: "sent" } as const, pending, pending, pending];
+  const again = sendThrough(channel, { ...first, attempt: 2, parts, remainingMs: 2500 });
+  for (let segment = 6; segment <= 8; segment++) {
+    await smsc.until(() => smsc.submits.length === segment);
+    await clock.advance(1000);
+  }
+  const kinds = (await again).parts.map((part) => part?.kind);
+  expect(kinds).toEqual(["sent", undefined, "sent", "sent", "deferred"]);
+});
+
 test("all binds of a connector share its rate", async () => {
   const { channel, until, smsc } = await openBoundSmppRig({
     dial: { holdSubmits: true },

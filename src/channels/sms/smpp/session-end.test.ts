@@ -112,6 +112,15 @@ test("a bind answered with generic_nack is refused, whatever its status", async 
   expect(clock.pending()).toBe(0);
 });
 
+test("an answer to a bind that nobody sent binds nothing: what is delivered then is refused", async () => {
+  const { heard, until, bound, acknowledge } = await open((pdu) =>
+    isBind(pdu) ? Buffer.concat([response({ ...pdu, sequence: 99 }), DELIVERY]) : undefined,
+  );
+  await until(() => heard.length === 2);
+  expect(heard[1]).toMatchObject({ commandId: responseTo(COMMAND.deliverSm), status: 0x04, sequence: 77 });
+  expect([bound(), acknowledge.length]).toEqual([0, 0]);
+});
+
 test("a session that ends in the read of the answer to its bind was never bound", async () => {
   const { ends, until, bound, clock } = await open((pdu) => Buffer.concat([response(pdu), LOST_TRACK]));
   await until(() => ends.length === 1);
