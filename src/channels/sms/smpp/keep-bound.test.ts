@@ -4,6 +4,7 @@ import {
   closeSmppRigs,
   openBoundSmppRig,
   openSmppRig,
+  outgoingSms,
   sendThrough,
 } from "../../../../test/fakes/smpp-rig.ts";
 
@@ -127,6 +128,18 @@ test("stop waits 10 s for answers, and no longer", async () => {
   await clock.advance(10_000);
   await stopping;
   expect(await sending).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
+  expect(clock.pending()).toBe(0);
+});
+
+test("stop does not wait for an answer that nobody waits for any more", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ dial: { holdSubmits: true } });
+  const controller = new AbortController();
+  const sending = channel.send(outgoingSms(), controller.signal);
+  await smsc.until(() => smsc.submits.length === 1);
+  const stopping = channel.stop();
+  controller.abort();
+  await Promise.all([sending, stopping]);
+  expect(smsc.others.map(({ commandId }) => commandId)).toEqual([UNBIND]);
   expect(clock.pending()).toBe(0);
 });
 

@@ -178,3 +178,13 @@ test("a sender's rate counts the segments that are still to be sent", async () =
   expect(part).toMatchObject({ kind: "deferred" });
   expect(part?.kind === "deferred" && part.retryAfterMs).toBeLessThanOrEqual(300);
 });
+
+test("a sender's rate counts the segments of a message that goes whole in message_payload", async () => {
+  const { channel, smsc } = await openBoundSmppRig({
+    config: { max_per_second_per_sender: 2, concat: "payload" },
+  });
+  await sendThrough(channel, outgoingSms({ text: LONG_TEXT }));
+  expect(smsc.submits).toHaveLength(1);
+  const [part] = (await sendThrough(channel)).parts;
+  expect(part?.kind === "deferred" && part.retryAfterMs).toBeGreaterThan(750);
+});

@@ -59,6 +59,21 @@ test("a message goes out with the addresses, coding, DLT ids and validity the pr
   ]);
 });
 
+test.each([
+  [0, false],
+  [1, true],
+  [2, false],
+  [3, false],
+  [17, true],
+] as const)(
+  "with registered_delivery %p a final receipt is sure to come: %p",
+  async (registered_delivery, isSure) => {
+    const { channel } = await openBoundSmppRig({ config: { registered_delivery } });
+    const [part] = (await sendThrough(channel)).parts;
+    expect(part?.kind === "sent" && part.expectsReceipt !== false).toBe(isSure);
+  },
+);
+
 test("a retry of one segment carries the same reference, count and number as the first try", async () => {
   const { channel, smsc } = await openBoundSmppRig();
   const first = outgoingSms({ text: LONG_TEXT });
