@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
+import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { openDriver } from "./driver.ts";
@@ -63,5 +64,25 @@ test("whatever isolation is set for the database, a statement sees what others c
     await close();
   }
   await other.end();
+  await drop();
+});
+
+test("a transaction whose connection has fallen silent is given up once, and not waited for again to be rolled back", async () => {
+  const { url, drop } = await freshDatabase();
+  const proxy = await openPostgresProxy(url);
+  const driver = openDriver({ url: proxy.url, connections: 1, statementMs: 100 });
+  const { database, close } = openClosable(driver, createSystemClock());
+  let begunMs = 0;
+  const silent = database.transaction(async (session) => {
+    await session.query("SELECT 1");
+    proxy.silence();
+    begunMs = performance.now();
+    await session.query("SELECT 2");
+  });
+  await expect(silent).rejects.toThrow("cannot be reached");
+  // A statement's own limit, and 5 s more for the server to say so.
+  expect(performance.now() - begunMs).toBeLessThan(9_000);
+  await proxy.close();
+  await close();
   await drop();
 });

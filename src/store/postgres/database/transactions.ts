@@ -91,8 +91,8 @@ async function runOnce<T>(connection: Connection, work: Work<T>): Promise<Ran<T>
     const cause = await commit(connection);
     return cause === undefined ? { value } : { value, lost: { backend: begun, cause } };
   } catch (error) {
-    // Where the connection is lost the server rolls back by itself.
-    await connection.exec("ROLLBACK").catch(() => undefined);
+    // Where the connection is lost the server rolls back by itself, and one that has fallen silent would be waited for again.
+    if (!connection.isLost()) await connection.exec("ROLLBACK").catch(() => undefined);
     throw error;
   }
 }
