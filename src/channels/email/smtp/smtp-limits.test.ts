@@ -95,6 +95,40 @@ test("a relay that refuses a connection with anything else is down, and closed o
   await server.heard("QUIT");
 });
 
+test("a relay that was down serves all connections again, whatever it refused before", async () => {
+  const server = await heldServer({
+    "GREETING 2": "421 4.7.0 too many",
+    "GREETING 3": "554 5.3.2 not today",
+  });
+  server.hold("DOT 1");
+  const { channel, clock, became } = await upRelay(server.port);
+  const first = channel.send(outgoingEmail(), NEVER);
+  await server.reached("DOT 1");
+  await channel.send(outgoingEmail(), NEVER);
+  expect(channel.freeSlots()).toBe(0);
+  await clock.advance(30_000);
+  expect(channel.freeSlots()).toBe(1);
+  await channel.send(outgoingEmail(), NEVER);
+  expect(channel.status().state).toBe("down");
+  server.release("DOT 1");
+  await first;
+  await clock.advance(1_000);
+  await became("up");
+  expect(channel.freeSlots()).toBe(5);
+});
+
+test("a connection whose relay cannot take the address is used for the next message", async () => {
+  const server = await startFakeSmtp({ smtpUtf8: false });
+  cleanups.push(server.close);
+  const { channel } = await upRelay(server.port);
+  const abroad = outgoingEmail({ to: [{ email: "jörg@example.test" }] });
+  expect((await channel.send(abroad, NEVER)).parts).toMatchObject([
+    { kind: "rejected", error: { code: "smtp.smtputf8" } },
+  ]);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+  expect(server.connections()).toBe(1);
+});
+
 test("a relay is tried once at a time, whatever the messages under way meet meanwhile", async () => {
   const refusal = "554 5.3.2 not today";
   const server = await heldServer({
@@ -140,6 +174,7 @@ test("whoever waits for a slot is told when one comes free", async () => {
   server.hold("DOT 1");
   let told = 0;
   const { channel } = await upRelay(server.port, { onSlots: () => void told++ });
+  expect(told).toBe(1);
   const sending = channel.send(outgoingEmail(), NEVER);
   await server.reached("DOT 1");
   const before = told;
