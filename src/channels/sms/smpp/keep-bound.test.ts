@@ -120,6 +120,17 @@ test("stop acknowledges the receipts that are being stored, and only then unbind
   expect(clock.pending()).toBe(0);
 });
 
+test("stop waits for the end of a session that is not the first, too", async () => {
+  const { channel, smsc, clock, state } = await openBoundSmppRig();
+  smsc.dropAll();
+  await state("down");
+  await clock.advance(750);
+  await state("up");
+  await channel.stop();
+  expect(smsc.others.map(({ commandId }) => commandId)).toEqual([UNBIND]);
+  expect(clock.pending()).toBe(0);
+});
+
 test("stop waits 10 s for answers, and no longer", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({ dial: { holdSubmits: true } });
   const sending = sendThrough(channel);

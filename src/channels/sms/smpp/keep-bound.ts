@@ -76,7 +76,7 @@ export function keepBound(deps: LinkDeps): BoundLink {
     },
     session: () => state.usable,
     replace(reason) {
-      if (state.phase === "running" && state.usable) void leaveSession(state, reason);
+      if (state.usable) void leaveSession(state, reason);
     },
     stop(limitMs) {
       state.stopped ??= stop(state);

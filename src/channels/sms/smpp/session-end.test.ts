@@ -121,6 +121,27 @@ test("an answer to a bind that nobody sent binds nothing: what is delivered then
   expect([bound(), acknowledge.length]).toEqual([0, 0]);
 });
 
+test("what is delivered in the read of a refused bind is refused", async () => {
+  const { heard, until, bound, acknowledge, ends } = await open((pdu) =>
+    isBind(pdu) ? Buffer.concat([response(pdu, 0x0d), DELIVERY]) : undefined,
+  );
+  await until(() => ends.length === 1);
+  expect(heard).toHaveLength(1);
+  expect([bound(), acknowledge.length]).toEqual([0, 0]);
+});
+
+test("a nack of a known request ends that request alone, and a stray response nothing", async () => {
+  const { session, until, send, heard, ends } = await openBound();
+  const answer = session.submit(MESSAGE);
+  await until(() => heard.length === 2);
+  const stray = encodePdu({ commandId: responseTo(COMMAND.submitSm), status: 0x02, sequence: 500 });
+  const enquireLink = encodePdu({ commandId: COMMAND.enquireLink, sequence: 78 });
+  send(Buffer.concat([stray, nack(0x02, heard[1]!.sequence), enquireLink]));
+  expect(await answer).toEqual({ kind: "nacked", status: 0x02 });
+  await until(() => heard.length === 3);
+  expect(ends).toEqual([]);
+});
+
 test("a session that ends in the read of the answer to its bind was never bound", async () => {
   const { ends, until, bound, clock } = await open((pdu) => Buffer.concat([response(pdu), LOST_TRACK]));
   await until(() => ends.length === 1);
