@@ -1,4 +1,4 @@
-/** Reads a service's tables directly. */
+/** Reads and changes a service's tables directly. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Client } from "pg";
@@ -29,5 +29,17 @@ export async function onServer<Row extends object>(url: string, sql: string): Pr
     return (await client.query<Row>(sql)).rows;
   } finally {
     await client.end();
+  }
+}
+
+/** Runs a statement in a data folder's store, which no service is using. The SQL must work on both stores. */
+export async function changeRows(dataFolder: string, sql: string): Promise<void> {
+  const url = await databaseOf(dataFolder);
+  if (url !== undefined) return void (await onServer(url, sql));
+  const database = new Database(join(dataFolder, "postrider.db"));
+  try {
+    database.exec(sql);
+  } finally {
+    database.close();
   }
 }

@@ -19,6 +19,7 @@ import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsub
 import { skipSuppressed } from "./sending/skip-suppressed.ts";
 import { type FindSenderDomain, type Outgoing, toOutgoing } from "./sending/to-outgoing.ts";
 import type { Shares } from "./shares/shares.ts";
+import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
@@ -96,13 +97,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const givingUp = new AbortController();
   const holds = createHolds(clock);
   const { outlets, workers } = createParts(deps, holds, givingUp.signal);
-  const receiptLoops = createReceiptLoops(deps, outlets);
+  const besides = createSideLoops(deps, outlets);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
-    receiptLoops.reconcile(connectors);
+    besides.reconcile(connectors, routes);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
     workers.wakeAll();
@@ -114,7 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
       const { signal } = stopping;
-      watching = Promise.all([keepReconciled(deps, reconcile, signal), receiptLoops.run(signal)]);
+      watching = Promise.all([keepReconciled(deps, reconcile, signal), besides.run(signal)]);
     },
     async reconcile() {
       if (isStarted) await reconcile();
@@ -140,8 +141,9 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-/** What is done about receipts that do not come, and about those that come over another connector. */
-function createReceiptLoops(deps: EngineDeps, outlets: Outlets) {
+/** About receipts that do not come, those that come over another connector, and jobs whose route is gone. */
+function createSideLoops(deps: EngineDeps, outlets: Outlets) {
+  const strayJobs = createStrayJobs(deps);
   let groups: ReceiptGroups = new Map();
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
   const sharing: SharedReceiptsDeps = {
@@ -150,10 +152,12 @@ function createReceiptLoops(deps: EngineDeps, outlets: Outlets) {
     onMatched: (receipts, results) => noteReceipts(outlets, receipts, results),
   };
   return {
-    reconcile(connectors: readonly Connector[]): void {
+    reconcile(connectors: readonly Connector[], routes: readonly Route[]): void {
       groups = receiptGroups(connectors);
+      strayJobs.reconcile(routes);
     },
-    run: (signal: AbortSignal) => Promise.all([inquire(inquiry, signal), shareReceipts(sharing, signal)]),
+    run: (signal: AbortSignal) =>
+      Promise.all([inquire(inquiry, signal), shareReceipts(sharing, signal), strayJobs.run(signal)]),
   };
 }
 

@@ -17,7 +17,7 @@ export interface Queue {
    */
   settle(settlements: readonly Settlement[]): Promise<readonly boolean[]>;
   /** Puts claimed jobs that were never sent back in line: no attempt counts, no timeline entry. Stale claims are ignored. */
-  release(jobs: readonly { readonly jobId: number; readonly claim: number }[], now: number): Promise<void>;
+  release(jobs: readonly ReleasedJob[], now: number): Promise<void>;
   /** Stores receipts. Those that match a message move it, the others are parked. One result per receipt, in order. */
   recordReceipts(receipts: readonly Receipt[]): Promise<readonly ReceiptResult[]>;
   /**
@@ -42,6 +42,13 @@ export interface Queue {
   backlog(): Promise<readonly QueueBacklog[]>;
   /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
   onReady(listener: (queue: string) => void): () => void;
+}
+
+export interface ReleasedJob {
+  readonly jobId: number;
+  readonly claim: number;
+  /** The queue that it moves to; absent: it stays in its own. */
+  readonly queue?: string;
 }
 
 export interface QueueBacklog {
