@@ -20,13 +20,16 @@ export function parsePhoneNumber(text: string): PhoneNumber | undefined {
  * be Indian if it has the form of an Indian mobile, and one that is missing, masked or made of letters may be any.
  */
 export function mayBeIndian(written: string | undefined): boolean {
-  const digits = (written ?? "").replace(PUNCTUATION, "").replace(/^(?:\+|00)/, "");
-  return !/^[0-9]{7,}$/.test(digits) || INDIAN_MOBILE.test(digits);
+  const number = (written ?? "").replace(PUNCTUATION, "");
+  const digits = number.replace(INTERNATIONAL, "");
+  if (!/^[0-9]{7,}$/.test(digits)) return true;
+  return INTERNATIONAL.test(number) ? digits.startsWith("91") : INDIAN_MOBILE.test(digits);
 }
 
 /** Room for 15 digits with separators between them. */
 const MAX_WRITTEN_LENGTH = 40;
 const PUNCTUATION = /[ \-.()]/g;
+const INTERNATIONAL = /^(?:\+|00)/;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 const INDIAN_MOBILE = /^(?:0|91)?([6-9][0-9]{9})$/;
 const INDIAN_TRUNK = /^\+910([6-9][0-9]{9})$/;
