@@ -106,11 +106,9 @@ describe("SendGrid", () => {
 describe("Resend", () => {
   const secret = `whsec_${Buffer.alloc(24, 5).toString("base64")}`;
   const resend = connector({ provider: "resend" }, secret);
-  const signed = (body: unknown, at = NOW) => {
+  const signed = (body: unknown, at = NOW, key = Buffer.alloc(24, 5)) => {
     const timestamp = String(Math.floor(at / 1_000));
-    const made = createHmac("sha256", Buffer.alloc(24, 5)).update(
-      `msg_1.${timestamp}.${JSON.stringify(body)}`,
-    );
+    const made = createHmac("sha256", key).update(`msg_1.${timestamp}.${JSON.stringify(body)}`);
     const signature = `v1,AAAA v1,${made.digest("base64")}`;
     return { "svix-id": "msg_1", "svix-timestamp": timestamp, "svix-signature": signature };
   };
@@ -157,6 +155,12 @@ describe("Resend", () => {
     expect(await refusal(resend, body)).toBe(401);
     expect(await refusal(resend, event("email.complained"), signed(body))).toBe(401);
     expect(await refusal(resend, body, signed(body, NOW - 6 * 60_000))).toBe(401);
+  });
+
+  test("a secret without a key proves nothing: anybody could sign with it", async () => {
+    const body = event("email.delivered");
+    const keyless = connector({ provider: "resend" }, "whsec_");
+    expect(await refusal(keyless, body, signed(body, NOW, Buffer.alloc(0)))).toBe(401);
   });
 });
 

@@ -26,6 +26,7 @@ export const resend: MailProvider = {
     );
     if (!(Math.abs(receivedAt - Number(timestamp) * 1_000) <= MAX_AGE_MS)) return false;
     const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+    if (key.length === 0) return false;
     const made = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest();
     return (given ?? "").split(" ").some((one) => one.startsWith("v1,") && isSame(one.slice(3), made));
   },
