@@ -108,9 +108,10 @@ function createHandler(deps: SomeAppDeps, { endpoints, limiter }: HandlerParts):
         answered = refuse(error, context.requestId);
       }
       inFlight--;
+      if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
+      // Behind that: many who are given up in one turn after the same wait are answered a few a turn, too.
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
-      if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
       const routed: RoutedRequest = { method, match, context };
       const response = toResponse(answered, routed, deps.isDraining());
       observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });
