@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { foldId, inOtherRadix, namedByReceipts } from "./provider-id.ts";
+import { bareId, foldId, inOtherRadix, namedByReceipts } from "./provider-id.ts";
 
 /** How peers are known to rewrite an id: other case, zeros in front, a fixed width, blanks around it. */
 const rewriting = fc.record({
@@ -75,4 +75,10 @@ test.each([
 ] as const)("%s may also be written as %p", (id, others) => {
   expect(inOtherRadix(id)).toEqual(expect.arrayContaining([...others]));
   if (others.length === 0) expect(inOtherRadix(id)).toEqual([]);
+});
+
+test("an id of a million quotes keeps nobody waiting, nor does one that folds a step at a time", () => {
+  const quotes = '"'.repeat(1_000_000);
+  expect(bareId(`${quotes}7f${quotes}`)).toBe("7f");
+  expect(foldId(`${'"0'.repeat(100_000)}7f${'"'.repeat(100_000)}`)).toBe("7F");
 });

@@ -6,11 +6,33 @@
 /** Longer ids are opaque: no number has so many digits. */
 const MAX_DIGITS = 64;
 
-/** The id itself, without what some providers put around it: blanks, NULs, quotes. */
+/** The id itself, without what some providers put around it: blanks, NULs, quotes. Takes time linear in its length, as `foldId` does. */
 export function bareId(id: string): string {
-  const bare = id.replaceAll("\0", "").trim();
-  const inQuotes = /^(["'])(.+)\1$/s.exec(bare)?.[2];
-  return inQuotes === undefined ? bare : bareId(inQuotes);
+  const text = id.replaceAll("\0", "");
+  const { from, to } = insideQuotes(text, { from: 0, to: text.length });
+  return text.slice(from, to);
+}
+
+/** Part of a text. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function insideQuotes(text: string, span: Span): Span {
+  let { from, to } = span;
+  for (;;) {
+    while (from < to && isBlank(text[from])) from++;
+    while (from < to && isBlank(text[to - 1])) to--;
+    const isQuoted = to - from > 2 && /["']/.test(text[from] ?? "") && text[from] === text[to - 1];
+    if (!isQuoted) return { from, to };
+    from++;
+    to--;
+  }
+}
+
+function isBlank(character = ""): boolean {
+  return /\s/.test(character);
 }
 
 /** The digits of a number that is marked as hexadecimal, like `0x1F`; `undefined` for anything else. */
@@ -20,11 +42,28 @@ export function markedHex(id: string): string | undefined {
 
 /** The key that ids are looked up by: the same for all spellings of an id in one base. */
 export function foldId(id: string): string {
-  const folded = bareId(id)
-    .toUpperCase()
-    .replace(/^0*X(?=[0-9A-F]+$)/, "")
-    .replace(/^0+(?=.)/, "");
-  return folded === id ? id : foldId(folded);
+  const text = id.replaceAll("\0", "").toUpperCase();
+  let span: Span = { from: 0, to: text.length };
+  for (;;) {
+    const shorter = withoutZeros(text, withoutHexMark(text, insideQuotes(text, span)));
+    if (shorter.from === span.from && shorter.to === span.to) return text.slice(span.from, span.to);
+    span = shorter;
+  }
+}
+
+/** Without the `0X` before a number. */
+function withoutHexMark(text: string, { from, to }: Span): Span {
+  let mark = from;
+  while (mark < to && text[mark] === "0") mark++;
+  let end = mark + 1;
+  while (end < to && /[0-9A-F]/.test(text[end] ?? "")) end++;
+  return text[mark] === "X" && end === to && end > mark + 1 ? { from: mark + 1, to } : { from, to };
+}
+
+function withoutZeros(text: string, { from, to }: Span): Span {
+  let first = from;
+  while (first < to - 1 && text[first] === "0") first++;
+  return { from: first, to };
 }
 
 /**
