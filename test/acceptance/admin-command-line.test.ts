@@ -220,6 +220,14 @@ describe("where the server is", () => {
     });
   });
 
+  test("a password in the server's URL is refused, and not shown", async () => {
+    for (const url of ["http://me:hidden@127.0.0.1:1", "me:hidden@localhost", "http://me:hid/den@127.0.0.1"]) {
+      const { code, err } = await run(["accounts", "list", "--url", url]);
+      expect([code, err]).toEqual([1, expect.stringContaining("leave both out")]);
+      expect(err).not.toMatch(/hid/);
+    }
+  });
+
   test("an address with a path of the API behind it is told apart from an id that is not there", async () => {
     const url = `${service.url}/v1`;
     for (const args of [

@@ -92,6 +92,7 @@ onBothStores(() => {
       [1, [...to, "--api-key", "wrong"], "refused the API key"],
       [1, [...to, "--api-key", "two\nlines"], "this is no API key"],
       [1, [...to, "--url", "localhost:8080"], '"localhost:8080" is not a URL'],
+      [1, [...to, "--url", "http://me:hidden@localhost:8080"], "a password in it: leave both out"],
     ] as const;
     for (const [code, args, problem] of cases) {
       const listening = startListening(args);

@@ -72,13 +72,17 @@ function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): 
   return url;
 }
 
-/** The URL of `path` on a server. Throws `AdminFailure` if `baseUrl` is not a URL. */
+/** The URL of `path` on a server. Throws `AdminFailure` if `baseUrl` is not a URL, or has a password, which it does not show. */
 export function urlOn(baseUrl: string, path: string): URL {
+  if (baseUrl.includes("@")) throw new AdminFailure(WITHOUT_USER);
   const text = baseUrl.replace(/\/+$/, "") + path;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
   return url;
 }
+
+/** Failures show the URL, and the token takes the place in which a user and a password would be sent. */
+const WITHOUT_USER = "the server's URL has a user or a password in it: leave both out, the token is enough";
 
 function noUrl(text: string): AdminFailure {
   return new AdminFailure(`"${text}" is not a URL; one looks like http://127.0.0.1:8080`);
