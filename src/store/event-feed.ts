@@ -12,8 +12,12 @@ export interface EventFeed {
     readonly after: number;
     readonly limit: number;
   }): Promise<FeedPage>;
-  /** The highest number any event has been given; 0 before the first. */
+  /** The highest number that any event has been given; 0 before the first. */
   lastNumber(): Promise<number>;
+  /** The highest number among the events of an account; 0 if there is none. */
+  lastNumberOf(accountId: string): Promise<number>;
+  /** What clients' cursors are sealed under: 32 random octets, the same for as long as the database exists. */
+  cursorKey(): Promise<Uint8Array>;
   /**
    * Numbers committed events, at most `limit`, so that the feed shows them; to be called every 50 ms or so until it returns
    * 0. Always 0 on SQLite, which numbers events as it writes them: with one writer at a time that is the order of commits.

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { createEventCursors } from "../../src/api/events/event-cursor.ts";
 import { sendQueued } from "./attempts.ts";
 import { sms } from "./builders.ts";
 import { rewriteRecord } from "./rewrite-record.ts";
@@ -138,8 +139,10 @@ onEveryStore((start) => {
   test("a garbled cursor, and one that no event has reached, are refused", async () => {
     await using api = await start();
     await send(api);
-    const beyond = Buffer.from("e999").toString("base64url");
-    for (const after of ["x", "", "e1", "ZTE=", "ZTAx", "now2", beyond, "%00", "9".repeat(500)]) {
+    const { accountId } = api.caller;
+    const beyond = createEventCursors(await api.store.feed.cursorKey()).seal(accountId, 999);
+    const forged = createEventCursors(Buffer.alloc(32)).seal(accountId, 1);
+    for (const after of ["x", "", "1", "ZTE", `${forged}=`, forged, beyond, "now2", "%00", "9".repeat(500)]) {
       const { status, json } = await api.get(`/v1/events?after=${after}`);
       expect([status, json.message, Object.keys(json.details)]).toEqual([
         400,
@@ -147,6 +150,23 @@ onEveryStore((start) => {
         ["after"],
       ]);
     }
+  });
+
+  test("a cursor is its account's own, and tells nothing of how much others send", async () => {
+    await using api = await start();
+    const other = await api.newAccount("sandbox");
+    const now = async (key = api.caller.key) => (await api.get("/v1/events?after=now", { key })).json.next;
+    const [mine, theirs] = [await now(), await now(other.key)];
+    expect(theirs).not.toBe(mine);
+    await send(api, {}, other.key);
+    expect(await now()).toBe(mine);
+    expect(await now(other.key)).not.toBe(theirs);
+    expect((await api.get(`/v1/events?after=${mine}`, { key: other.key })).status).toBe(400);
+    const id = await send(api);
+    const page = (await api.get(`/v1/events?after=${mine}`)).json;
+    expect(messagesOf(page)).toEqual([id]);
+    expect(page.next).toMatch(/^[\w-]{22}$/);
+    expect(page.next).toBe(await now());
   });
 
   test("a limit or a wait out of range is refused, all problems at once", async () => {

@@ -58,6 +58,7 @@ function withNumbers(store: Store): Pick<Store, "feed" | "close"> {
       ...store.feed,
       read: (query) => numbered(() => store.feed.read(query)),
       lastNumber: () => numbered(store.feed.lastNumber),
+      lastNumberOf: (accountId) => numbered(() => store.feed.lastNumberOf(accountId)),
     },
     async close() {
       clearInterval(numbering);

@@ -4,13 +4,14 @@ import { createErrors } from "../../core/field-errors.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import { toWebhookEvent, toWebhookId } from "../../core/webhooks/webhook-event.ts";
+import type { EventFeed } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import type { AppDeps } from "../app-deps.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { readCount } from "../read-count.ts";
-import { NOW, parseCursor, toCursor } from "./event-cursor.ts";
+import { createEventCursors, type EventCursors, NOW } from "./event-cursor.ts";
 import { createEventWait, type EventWait } from "./event-wait.ts";
 
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
@@ -19,7 +20,8 @@ const WAIT_SECONDS = { min: 0, max: 30, otherwise: 0 };
 type EventDeps = Pick<AppDeps, "clock" | "isDraining"> & { readonly store: Pick<AppDeps["store"], "feed"> };
 
 export function eventEndpoints(deps: EventDeps): readonly Endpoint[] {
-  const wait = createEventWait({ ...deps, feed: deps.store.feed });
+  const { feed } = deps.store;
+  const reader = { feed, wait: createEventWait({ ...deps, feed }), cursors: createCursorsOf(feed) };
   return [
     {
       method: "GET",
@@ -34,7 +36,7 @@ export function eventEndpoints(deps: EventDeps): readonly Endpoint[] {
         200: { description: "In the order in which they happened.", schema: EventPage },
         400: { description: "`validation failed`: under `after`, `limit` or `wait`." },
       },
-      handle: (call) => listEvents(deps, wait, call),
+      handle: (call) => listEvents(reader, call),
     },
   ];
 }
@@ -72,32 +74,51 @@ const EventPage = Type.Object(
   { title: "EventPage" },
 );
 
-async function listEvents({ store }: EventDeps, wait: EventWait, call: Call): Promise<Answer> {
+interface FeedReader {
+  readonly feed: EventFeed;
+  readonly wait: EventWait;
+  readonly cursors: () => Promise<EventCursors>;
+}
+
+/** The cursors of a feed, whose key is read once. */
+function createCursorsOf(feed: EventFeed): FeedReader["cursors"] {
+  let cursors: EventCursors | undefined;
+  return async () => (cursors ??= createEventCursors(await feed.cursorKey()));
+}
+
+async function listEvents(reader: FeedReader, call: Call): Promise<Answer> {
+  const { feed, wait } = reader;
   const accountId = callerOf(call).account.id;
   const errors = createErrors();
-  const after = await readAfter(store.feed, call.query.get("after"));
+  const cursors = await reader.cursors();
+  const after = await readAfter(feed, { cursors, accountId, text: call.query.get("after") });
   if (after === undefined) errors.add("after", "must be a cursor this feed has given, or `now`");
   const limit = readCount(call.query, { name: "limit", rule: LIMIT, errors });
   const waitMs = readCount(call.query, { name: "wait", rule: WAIT_SECONDS, errors }) * 1_000;
   if (after === undefined || !errors.isEmpty()) throw validationFailed(errors.list());
-  const read = () => store.feed.read({ accountId, after, limit });
+  const read = () => feed.read({ accountId, after, limit });
   const { events, next } =
     waitMs > 0 && call.signal ? await wait({ accountId, waitMs, signal: call.signal }, read) : await read();
   // The key may have been revoked while the request waited.
   if (waitMs > 0) await call.authenticateAgain?.();
-  return { status: 200, json: JSON.stringify({ data: events.map(toResource), next: toCursor(next) }) };
+  return {
+    status: 200,
+    json: JSON.stringify({ data: events.map(toResource), next: cursors.seal(accountId, next) }),
+  };
 }
 
 /**
  * The number to read on from; `undefined` for what is not a cursor of this feed. One beyond the last event comes from
  * another database, or from this one before it was restored from a backup.
  */
-async function readAfter(feed: EventDeps["store"]["feed"], text: string | null): Promise<number | undefined> {
+async function readAfter(
+  feed: EventFeed,
+  { cursors, accountId, text }: { cursors: EventCursors; accountId: string; text: string | null },
+): Promise<number | undefined> {
   if (text === null) return 0;
-  const last = await feed.lastNumber();
-  if (text === NOW) return last;
-  const number = parseCursor(text);
-  return number !== undefined && number <= last ? number : undefined;
+  if (text === NOW) return await feed.lastNumberOf(accountId);
+  const number = cursors.open(accountId, text);
+  return number !== undefined && number <= (await feed.lastNumber()) ? number : undefined;
 }
 
 function toResource(event: FeedEvent) {

@@ -39,7 +39,20 @@ export function eventFeedContract(open: OpenStore): void {
         },
       ]);
       expect(JSON.stringify(events)).not.toContain("{#var#}");
-      expect((await readAll(world, other.id)).events.map(idOf)).toEqual([foreign]);
+      const theirs = await readAll(world, other.id);
+      expect(theirs.events.map(idOf)).toEqual([foreign]);
+      const lastNumbers = [world.account.id, other.id, "nobody"].map(store.feed.lastNumberOf);
+      expect(await Promise.all(lastNumbers)).toEqual([(await readAll(world)).next, theirs.next, 0]);
+    }),
+  );
+
+  test(
+    "what cursors are sealed under stays the same",
+    inWorld(open, async ({ store }) => {
+      const keys = await Promise.all([store.feed.cursorKey(), store.feed.cursorKey()]);
+      expect(keys[0]).toHaveLength(32);
+      expect(keys[1]).toEqual(keys[0]!);
+      expect(await store.feed.cursorKey()).toEqual(keys[0]!);
     }),
   );
 

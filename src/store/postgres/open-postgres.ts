@@ -130,7 +130,7 @@ function createStore(
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
     inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames, schedule }),
-    feed: createEventFeed(db, { days, notifier: notifiers.events }),
+    feed: createEventFeed(db, { vault, days, notifier: notifiers.events }),
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
     bootstrap: createBootstrap(underKey(db, vault), vault),

@@ -15,6 +15,7 @@ type MetaName =
   | "records_version"
   | "master_key_check"
   | "earlier_keys"
+  | "event_cursor_key"
   | typeof PEPPER.name;
 
 export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
@@ -30,6 +31,15 @@ export async function raiseRecordsVersion(session: Session): Promise<void> {
     `INSERT INTO meta (name, value) VALUES ('records_version', '1')
      ON CONFLICT (name) DO UPDATE SET value = (meta.value::bigint + 1)::text`,
   );
+}
+
+/** See `EventFeed.cursorKey`. Made at the first call. */
+export async function readCursorKey(session: Session, vault: Vault): Promise<Uint8Array> {
+  await session.query(
+    "INSERT INTO meta (name, value) VALUES ('event_cursor_key', $1) ON CONFLICT DO NOTHING",
+    [vault.newSecret()],
+  );
+  return Buffer.from((await readMeta(session, "event_cursor_key")) ?? "", "hex");
 }
 
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */

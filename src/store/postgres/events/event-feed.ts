@@ -2,15 +2,21 @@ import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { isPublic } from "../../../core/webhooks/webhook-event.ts";
 import { joinContent, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { EventFeed } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
+import { readCursorKey } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import { createNumberEvents, type NumberingParts } from "./number-events.ts";
 
 /** Octets of content and data in one page: metadata may be long, and all events of a batch repeat it. */
 const MAX_PAGE_OCTETS = 1024 * 1024;
 
+interface FeedParts extends NumberingParts {
+  readonly vault: Vault;
+}
+
 /** `Store.feed`. */
-export function createEventFeed(db: Database, parts: NumberingParts): EventFeed {
+export function createEventFeed(db: Database, parts: FeedParts): EventFeed {
   return {
     async read({ accountId, after, limit }) {
       const rows = await db.query<EventRow>(PAGE, [accountId, after, limit]);
@@ -32,6 +38,11 @@ export function createEventFeed(db: Database, parts: NumberingParts): EventFeed 
       const [row] = await db.query<{ last: number }>("SELECT last FROM event_numbers");
       return row?.last ?? 0;
     },
+    async lastNumberOf(accountId) {
+      const [row] = await db.query<{ number: number }>(LAST_OF, [accountId]);
+      return row?.number ?? 0;
+    },
+    cursorKey: () => readCursorKey(db, parts.vault),
     numberEvents: createNumberEvents(db, parts),
     onEvents: parts.notifier.subscribe,
   };
@@ -50,6 +61,9 @@ interface EventRow {
 /** Apart from what they are about: of many days' tables a plan is made for one at a time. */
 const PAGE = `SELECT number, subject_id, position, event_id, at, type, data FROM events
   WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) AND number > $2 ORDER BY number LIMIT $3`;
+
+const LAST_OF = `SELECT number FROM events
+  WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) ORDER BY number DESC LIMIT 1`;
 
 interface FoundRow extends TimelineRow {
   readonly event_number: number;

@@ -9,9 +9,11 @@ export interface Meta {
   recordsVersion(): number;
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
+  /** Made at the first call. Inside a transaction. */
+  cursorKey(): Uint8Array;
 }
 
-export function createMeta(db: Database): Meta {
+export function createMeta(db: Database, vault: Vault): Meta {
   const select = db.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
   const upsert = db.prepare(
     "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -21,6 +23,11 @@ export function createMeta(db: Database): Meta {
     adminTokenDigest: () => select.get("admin_token_digest")?.value,
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
     recordsVersion,
+    cursorKey() {
+      const key = select.get("event_cursor_key")?.value ?? vault.newSecret();
+      upsert.run("event_cursor_key", key);
+      return Buffer.from(key, "hex");
+    },
     raiseRecordsVersion: () => void upsert.run("records_version", String(recordsVersion() + 1)),
   };
 }

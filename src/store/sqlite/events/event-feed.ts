@@ -8,6 +8,7 @@ import {
 } from "../../messages/message-rows.ts";
 import type { EventFeed, FeedPage } from "../../store.ts";
 import type { Database } from "../database/database.ts";
+import type { Meta } from "../database/meta.ts";
 import { createEnvelopeOf } from "../messages/own-content.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { EventLog } from "./event-log.ts";
@@ -18,22 +19,27 @@ const MAX_PAGE_CHARACTERS = 1024 * 1024;
 export interface FeedParts {
   readonly accounts: AccountCache;
   readonly events: EventLog;
+  readonly meta: Pick<Meta, "cursorKey">;
 }
 
 /** `Store.feed`: pages of events, each with its message and timeline entry. */
-export function createEventFeed(db: Database, { accounts, events }: FeedParts): EventFeed {
+export function createEventFeed(db: Database, { accounts, events, meta }: FeedParts): EventFeed {
   const page = db.prepare<EventRow>(
     `SELECT number, message_id, position, at, id, type, data FROM events
      WHERE account = ? AND number > ? ORDER BY number LIMIT ?`,
   );
   const last = db.prepare<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
+  const lastOf = db.prepare<{ last: number | null }>(
+    "SELECT max(number) AS last FROM events WHERE account = ?",
+  );
   const toEvent = createEventReader(db);
+  const numberOf = (accountId: string) => accounts.byId(accountId)?.number ?? -1;
 
   const readPage = ({ accountId, after, limit }: Parameters<EventFeed["read"]>[0]): FeedPage => {
     const found: FeedEvent[] = [];
     let next = after;
     let characters = 0;
-    for (const row of page.all(accounts.byId(accountId)?.number ?? -1, after, limit)) {
+    for (const row of page.all(numberOf(accountId), after, limit)) {
       const { event, size } = toEvent(row, accountId);
       characters += size;
       if (characters > MAX_PAGE_CHARACTERS && found.length > 0) break;
@@ -46,6 +52,8 @@ export function createEventFeed(db: Database, { accounts, events }: FeedParts): 
   return {
     read: (query) => db.read(() => readPage(query)),
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
+    lastNumberOf: (accountId) => db.read(() => lastOf.get(numberOf(accountId))?.last ?? 0),
+    cursorKey: () => db.write(meta.cursorKey),
     numberEvents: async () => 0,
     onEvents: events.onEvents,
   };

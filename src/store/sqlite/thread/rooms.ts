@@ -41,7 +41,7 @@ export function createRooms(
     },
     suppressions: { ...store.suppressions, add: (entries) => call("suppressions.add", entries) },
     sandbox: { ...store.sandbox, record: (entries) => call("sandbox.record", entries) },
-    feed: { ...store.feed, onEvents },
+    feed: { ...store.feed, cursorKey: () => call("feed.cursorKey"), onEvents },
     leases: store.leases,
     erasures: {
       ...store.erasures,
