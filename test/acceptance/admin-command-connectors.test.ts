@@ -1,23 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { testTls } from "../fakes/test-tls.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { typeBesideService } from "./typed-commands.ts";
 
-const folder = makeDataFolder();
-const { run, text, json } = typeInto(folder.path);
-let service: PostriderProcess;
+const { run, text, json } = typeBesideService();
 let account: string;
 
 beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
   account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
-});
-
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
 });
 
 describe("connectors and routes", () => {

@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { typeBesideService } from "./typed-commands.ts";
 
-const folder = makeDataFolder();
-const { run, text, json } = typeInto(folder.path);
-let service: PostriderProcess;
+const { run, text, json, dataFolder } = typeBesideService();
 let account: string;
 
 beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
   account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
 });
 
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
-});
-
 function file(content: string | Uint8Array): string {
-  const path = join(folder.path, "export.csv");
+  const path = join(dataFolder, "export.csv");
   writeFileSync(path, content);
   return path;
 }
@@ -69,7 +59,7 @@ test("spreadsheets' Unicode text is read; workbooks, other encodings and missing
   expect(await text("dlt-entities", "list")).toContain("आशा");
   const refused = async (path: string) => {
     const { code, err } = await run(importing(path));
-    return [code, err.replace(folder.path, "")];
+    return [code, err.replace(dataFolder, "")];
   };
   const end = "save it as CSV (UTF-8)\n";
   expect(await refused(file("PK\u0003\u0004..."))).toEqual([

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reached, send } from "../admin.ts";
 import { testTls } from "../fakes/test-tls.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { makeDataFolder } from "../postrider-process.ts";
+import { typeBesideService } from "./typed-commands.ts";
 
 const NOBODY = "01890000-0000-7000-8000-000000000000";
 
-const folder = makeDataFolder();
-const { spawned, run, text, json } = typeInto(folder.path);
-let service: PostriderProcess;
+const { spawned, run, text, json, service } = typeBesideService();
 let account: string;
 
 beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
   account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
-});
-
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
 });
 
 describe("what scripts rely on", () => {
@@ -40,9 +31,9 @@ describe("what scripts rely on", () => {
   });
 
   test("keys create --json prints exactly the id and the key, and the key works at once", async () => {
-    const { out } = await spawned(["keys", "create", "--account", service.sandbox.account_id, "--json"]);
+    const { out } = await spawned(["keys", "create", "--account", service().sandbox.account_id, "--json"]);
     expect(out).toMatch(/^\{"key_id":"[0-9a-f-]{36}","api_key":"pr_live_[0-9A-Za-z]{38}"\}\n$/);
-    const answer = await send(service, {
+    const answer = await send(service(), {
       apiKey: JSON.parse(out).api_key,
       path: "/v1/sms/messages",
       body: { to: "+919876543210", dlt_template_id: "1" },
@@ -130,8 +121,8 @@ test("webhooks secret prints the secrets, and --rotate puts a new one first", as
 });
 
 test("sandbox messages and messages timeline show what became of a message", async () => {
-  const { account_id: sandbox, api_key: apiKey } = service.sandbox;
-  const { body } = await send(service, {
+  const { account_id: sandbox, api_key: apiKey } = service().sandbox;
+  const { body } = await send(service(), {
     apiKey,
     path: "/v1/emails/messages",
     body: {
@@ -142,7 +133,7 @@ test("sandbox messages and messages timeline show what became of a message", asy
     },
   });
   const id = String(body.message_id);
-  await reached(service, { apiKey, path: `/v1/emails/messages/${id}` }, "delivered");
+  await reached(service(), { apiKey, path: `/v1/emails/messages/${id}` }, "delivered");
   const listed = await text("sandbox", "messages", "--account", sandbox, "--message", id);
   expect(listed).toMatch(new RegExp(`${id} +b@example\\.org .*Hello$`, "m"));
   const { data } = await json(
@@ -165,7 +156,7 @@ test("sandbox messages and messages timeline show what became of a message", asy
 
 describe("where the server is", () => {
   test("options go over the environment, and that over sandbox.json", async () => {
-    const { url, sandbox } = service;
+    const { url, sandbox } = service();
     const elsewhere = makeDataFolder();
     const env = { POSTRIDER_DATA: elsewhere.path };
     const none = await spawned(["accounts", "list"], env);
@@ -221,7 +212,11 @@ describe("where the server is", () => {
   });
 
   test("a password in the server's URL is refused, and not shown", async () => {
-    for (const url of ["http://me:hidden@127.0.0.1:1", "me:hidden@localhost", "http://me:hid/den@127.0.0.1"]) {
+    for (const url of [
+      "http://me:hidden@127.0.0.1:1",
+      "me:hidden@localhost",
+      "http://me:hid/den@127.0.0.1",
+    ]) {
       const { code, err } = await run(["accounts", "list", "--url", url]);
       expect([code, err]).toEqual([1, expect.stringContaining("leave both out")]);
       expect(err).not.toMatch(/hid/);
@@ -229,7 +224,7 @@ describe("where the server is", () => {
   });
 
   test("an address with a path of the API behind it is told apart from an id that is not there", async () => {
-    const url = `${service.url}/v1`;
+    const url = `${service().url}/v1`;
     for (const args of [
       ["accounts", "list"],
       ["sandbox", "messages"],

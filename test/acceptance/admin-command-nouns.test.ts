@@ -1,22 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { startFakeDns } from "../fakes/fake-dns.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { typeBesideService } from "./typed-commands.ts";
 
-const folder = makeDataFolder();
-const { run, text, json } = typeInto(folder.path);
-let service: PostriderProcess;
+const { run, text, json, service } = typeBesideService();
 let account: string;
 
 beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
   account = (await json("accounts", "create", "--name", "Acme", "--mode", "live")).account_id;
-});
-
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
 });
 
 interface Case {
@@ -168,7 +158,7 @@ test("an update that names nothing to change is told what can be, and is not tak
 });
 
 test("inbound list goes on with what its page before ended with", async () => {
-  const sandbox = service.sandbox.account_id;
+  const sandbox = service().sandbox.account_id;
   for (const words of ["first", "second"]) {
     const message = ["--from", "+14155550123", "--to", "56161", "--text", words];
     expect(await text("sandbox", "receive", "--account", sandbox, ...message)).toStartWith("received as ");

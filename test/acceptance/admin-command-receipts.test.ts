@@ -1,27 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { typeBesideService } from "./typed-commands.ts";
 
-const folder = makeDataFolder();
-const { run, text, json } = typeInto(folder.path);
-let service: PostriderProcess;
+const { run, text, json, service } = typeBesideService();
 let connector: string;
 
 beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
   const config = ["--base-url", "http://127.0.0.1:9", "--username", "u", "--password", "p"];
   const made = await json("connectors", "create", "--kind", "http", "--provider", "kannel", ...config);
   connector = made.connector_id;
   for (const id of ["lost-1", "lost-2"]) {
-    const report = await fetch(`${service.url}${made.callback_path}?id=${id}&status=1`);
+    const report = await fetch(`${service().url}${made.callback_path}?id=${id}&status=1`);
     expect(report.status).toBe(200);
   }
-});
-
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
 });
 
 const list = (...more: string[]) => text("receipts", "list", "--parked", ...more);

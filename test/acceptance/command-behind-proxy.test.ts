@@ -1,12 +1,11 @@
 /** Commands on a machine whose environment names an HTTP proxy: what goes to this machine holds keys, and stays on it. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { send } from "../admin.ts";
 import { createSignals } from "../fakes/signals.ts";
-import { makeDataFolder, type PostriderProcess, startCommand, startPostrider } from "../postrider-process.ts";
-import { typeInto } from "./typed-commands.ts";
+import { startCommand } from "../postrider-process.ts";
+import { typeBesideService } from "./typed-commands.ts";
 
-const folder = makeDataFolder();
-const { spawned } = typeInto(folder.path);
+const { spawned, dataFolder, service } = typeBesideService();
 const signals = createSignals();
 const heard = { byProxy: [] as string[], locally: [] as string[] };
 
@@ -29,29 +28,20 @@ const local = Bun.serve({
 });
 const env = { HTTP_PROXY: proxy.url.href, http_proxy: proxy.url.href };
 
-let service: PostriderProcess;
-beforeAll(async () => {
-  service = await startPostrider({ dataFolder: folder.path });
-});
-afterAll(async () => {
-  service.kill("SIGTERM");
-  await service.exited;
-  folder.remove();
-  await Promise.all([proxy, local].map((server) => server.stop(true)));
-});
+afterAll(() => Promise.all([proxy, local].map((server) => server.stop(true))));
 
 test.each(["127.0.0.1", "localhost"])("the admin token for %s does not go over the proxy", async (host) => {
-  const POSTRIDER_URL = service.url.replace("127.0.0.1", host);
+  const POSTRIDER_URL = service().url.replace("127.0.0.1", host);
   const { code, err } = await spawned(["accounts", "list"], { ...env, POSTRIDER_URL });
   expect({ code, err, byProxy: heard.byProxy }).toEqual({ code: 0, err: "", byProxy: [] });
 });
 
 test("neither does the key of `listen`, nor what it forwards", async () => {
   const args = ["--forward-to", `http://localhost:${local.port}/hook`];
-  const listening = startCommand({ command: "listen", dataFolder: folder.path, args, env });
+  const listening = startCommand({ command: "listen", dataFolder, args, env });
   await listening.line(/^listening to /);
   const body = { to: "+919876543210", dlt_template_id: "1", variables: { 1: "x" } };
-  await send(service, { apiKey: service.sandbox.api_key, path: "/v1/sms/messages", body });
+  await send(service(), { apiKey: service().sandbox.api_key, path: "/v1/sms/messages", body });
   await signals.until(() => heard.locally.length > 0);
   listening.kill("SIGTERM");
   expect(await listening.exited).toBe(0);

@@ -1,9 +1,10 @@
 /** The command line of a data folder, as scripts and people type it. */
-import { expect } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { join } from "node:path";
 import { Command } from "commander";
 import { addAdminCommands } from "../../src/cli/admin/admin-commands.ts";
 import { readAdminTarget } from "../../src/cli/config.ts";
+import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
 
 const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
 
@@ -23,27 +24,64 @@ export interface TypedCommands {
   /** The same with `--json`, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look where they like
   json(...args: string[]): Promise<any>;
+  /** A line of a shell in which `postrider` is the command line. */
+  shell(line: string): Promise<Ran>;
+  /** Resolves with what a command prints that reads this from standard input; throws if it fails. */
+  fed(input: string, ...args: readonly string[]): Promise<string>;
+}
+
+export interface CommandsAtService extends TypedCommands {
+  readonly dataFolder: string;
+  service(): PostriderProcess;
+}
+
+/** To be called where tests are defined: a service for all of them, and the command line of its data folder. */
+export function typeBesideService(): CommandsAtService {
+  const folder = makeDataFolder();
+  let service: PostriderProcess;
+
+  beforeAll(async () => {
+    service = await startPostrider({ dataFolder: folder.path });
+  });
+
+  afterAll(async () => {
+    service.kill("SIGTERM");
+    await service.exited;
+    folder.remove();
+  });
+
+  return { ...typeInto(folder.path), dataFolder: folder.path, service: () => service };
 }
 
 export function typeInto(dataFolder: string): TypedCommands {
   const environment = (env: Record<string, string> = {}) => ({ POSTRIDER_DATA: dataFolder, ...env });
-  const text = async (...args: string[]) => {
-    const { code, out, err } = await run(args, environment());
-    expect(err).toBe("");
-    expect(code).toBe(0);
-    return out;
-  };
+  const text = async (...args: string[]) => printedBy(await run(args, environment()));
+  const program = (args: readonly string[]) => [process.execPath, MAIN, ...args];
   return {
-    spawned: (args, env) => spawned(args, environment(env)),
+    spawned: (args, env) => spawned(program(args), environment(env)),
     run: (args, env) => run(args, environment(env)),
     text,
     json: async (...args) => JSON.parse(await text(...args, "--json")),
+    shell: (line) => spawned(["sh", "-c", `${DEFINED}\n${line}`], environment()),
+    fed: async (input, ...args) => printedBy(await spawned(program(args), environment(), input)),
   };
 }
 
-async function spawned(args: readonly string[], env: Record<string, string>): Promise<Ran> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+const DEFINED = `postrider() { '${process.execPath}' '${MAIN}' "$@"; }`;
+
+function printedBy({ code, out, err }: Ran): string {
+  expect({ err, code }).toEqual({ err: "", code: 0 });
+  return out;
+}
+
+async function spawned(
+  command: readonly string[],
+  env: Record<string, string>,
+  input?: string,
+): Promise<Ran> {
+  const child = Bun.spawn([...command], {
     env: { PATH: process.env.PATH ?? "", ...env },
+    ...(input !== undefined && { stdin: Buffer.from(input) }),
     stdout: "pipe",
     stderr: "pipe",
   });
