@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { createFreshCache } from "../core/fresh-cache.ts";
 import type { KeyOwner } from "../core/messages/accept-request.ts";
 import { isWellFormedApiKey } from "../core/records/api-key.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
-import { createFreshCache } from "./records/fresh-cache.ts";
 
 export interface Authenticator {
   /** The owner of the request's key; refuses missing, malformed, unknown and revoked keys, all alike. */

@@ -2,6 +2,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
+import { createFreshCache } from "../core/fresh-cache.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import { readSetting } from "../core/records/settings.ts";
 import { isUuid } from "../core/uuid.ts";
@@ -12,7 +13,6 @@ import { callbackNotAuthenticated, notFound, validationFailed } from "./errors.t
 import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import type { Directory } from "./records/directory.ts";
-import { createFreshCache } from "./records/fresh-cache.ts";
 import { pathOf } from "./router.ts";
 
 /** SendGrid sends up to 768 KB of events at once, and drops events that were refused for a day. */

@@ -259,6 +259,7 @@ function endProcess(error: Error, log: Logger): void {
 function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
   const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
   const network = createNetwork(dns);
+  const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const engine: Engine = createEngine({
     queue: store.queue,
@@ -276,7 +277,7 @@ function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
           onInbound: async (messages) =>
             void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
           onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
-          publicUrl: createPublicUrl(store.records, clock),
+          publicUrl,
           network,
           mailPolicies: store.mailPolicies,
           returnPaths: mailKeys.returnPaths,
@@ -286,7 +287,7 @@ function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
       ),
     findSenderDomain: createSenderDomains(store.records, clock),
     suppressions: store.suppressions,
-    unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, createPublicUrl(store.records, clock)),
+    unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, publicUrl),
     clock,
     random: Math.random,
     log,

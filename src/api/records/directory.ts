@@ -1,4 +1,5 @@
 import { type Domain, senderDomain } from "../../core/domains/domain.ts";
+import { createFreshCache, type FreshCache } from "../../core/fresh-cache.ts";
 import type {
   Account,
   Connector,
@@ -13,7 +14,6 @@ import { withConditionKeys } from "../../core/records/routes.ts";
 import type { OptOutQuery, Records } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 import type { MaybePromise } from "../when-ready.ts";
-import { createFreshCache, type FreshCache } from "./fresh-cache.ts";
 import { createOptOutLookup, type KnownOptOuts } from "./opt-out-lookup.ts";
 
 /** The records that requests need, cached: a change takes effect within a second, or at once after `forget`. */

@@ -2,6 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { type Domain, ed25519Selector, senderDomain, signingPair } from "../../core/domains/domain.ts";
 import { returnPathOf } from "../../core/domains/domain-records.ts";
+import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { FindSenderDomain, SenderDomain } from "../../delivery/sending/to-outgoing.ts";
 import type { Records } from "../../store/store.ts";
@@ -15,19 +16,9 @@ export function createSenderDomains(
   records: Pick<Records, "list" | "settings">,
   clock: Clock,
 ): FindSenderDomain {
-  const kept = new Map<string, { readonly readMs: number; readonly answer: Promise<SenderDomain> }>();
-
-  return (accountId, domain) => {
-    const key = `${accountId} ${domain}`;
-    const known = kept.get(key);
-    if (known && clock.monotonicMs() - known.readMs < FRESH_MS) return known.answer;
-    if (kept.size >= MAX_KEPT) kept.clear();
-    const answer = read(records, accountId, domain);
-    kept.set(key, { readMs: clock.monotonicMs(), answer });
-    // A failure is passed to the caller and not cached.
-    answer.catch(() => kept.delete(key));
-    return answer;
-  };
+  const cache = createFreshCache<SenderDomain>({ clock, maxEntries: MAX_KEPT, maxAgeMs: FRESH_MS });
+  return async (accountId, domain) =>
+    cache.get(`${accountId} ${domain}`, () => read(records, accountId, domain));
 }
 
 async function read(

@@ -1,6 +1,6 @@
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "./clock.ts";
 
-/** A read-through cache with a short life: a busy account does not read the same row for every request. */
+/** A read-through cache with a short life: what is asked for all the time is read once a second. */
 export interface FreshCache<Value> {
   /**
    * The value of `key`; calls `load` if the last reading began `maxAgeMs` ago or longer. Concurrent calls for one key
