@@ -3,17 +3,30 @@ import type { SmsCategory } from "../sms/sms-category.ts";
 
 export type ChannelName = "sms" | "email";
 
-export type SmsStatus =
-  | "queued"
-  | "scheduled"
-  | "sending"
-  | "sent"
-  | "delivered"
-  | "failed"
-  | "undelivered"
-  | "expired";
+export const SMS_STATUSES = [
+  "queued",
+  "scheduled",
+  "sending",
+  "sent",
+  "delivered",
+  "failed",
+  "undelivered",
+  "expired",
+] as const;
 
-export type EmailStatus = "queued" | "scheduled" | "sending" | "sent" | "delivered" | "bounced" | "failed";
+export type SmsStatus = (typeof SMS_STATUSES)[number];
+
+export const EMAIL_STATUSES = [
+  "queued",
+  "scheduled",
+  "sending",
+  "sent",
+  "delivered",
+  "bounced",
+  "failed",
+] as const;
+
+export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 
 export type MessageStatus = SmsStatus | EmailStatus;
 

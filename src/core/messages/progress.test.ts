@@ -139,6 +139,14 @@ describe("an SMS", () => {
     expect(step.entries.map((entry) => entry.kind)).toEqual(["interrupted"]);
   });
 
+  test("that a receipt settled while its lease ran out stays as it is, and its history says so", () => {
+    const sent = applyReceipt(attempt(sms(), [unconfirmed]).progress, 0, receipt("delivered")).progress;
+    const step = applyInterruption(sent, AT);
+    expect(step.progress.status).toBe("delivered");
+    expect(step.entries.map(({ kind, status }) => `${kind}:${status}`)).toEqual(["interrupted:delivered"]);
+    expect(events(step)).toEqual([]);
+  });
+
   test("that a lost lease sent is delivered when its receipt comes, whatever its next attempt says", () => {
     const lost = noteLostSettle(sms(), {
       at: AT,

@@ -133,10 +133,10 @@ export function noteLostSettle(before: Progress, attempt: Attempt): Step {
   );
 }
 
-/** A lease ran out before its attempt was settled. What it tried may have been sent. The message is queued again. */
+/** A lease ran out before its attempt was settled. What it tried may have been sent, also if a receipt settled the message. */
 export function applyInterruption(before: Progress, at: number): Step {
-  if (before.status !== "sending") return { progress: before, entries: [] };
-  return append({ ...before, status: "queued" }, { at, kind: "interrupted", status: "queued" });
+  const status = before.status === "sending" ? "queued" : before.status;
+  return append({ ...before, status }, { at, kind: "interrupted", status });
 }
 
 function mergeOutcomes(before: Progress, attempt: Attempt): readonly Part[] {

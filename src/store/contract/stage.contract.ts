@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/messages/message.ts";
-import { deferred, HOUR, inWorld, type OpenStore, QUEUE, SECOND, sent } from "./world.contract.ts";
+import {
+  deferred,
+  HOUR,
+  inWorld,
+  type OpenStore,
+  QUEUE,
+  SECOND,
+  sent,
+  unconfirmed,
+} from "./world.contract.ts";
 
 const TWO: readonly Part[] = [
   { status: "pending", address: "a@a.test" },
@@ -54,6 +63,24 @@ export function stageContract(open: OpenStore): void {
       await settle(again, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now } });
       await store.queue.stage(clock.now, 10);
       expect((await claimOne()).wasInterrupted).toBe(false);
+    }),
+  );
+
+  test(
+    "a lease that runs out after a receipt settled its message is told of too: it may have sent it again",
+    inWorld(open, async (world) => {
+      const { store, sms, claimOne, settle, receive, history, status, clock } = world;
+      const [id = ""] = await sms();
+      await settle(await claimOne(), {
+        outcomes: [unconfirmed()],
+        next: { kind: "again", dueAt: clock.now },
+      });
+      await store.queue.stage(clock.now, 10);
+      await claimOne();
+      await receive("", { target: { messageId: id, part: 0 }, status: "delivered" });
+      await store.queue.stage(clock.now + 60 * SECOND, 10);
+      expect(await status(id)).toBe("delivered");
+      expect((await history(id)).at(-1)).toBe("interrupted:delivered");
     }),
   );
 
