@@ -1,11 +1,16 @@
-/** A connector's health as the interface shows it, to operators and in a dry run. */
+/** A connector's state and health as the interface shows them, to operators and in a dry run. */
 import Type from "typebox";
-import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
+import { type ConnectorHealth, HEALTH_PROBLEMS } from "../core/alarms/connector-health.ts";
+
+export const CONNECTOR_STATE = Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
+  type: "string",
+  description: "`unknown`: not run by the process that answered",
+});
 
 export const HEALTH = Type.Object(
   {
     score: Type.Number({ minimum: 0, maximum: 1 }),
-    problems: Type.Array(Type.Enum(["down", "throttled", "errors", "slow_receipts"], { type: "string" })),
+    problems: Type.Array(Type.Enum(HEALTH_PROBLEMS, { type: "string" })),
   },
   { description: "Below a score of 0.5 it is passed over where its route has a healthier connector" },
 );

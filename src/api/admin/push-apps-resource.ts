@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { present } from "../../core/present.ts";
-import type { PushApp } from "../../core/records/accounts.ts";
+import { PUSH_PLATFORMS, type PushApp } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
@@ -27,7 +27,7 @@ export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
         id,
         accountId: given.account_id.toLowerCase(),
         name: given.name,
-        platforms: [...new Set(given.platforms ?? PLATFORMS)],
+        platforms: [...new Set(given.platforms ?? PUSH_PLATFORMS)],
         createdAt: now,
       }),
     }),
@@ -45,9 +45,7 @@ export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const PLATFORMS = ["apns", "fcm", "web"] as const;
-
-const platforms = Type.Array(Type.Enum(PLATFORMS, { type: "string" }), {
+const platforms = Type.Array(Type.Enum(PUSH_PLATFORMS, { type: "string" }), {
   minItems: 1,
   maxItems: 3,
   description: "Which platforms may register; absent: all three",

@@ -5,6 +5,7 @@ import { present } from "../../core/present.ts";
 import type { AccountMode, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
+import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
 import {
   PLACEHOLDER_KINDS,
   renderTemplate,
@@ -154,7 +155,7 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
     placeholders: Type.Array(Type.Object({ name: Type.String(), kind: Type.String() }), {
       description: "The variables the body asks for, and of which kind",
     }),
-    encoding: Type.Enum(["gsm7", "ucs2"], {
+    encoding: Type.Enum(SMS_ENCODINGS, {
       description:
         "Alphabet the text goes out in, as long as no variable needs more: `ucs2` halves what fits",
     }),

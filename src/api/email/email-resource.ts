@@ -1,18 +1,8 @@
 /** An email as responses show it, never with its body. Optional fields are absent when not used. */
 import Type from "typebox";
 import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
-import type { EmailContent } from "../../core/messages/message.ts";
+import { EMAIL_STATUSES, type EmailContent } from "../../core/messages/message.ts";
 import { toIso } from "../../core/timestamp.ts";
-
-export const EMAIL_STATUSES = [
-  "queued",
-  "scheduled",
-  "sending",
-  "sent",
-  "delivered",
-  "bounced",
-  "failed",
-] as const;
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });

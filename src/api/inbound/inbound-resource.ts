@@ -1,5 +1,6 @@
 /** The schema of an SMS that a handset wrote. Fields that are not used are absent. */
 import Type from "typebox";
+import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
 
 const fields = {
   message_id: Type.String({ description: "Unique message identifier" }),
@@ -10,7 +11,7 @@ const fields = {
   to: Type.String({ description: "The number or short code it was written to", examples: ["56161"] }),
   text: Type.String(),
   segments: Type.Integer({ minimum: 1 }),
-  encoding: Type.Enum(["gsm7", "ucs2"]),
+  encoding: Type.Enum(SMS_ENCODINGS),
   keyword: Type.Optional(
     Type.Enum(["stop", "start"], {
       description: "The whole text is one of the account's stop or start words",

@@ -1,11 +1,12 @@
 /** List SMS and List Email: an account's messages, newest first. */
 import Type, { type TSchema } from "typebox";
+import { EMAIL_STATUSES, SMS_STATUSES } from "../../core/messages/message.ts";
 import type { MessageDesk } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
-import { EMAIL_STATUSES, EmailMessage } from "../email/email-resource.ts";
+import { EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { SMS_STATUSES, SmsMessage } from "../sms/sms-resource.ts";
+import { SmsMessage } from "../sms/sms-resource.ts";
 import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
 

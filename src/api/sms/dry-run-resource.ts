@@ -1,7 +1,8 @@
 /** The schemas of a dry run's answer. */
 import Type from "typebox";
 import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
-import { HEALTH } from "../health-resource.ts";
+import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
+import { CONNECTOR_STATE, HEALTH } from "../health-resource.ts";
 
 const verdict = Type.Object({
   check: Type.String({ description: "Name of the check", examples: ["variables", "dlt", "limits"] }),
@@ -26,10 +27,7 @@ const route = Type.Object(
         connector_id: Type.String(),
         name: Type.Optional(Type.String()),
         weight: Type.Optional(Type.Integer()),
-        state: Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
-          type: "string",
-          description: "`unknown`: not run by the process that answered",
-        }),
+        state: CONNECTOR_STATE,
         health: Type.Optional(HEALTH),
       }),
       { description: "In the order in which they are tried" },
@@ -56,7 +54,7 @@ export const DryRunSms = Type.Object(
       format: "date-time",
       description: "End of its window: one that is `deferred_until` then or later expires",
     }),
-    encoding: Type.Optional(Type.Enum(["gsm7", "ucs2"], { type: "string" })),
+    encoding: Type.Optional(Type.Enum(SMS_ENCODINGS, { type: "string" })),
     segments: Type.Optional(
       Type.Integer({ description: "Absent, as all of the text, where the provider renders it" }),
     ),

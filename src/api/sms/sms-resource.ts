@@ -1,20 +1,9 @@
 /** An SMS as responses show it. Optional fields are absent when not used. */
 import Type from "typebox";
 import type { NewMessage, StoredMessage } from "../../core/messages/accept-request.ts";
-import type { SmsContent } from "../../core/messages/message.ts";
+import { SMS_STATUSES, type SmsContent } from "../../core/messages/message.ts";
 import { jsonWithVariables } from "../../core/sms/json-with-variables.ts";
 import { toIso } from "../../core/timestamp.ts";
-
-export const SMS_STATUSES = [
-  "queued",
-  "scheduled",
-  "sending",
-  "sent",
-  "delivered",
-  "failed",
-  "undelivered",
-  "expired",
-] as const;
 
 const messageId = Type.String({ description: "Unique message identifier" });
 const createdAt = Type.String({ format: "date-time", description: "ISO 8601 timestamp of creation" });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { PUSH_PLATFORMS } from "../../core/records/accounts.ts";
 import { apiKeyPrefix, makeApiKey } from "../../core/records/api-key.ts";
 import type { RandomBytes } from "../../core/uuid.ts";
 import type { Store } from "../../store/store.ts";
@@ -50,7 +51,7 @@ export async function firstStart(deps: FirstStartDeps): Promise<Sandbox | undefi
       id: sandbox.push_app_id,
       accountId: sandbox.account_id,
       name: "Sandbox app",
-      platforms: ["apns", "fcm", "web"],
+      platforms: PUSH_PLATFORMS,
       createdAt: now,
     },
     webhookSecret: `whsec_${Buffer.from(randomBytes(24)).toString("base64")}`,

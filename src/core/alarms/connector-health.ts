@@ -1,4 +1,5 @@
-export type HealthProblem = "down" | "throttled" | "errors" | "slow_receipts";
+export const HEALTH_PROBLEMS = ["down", "throttled", "errors", "slow_receipts"] as const;
+export type HealthProblem = (typeof HEALTH_PROBLEMS)[number];
 
 /** How well a connector serves, as one process sees it. */
 export interface ConnectorHealth {

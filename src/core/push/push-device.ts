@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type ErrorCollector, isObject, type Parsed, parseBody } from "../field-errors.ts";
 import { present } from "../present.ts";
-import type { AccountMode, PushPlatform } from "../records/accounts.ts";
+import { type AccountMode, PUSH_PLATFORMS, type PushPlatform } from "../records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { toStoredId } from "../uuid.ts";
 import { deviceTokenProblem } from "./push-token.ts";
@@ -37,11 +37,9 @@ export const RegisterDeviceBody = Type.Object(
   {
     account_id: identifier("Account identifier.", 64),
     app_id: identifier("Push app id.", 64),
-    platform: Type.Unsafe<PushPlatform>(
-      Type.Enum(["apns", "fcm", "web"], {
-        description: "`apns` (iOS), `fcm` (Android and web through Firebase) or `web` (Web Push).",
-      }),
-    ),
+    platform: Type.Enum(PUSH_PLATFORMS, {
+      description: "`apns` (iOS), `fcm` (Android and web through Firebase) or `web` (Web Push).",
+    }),
     token: identifier("Device push token from the platform SDK; for `web` the subscription as JSON.", 4096),
     device_id: Type.Optional(
       identifier("For deduplication, and for linking an anonymous device to an identified user.", 256),

@@ -74,7 +74,8 @@ export interface Sender {
   readonly createdAt: number;
 }
 
-export type PushPlatform = "apns" | "fcm" | "web";
+export const PUSH_PLATFORMS = ["apns", "fcm", "web"] as const;
+export type PushPlatform = (typeof PUSH_PLATFORMS)[number];
 
 export interface PushApp {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { gsm7Length, gsm7UnitLength } from "./gsm7.ts";
 
-export type SmsEncoding = "gsm7" | "ucs2";
+export const SMS_ENCODINGS = ["gsm7", "ucs2"] as const;
+export type SmsEncoding = (typeof SMS_ENCODINGS)[number];
 
 /** How the parts of a long message are joined: by a user data header with an 8-bit or a 16-bit reference. */
 export type ConcatStyle = "udh8" | "udh16";

@@ -6,7 +6,7 @@ import { readSetting } from "../../../core/records/settings.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
-import { HEALTH, toHealth } from "../../health-resource.ts";
+import { CONNECTOR_STATE, HEALTH, toHealth } from "../../health-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import {
   createEndpoint,
@@ -147,9 +147,7 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
 }
 
 const status = Type.Object({
-  state: Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
-    description: "`unknown`: not run by the process that answered",
-  }),
+  state: CONNECTOR_STATE,
   since: Type.Optional(Type.String({ format: "date-time" })),
   reason: Type.Optional(Type.String()),
   binds: Type.Optional(
