@@ -1,5 +1,8 @@
 /** One service at a time on a data folder of its own, started and stopped as an operator does it. */
 import { afterEach, beforeEach, expect } from "bun:test";
+import { freshDatabase } from "./postgres-database.ts";
+import { type PostgresPair, startPair } from "./postgres-pair.ts";
+import type { TestDatabase } from "./postgres-server.ts";
 import {
   makeDataFolder,
   type PostriderProcess,
@@ -48,4 +51,36 @@ export function oneProcess(): OneProcess {
       expect(await current().exited).toBe(0);
     },
   };
+}
+
+/** The same on PostgreSQL, with a database for each test. */
+export function oneProcessOnPostgres(): OneProcess & { database(): TestDatabase } {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await freshDatabase();
+  });
+
+  const one = oneProcess();
+  afterEach(() => database.drop());
+
+  return { ...startingOn(one, () => database.url), database: () => database };
+}
+
+/** The same on two servers, of which one may fail: a pair of them for each test. */
+export function oneProcessOnPair(): OneProcess & { pair(): PostgresPair } {
+  let pair: PostgresPair;
+
+  beforeEach(async () => {
+    pair = await startPair();
+  }, 60_000);
+
+  const one = oneProcess();
+  afterEach(() => pair.close());
+
+  return { ...startingOn(one, () => pair.url), pair: () => pair };
+}
+
+function startingOn(one: OneProcess, databaseUrl: () => string): OneProcess {
+  return { ...one, start: (options) => one.start({ databaseUrl: databaseUrl(), ...options }) };
 }

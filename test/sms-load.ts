@@ -1,7 +1,7 @@
 /** Clients that send SMS through failures, and a check that each message arrived once. */
 import { expect } from "bun:test";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
-import type { LiveSms } from "./live-sms.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "./live-sms.ts";
 import type { PostriderProcess } from "./postrider-process.ts";
 
 const CLIENTS = 4;
@@ -10,28 +10,25 @@ const AT_ONCE = 50;
 const FINAL = new Set(["delivered", "undelivered", "failed", "expired"]);
 
 /** Checks that every message answered with 202 exists once and arrives, and was sent once, unless its timeline says why it was sent again. */
-export async function expectAllArrived(
-  load: Pick<SmsLoad, "accepted">,
-  { service, smsc, live }: { service: PostriderProcess; smsc: FakeSmsc; live: LiveSms },
-): Promise<void> {
-  expect(new Set(load.accepted.values()).size).toBe(load.accepted.size);
+export async function expectAllArrived({ accepted, service, smsc, live }: SmsLoad): Promise<void> {
+  expect(new Set(accepted.values()).size).toBe(accepted.size);
   const submitted = new Map(smsc.submits.map((submit) => [`+${submit.destination.address}`, submit]));
   const arrives = async ([to, id]: readonly [string, string]) => {
     // A receipt that could not be stored was refused, and an SMSC sends it again.
     const repeat = async () => void (await smsc.sendReceipt(submitted.get(to)!));
     await reachesItsEnd(`${service.url}/v1/sms/messages/${id}`, { apiKey: live.apiKey, repeat });
   };
-  const all = load.accepted.entries();
+  const all = accepted.entries();
   const next = async () => {
     for (const each of all) await arrives(each);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
   const left = Map.groupBy(smsc.submits, ({ destination }) => `+${destination.address}`);
-  for (const [to, id] of load.accepted) {
+  for (const [to, id] of accepted) {
     const times = left.get(to)?.length;
     if (times !== 1) expect([to, times, await kindsOf(live, id)]).toEqual([to, 2, INTERRUPTED]);
   }
-  expect(left.size).toBe(load.accepted.size);
+  expect(left.size).toBe(accepted.size);
 }
 
 /** A message that was on the wire when something failed may be sent again; its timeline says so. */
@@ -56,8 +53,19 @@ async function reachesItsEnd(
   }
 }
 
-/** Clients that post message after message, each with a key of its own, until it is answered 202. */
-export function startLoad({ url }: PostriderProcess, { apiKey, templateId }: LiveSms) {
+/**
+ * Clients that post message after message, each with a key of its own, until it is answered 202. They go over two binds to
+ * the SMSC, on which an answer that is lost is not waited for long.
+ */
+export async function startLoad(service: PostriderProcess, smsc: FakeSmsc) {
+  const connector = await connectSmsc(service, smsc, { response_timeout_ms: 2_000, binds: 2 });
+  const live = await openLiveSms(service, { connectors: [connector] });
+  return { service, smsc, live, ...runClients(service, live) };
+}
+
+export type SmsLoad = Awaited<ReturnType<typeof startLoad>>;
+
+function runClients({ url }: PostriderProcess, { apiKey, templateId }: LiveSms) {
   const accepted = new Map<string, string>();
   const waiting = new Set<{ readonly at: number; readonly resolve: () => void }>();
   let isStopping = false;
@@ -111,5 +119,3 @@ export function startLoad({ url }: PostriderProcess, { apiKey, templateId }: Liv
     },
   };
 }
-
-export type SmsLoad = ReturnType<typeof startLoad>;

@@ -1,10 +1,9 @@
 /** What is set for the role, the database or in the URL, and what else stands in the database. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { reached, send } from "../admin.ts";
-import { freshDatabase } from "../postgres-database.ts";
-import type { TestDatabase } from "../postgres-server.ts";
-import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import { oneProcessOnPostgres } from "../one-process.ts";
+import { type PostriderProcess, runPostrider } from "../postrider-process.ts";
 
 const SMS = "/v1/sms/messages";
 const EMAIL = "/v1/emails/messages";
@@ -30,25 +29,10 @@ const HOSTILE = [
   "enable_partition_pruning = off",
 ];
 
-let folder: ReturnType<typeof makeDataFolder>;
-let database: TestDatabase;
-let service: PostriderProcess | undefined;
-
-beforeEach(async () => {
-  folder = makeDataFolder();
-  database = await freshDatabase();
-});
-
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.exited;
-  service = undefined;
-  folder.remove();
-  await database.drop();
-});
+const { folder, database, start } = oneProcessOnPostgres();
 
 async function run(...statements: readonly string[]): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: database.url });
+  const client = new Client({ connectionString: database().url });
   await client.connect();
   let rows: Record<string, unknown>[] = [];
   for (const sql of statements) ({ rows } = await client.query(sql));
@@ -56,18 +40,13 @@ async function run(...statements: readonly string[]): Promise<Record<string, unk
   return rows;
 }
 
-const start = async (url = database.url) => {
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: url });
-  return service;
-};
-
-const refusal = async () => {
-  const { code, output } = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+const refusal = async (databaseUrl = database().url) => {
+  const { code, output } = await runPostrider({ dataFolder: folder(), databaseUrl });
   expect(code).toBe(1);
   return output.trimEnd();
 };
 
-const nameOf = ({ url }: TestDatabase) => new URL(url).pathname.slice(1);
+const databaseName = () => new URL(database().url).pathname.slice(1);
 
 async function deliversAll(at: PostriderProcess): Promise<void> {
   const apiKey = at.sandbox.api_key;
@@ -93,21 +72,22 @@ async function deliversAll(at: PostriderProcess): Promise<void> {
 }
 
 test("what is set for a database does not change what the service does on it", async () => {
-  await run(...HOSTILE.map((each) => `ALTER DATABASE ${nameOf(database)} SET ${each}`));
-  await deliversAll(await start());
-  expect(service?.output()).not.toMatch(/"level":"(warn|error|fatal)"/);
+  await run(...HOSTILE.map((each) => `ALTER DATABASE ${databaseName()} SET ${each}`));
+  const service = await start();
+  await deliversAll(service);
+  expect(service.output()).not.toMatch(/"level":"(warn|error|fatal)"/);
 });
 
 test("settings in the URL count, beside those that the service needs", async () => {
   await run("CREATE SCHEMA mail");
   const options = encodeURIComponent("-c search_path=mail -c synchronous_commit=off");
-  await deliversAll(await start(`${database.url}?options=${options}`));
+  await deliversAll(await start({ databaseUrl: `${database().url}?options=${options}` }));
   const [counted] = await run("SELECT count(*)::int AS messages FROM mail.messages");
   expect(counted).toEqual({ messages: 2 });
 });
 
 test("sessions that do not check foreign keys are refused", async () => {
-  await run(`ALTER DATABASE ${nameOf(database)} SET session_replication_role = replica`);
+  await run(`ALTER DATABASE ${databaseName()} SET session_replication_role = replica`);
   expect(await refusal()).toMatch(/session_replication_role is replica, .*: ALTER ROLE … RESET/);
 });
 
@@ -126,13 +106,13 @@ test("tables of another program, and a schema in which none can be made, are cal
 });
 
 test("a role that may not make tables is told what it lacks", async () => {
-  const role = `weak_${nameOf(database)}`;
+  const role = `weak_${databaseName()}`;
   await run(
     "DROP SCHEMA public CASCADE",
     "CREATE SCHEMA public",
     `CREATE ROLE ${role} LOGIN`,
     `GRANT USAGE ON SCHEMA public TO ${role}`,
   );
-  database = { ...database, url: database.url.replace("postrider@", `${role}@`) };
-  expect(await refusal()).toMatch(/permission denied for schema public: GRANT CREATE ON SCHEMA/);
+  const url = database().url.replace("postrider@", `${role}@`);
+  expect(await refusal(url)).toMatch(/permission denied for schema public: GRANT CREATE ON SCHEMA/);
 });

@@ -1,45 +1,29 @@
 /** A first start, and starts that cannot be, on PostgreSQL. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { freshDatabase } from "../postgres-database.ts";
-import type { TestDatabase } from "../postgres-server.ts";
+import { oneProcessOnPostgres } from "../one-process.ts";
 import {
   makeDataFolder,
   onPostgres,
-  type PostriderProcess,
   runPostrider,
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
 
-let folder: ReturnType<typeof makeDataFolder>;
-let database: TestDatabase;
-let service: PostriderProcess | undefined;
-
-beforeEach(async () => {
-  folder = makeDataFolder();
-  database = await freshDatabase();
-});
-
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.exited;
-  folder.remove();
-  await database.drop();
-});
+const { folder, database, start, stop } = oneProcessOnPostgres();
 
 test("the first start on a database makes the sandbox account, keeps nothing else in the folder, and further ones change nothing", async () => {
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  const service = await start();
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   expect(await service.line(/"msg":"ready"/)).toContain('"database":');
-  expect(statSync(join(folder.path, "sandbox.json")).mode & 0o777).toBe(0o600);
-  for (const name of ["postrider.db", "master.key"]) expect(existsSync(join(folder.path, name))).toBeFalse();
+  expect(statSync(join(folder(), "sandbox.json")).mode & 0o777).toBe(0o600);
+  for (const name of ["postrider.db", "master.key"]) expect(existsSync(join(folder(), name))).toBeFalse();
   const { sandbox } = service;
   const other = makeDataFolder();
-  const second = await startPostrider({ dataFolder: other.path, databaseUrl: database.url, sandbox });
+  const second = await startPostrider({ dataFolder: other.path, databaseUrl: database().url, sandbox });
   expect(existsSync(join(other.path, "sandbox.json"))).toBeFalse();
   const key = { headers: { Authorization: `Bearer ${sandbox.api_key}` } };
   const path = "/v1/sms/messages/01234567-89ab-7def-8123-456789abcdef";
@@ -50,17 +34,19 @@ test("the first start on a database makes the sandbox account, keeps nothing els
 });
 
 test("a process with another master key than the database's is refused", async () => {
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url });
+  await start();
   const env = { POSTRIDER_SECRET: "a different master key" };
-  const other = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url, env });
+  const other = await runPostrider({ dataFolder: folder(), databaseUrl: database().url, env });
   expect(other.code).toBe(1);
   expect(other.output).toContain("another master key (POSTRIDER_SECRET)");
   expect(other.output).not.toContain("different master");
 });
 
 test("a database that does not exist is said at once, without its password", async () => {
-  const env = onPostgres(database.url.replace("postrider@", "postrider:hidden@").replace(/\w+$/, "nowhere"));
-  const { code, output } = await runPostrider({ dataFolder: folder.path, env });
+  const env = onPostgres(
+    database().url.replace("postrider@", "postrider:hidden@").replace(/\w+$/, "nowhere"),
+  );
+  const { code, output } = await runPostrider({ dataFolder: folder(), env });
   expect(code).toBe(1);
   expect(output).toMatch(
     /postrider cannot start: the database at .*nowhere cannot be used: .*does not exist/,
@@ -73,7 +59,7 @@ test("a start that waits for its database is ended by a signal", async () => {
     DATABASE_URL: `postgres://127.0.0.1:${await keptPort()}/postrider`,
     POSTRIDER_SECRET: "of one start alone",
   };
-  const waiting = startCommand({ dataFolder: folder.path, command: "serve", env });
+  const waiting = startCommand({ dataFolder: folder(), command: "serve", env });
   await waiting.line(/cannot be used/);
   const signalledMs = performance.now();
   waiting.kill("SIGINT");
@@ -84,22 +70,18 @@ test("a start that waits for its database is ended by a signal", async () => {
 
 test("of several hosts the one that is there is used", async () => {
   const gone = `127.0.0.1:${await keptPort()}`;
-  service = await startPostrider({
-    dataFolder: folder.path,
-    databaseUrl: database.url.replace("@", `@${gone},`),
-  });
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  const { url } = await start({ databaseUrl: database().url.replace("@", `@${gone},`) });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
 test("a database that goes away makes the process not ready, and ready again when it is back", async () => {
   const port = await keptPort();
-  const way = await openPostgresProxy(database.url, port);
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: way.url });
+  const way = await openPostgresProxy(database().url, port);
+  const { url } = await start({ databaseUrl: way.url });
   await way.close();
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
-  const again = await openPostgresProxy(database.url, port);
-  while ((await fetch(`${service.url}/readyz`)).status !== 200);
-  service.kill("SIGTERM");
-  expect(await service.exited).toBe(0);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  const again = await openPostgresProxy(database().url, port);
+  while ((await fetch(`${url}/readyz`)).status !== 200);
+  await stop();
   await again.close();
 });

@@ -1,5 +1,5 @@
 /** The master key of a PostgreSQL database is changed, and the command may die at any moment of it. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "pg";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
@@ -7,55 +7,36 @@ import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { freshDatabase } from "../postgres-database.ts";
-import type { TestDatabase } from "../postgres-server.ts";
-import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import { oneProcessOnPostgres } from "../one-process.ts";
+import { runPostrider } from "../postrider-process.ts";
 
 const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-shared-key.ts");
 const OLD = "the first secret, of some length";
 const NEW = "the next secret, of some length";
 
-let folder: ReturnType<typeof makeDataFolder>;
-let database: TestDatabase;
-let service: PostriderProcess;
-let isOver: boolean;
+const { folder, database, service, start: startWith, stop } = oneProcessOnPostgres();
+
+const start = (secret: string, databaseUrl = database().url) =>
+  startWith({ databaseUrl, env: { POSTRIDER_SECRET: secret } });
+
 let secrets: unknown;
 
 /** A database with a secret of every kind, at rest. */
 beforeEach(async () => {
-  folder = makeDataFolder();
-  database = await freshDatabase();
   await start(OLD);
   const config = { host: "127.0.0.1", port: 1, username: "acme", password: "s3cret-of-relay" };
-  await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
-  await admin(service, "/domains", { account_id: service.sandbox.account_id, domain: "example.com" });
+  await admin(service(), "/connectors", { kind: "smtp", name: "relay", config });
+  await admin(service(), "/domains", { account_id: service().sandbox.account_id, domain: "example.com" });
   await setAlarmSecret("the operator's own");
   secrets = await shownSecrets();
   await stop();
 });
 
-afterEach(async () => {
-  if (!isOver) await stop("SIGKILL");
-  folder.remove();
-  await database.drop();
-});
-
-async function start(secret: string, databaseUrl = database.url): Promise<void> {
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl, env: { POSTRIDER_SECRET: secret } });
-  isOver = false;
-}
-
-async function stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-  service.kill(signal);
-  await service.exited;
-  isOver = true;
-}
-
 function rotate(from = OLD, to = NEW, ...args: string[]) {
   const env = { POSTRIDER_SECRET: from, POSTRIDER_NEW_SECRET: to };
   return runPostrider({
-    dataFolder: folder.path,
-    databaseUrl: database.url,
+    dataFolder: folder(),
+    databaseUrl: database().url,
     command: "rotate-key",
     env,
     args,
@@ -63,12 +44,12 @@ function rotate(from = OLD, to = NEW, ...args: string[]) {
 }
 
 function shownSecrets(): Promise<unknown> {
-  return admin(service, `/webhooks/secret?account_id=${service.sandbox.account_id}`);
+  return admin(service(), `/webhooks/secret?account_id=${service().sandbox.account_id}`);
 }
 
 function setAlarmSecret(text: string): Promise<unknown> {
   return admin(
-    service,
+    service(),
     "/settings/alarm_webhook_secret",
     { value: `whsec_${btoa(text.padEnd(24, "-"))}` },
     "PUT",
@@ -76,7 +57,7 @@ function setAlarmSecret(text: string): Promise<unknown> {
 }
 
 async function query(sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: database.url });
+  const client = new Client({ connectionString: database().url });
   await client.connect();
   const { rows } = await client.query(sql);
   await client.end();
@@ -113,7 +94,7 @@ test("after a rotation every secret opens under the new key, and the old one is 
   expect(await shownSecrets()).toEqual(secrets as object);
   await stop();
   const env = { POSTRIDER_SECRET: OLD };
-  const refused = await runPostrider({ dataFolder: folder.path, databaseUrl: database.url, env });
+  const refused = await runPostrider({ dataFolder: folder(), databaseUrl: database().url, env });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
 }, 90_000);
 
@@ -133,8 +114,8 @@ for (const step of STEPS) {
       const keys = { secret: ${JSON.stringify(OLD)}, newSecret: ${JSON.stringify(NEW)} };
       const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
       await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onStep });`;
-    const { url: databaseUrl } = database;
-    const killed = await runPostrider({ dataFolder: folder.path, databaseUrl, main: "-e", command: code });
+    const { url: databaseUrl } = database();
+    const killed = await runPostrider({ dataFolder: folder(), databaseUrl, main: "-e", command: code });
     expect(killed).toMatchObject({ code: null });
     await start(step === "sealed" ? OLD : NEW);
     expect(await shownSecrets()).toEqual(secrets as object);
@@ -156,33 +137,34 @@ test("a service at work keeps its key", async () => {
 
 test("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
   const port = await keptPort();
-  const proxy = await openPostgresProxy(database.url, port);
+  const proxy = await openPostgresProxy(database().url, port);
   await start(OLD, proxy.url);
   await proxy.close();
   expect((await rotate()).code).toBe(0);
   const before = await sealedValues();
-  const again = await openPostgresProxy(database.url, port);
+  const again = await openPostgresProxy(database().url, port);
   const isRefused = setAlarmSecret("too late").then(
     () => false,
     () => true,
   );
   expect(await isRefused).toBe(true);
-  expect(await service.line(/"fatal".*master key of the database has been changed/)).toContain("start again");
-  expect(await service.exited).toBe(0);
-  isOver = true;
+  expect(await service().line(/"fatal".*master key of the database has been changed/)).toContain(
+    "start again",
+  );
+  expect(await service().exited).toBe(0);
   expect(await sealedValues()).toEqual(before);
   await again.close();
 }, 90_000);
 
 test("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
-  const { account_id: accountId } = service.sandbox;
+  const { account_id: accountId } = service().sandbox;
   const wish = { accountId, messageId: Bun.randomUUIDv7(), email: "ann@example.net" };
   const link = `/unsubscribe/${createMailKeys(OLD).unsubscribes.seal(wish)}`;
   expect((await rotate()).code).toBe(0);
   await start(NEW);
-  expect((await fetch(service.url + link)).status).toBe(200);
+  expect((await fetch(service().url + link)).status).toBe(200);
   await stop();
   expect((await rotate(NEW, OLD.toUpperCase(), "--forget-links")).code).toBe(0);
   await start(OLD.toUpperCase());
-  expect((await fetch(service.url + link)).status).toBe(404);
+  expect((await fetch(service().url + link)).status).toBe(404);
 }, 90_000);

@@ -2,25 +2,14 @@
  * A commit waits for a standby that gets nothing any more, and is ended while it waits. What it stored can then be seen on the
  * primary, which has it alone: a 202 for it would be lost with that server.
  */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Client } from "pg";
-import { type PostgresPair, startPair } from "../postgres-pair.ts";
-import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { oneProcessOnPair } from "../one-process.ts";
 
-let folder: ReturnType<typeof makeDataFolder>;
-let pair: PostgresPair | undefined;
-let service: PostriderProcess | undefined;
+const { pair, start, service } = oneProcessOnPair();
 
-beforeEach(() => {
-  folder = makeDataFolder();
-});
-
-afterEach(async () => {
-  service?.kill("SIGKILL");
-  await service?.exited;
-  await pair?.close();
-  folder.remove();
-});
+/** Nothing but requests writes. */
+const startApi = () => start({ args: ["--roles", "api"] });
 
 /** What ends the wait of a server process; all three leave the transaction committed. */
 const ENDINGS: Readonly<Record<string, (pid: number) => unknown>> = {
@@ -32,24 +21,18 @@ const ENDINGS: Readonly<Record<string, (pid: number) => unknown>> = {
 test.each(Object.keys(ENDINGS))(
   "where a commit waits for a standby and %s, what the primary has alone is not answered 202",
   async (ending) => {
-    pair = await startPair();
-    // Nothing but requests writes.
-    service = await startPostrider({
-      dataFolder: folder.path,
-      databaseUrl: pair.url,
-      args: ["--roles", "api"],
-    });
+    await startApi();
     const before = await send("before");
     expect(before.status).toBe(202);
-    await pair.detachStandby();
+    await pair().detachStandby();
     const sent = send("key");
     const [commit] = await commitsWaiting((all) => all.length > 0);
     await ENDINGS[ending]!(commit!.pid);
     // The answer, or that it waits for the standby too.
     const waits = commitsWaiting((all) => all.some(({ at }) => at !== commit!.at));
     await Promise.race([sent, waits]);
-    await pair.killPrimary();
-    await pair.promote();
+    await pair().killPrimary();
+    await pair().promote();
 
     expect((await sent).status).toBe(503);
     let again = await send("key");
@@ -61,14 +44,9 @@ test.each(Object.keys(ENDINGS))(
 );
 
 test("nor is it given as the answer to a repeat, where the body would be refused by now", async () => {
-  pair = await startPair();
-  service = await startPostrider({
-    dataFolder: folder.path,
-    databaseUrl: pair.url,
-    args: ["--roles", "api"],
-  });
+  await startApi();
   expect((await send("before")).status).toBe(202);
-  await pair.detachStandby();
+  await pair().detachStandby();
   const dueMs = Date.now() + 2_000;
   const body = { schedule_at: new Date(dueMs).toISOString() };
   const sent = send("key", body);
@@ -80,13 +58,13 @@ test("nor is it given as the answer to a repeat, where the body would be refused
   const before = new Set((await commitsWaiting(() => true)).map(({ at }) => at));
   const again = send("key", body);
   await Promise.race([again, commitsWaiting((all) => all.some(({ at }) => !before.has(at)))]);
-  await pair.killPrimary();
-  await pair.promote();
+  await pair().killPrimary();
+  await pair().promote();
   expect((await again).status).toBe(503);
 }, 60_000);
 
 async function send(key: string, more: Readonly<Record<string, string>> = {}) {
-  const { url, sandbox } = service!;
+  const { url, sandbox } = service();
   const response = await fetch(`${url}/v1/sms/messages`, {
     method: "POST",
     headers: {
@@ -102,7 +80,7 @@ async function send(key: string, more: Readonly<Record<string, string>> = {}) {
 }
 
 async function listed(): Promise<readonly string[]> {
-  const { url, sandbox } = service!;
+  const { url, sandbox } = service();
   const headers = { Authorization: `Bearer ${sandbox.api_key}` };
   const { data } = (await (await fetch(`${url}/v1/sms/messages`, { headers })).json()) as {
     data: { message_id: string }[];
@@ -128,7 +106,7 @@ async function commitsWaiting(isSo: (all: readonly Waiting[]) => boolean): Promi
 }
 
 async function onPrimary(sql: string, values: unknown[] = []): Promise<Waiting[]> {
-  const client = new Client({ connectionString: pair!.primaryUrl() });
+  const client = new Client({ connectionString: pair().primaryUrl() });
   // A server that crashes ends this session too.
   client.on("error", () => undefined);
   await client.connect();
