@@ -6,6 +6,7 @@ import type { OwnShare, Shares } from "../shares/shares.ts";
 import { createHealth } from "./health.ts";
 import { createLane } from "./lane.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";
+import { createStatusLog } from "./status-log.ts";
 import { createThrottle } from "./throttle.ts";
 
 /** Opens the channel of a connector; `undefined` for a kind this program does not know. */
@@ -85,11 +86,12 @@ interface Opened {
 
 function openOutlet(deps: OutletsDeps, connector: Connector): Opened | undefined {
   const share = joinShares(deps, connector);
+  const logStatus = createStatusLog(deps, connector);
   const channel = deps.open(connector, {
     ...(share && { share }),
     onSlots: deps.onSlots,
     onStatus: (status) => {
-      logStatus(deps.log, connector, status);
+      logStatus(status);
       deps.onSlots();
     },
   });
@@ -129,17 +131,6 @@ function createOutletOf(
 
 /** Large messages at a time, where the channel names no number. */
 const LARGE_AT_A_TIME = 4;
-
-function logStatus(log: DeliveryLog, connector: Connector, status: ChannelStatus): void {
-  const fields = {
-    connector: connector.id,
-    name: connector.name,
-    state: status.state,
-    reason: status.reason,
-  };
-  if (status.state === "down") log.warn(fields, "connector is down");
-  else log.info(fields, `connector is ${status.state}`);
-}
 
 /** Segments (SMS) or emails a second; every kind of connector has the field. */
 function rateOf(connector: Connector): number | undefined {
