@@ -97,6 +97,14 @@ test("a paused lane is shown with its reason, tried once after the pause, and fo
   expect(lanes.room(host)).toBeGreaterThan(0);
 });
 
+test("the end of a pause is told in whole milliseconds", () => {
+  const { lanes } = open({ random: () => 1 / 3 });
+  const host = lane("a", "h");
+  for (let i = 0; i < 10; i++) deliver(lanes, host, { sign: TIMEOUT });
+  const [paused] = lanes.paused();
+  expect(Number.isInteger(paused?.until)).toBe(true);
+});
+
 test("a host paused for one account is not paused for another, nor another host of the same account", async () => {
   const { lanes, clock } = open();
   for (let i = 0; i < 10; i++) {

@@ -129,7 +129,7 @@ function toPaused(
 ): PausedHost | undefined {
   const { openUntil, failures, reason } = circuit;
   if (openUntil === undefined) return undefined;
-  return { ...lane, until: wallNow + Math.max(0, openUntil - now), failures, reason };
+  return { ...lane, until: Math.round(wallNow + Math.max(0, openUntil - now)), failures, reason };
 }
 
 /** Lanes in the order of their use. */
