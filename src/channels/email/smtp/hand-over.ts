@@ -150,5 +150,5 @@ function queueIdOf({ end }: TransactionReport): string | undefined {
 
 function detailOf(report: TransactionReport, session: SmtpSession, envelopes: number): HandedOver["detail"] {
   const queueId = envelopes === 1 ? queueIdOf(report) : undefined;
-  return { tls: session.isSecure, ...(queueId !== undefined && { queueId }) };
+  return { tls: session.isSecure, ...(queueId !== undefined && { queue_id: queueId }) };
 }

@@ -49,7 +49,7 @@ test("a message goes to all its recipients in one envelope, and a relay's 250 is
   const outcome = await channel.send(message, NEVER);
   expect(outcome.parts).toEqual([SENT, SENT, SENT]);
   expect(outcome.countsAsAttempt).toBe(true);
-  expect(outcome.detail).toMatchObject({ recipients: 3, tls: false, queueId: "Q1" });
+  expect(outcome.detail).toMatchObject({ recipients: 3, tls: false, queue_id: "Q1" });
   const [mail] = server.received;
   expect(mail?.from).toBe("shop@acme.test");
   expect(mail?.to).toEqual(["ann@example.test", "cc@example.test", "hidden@example.test"]);
