@@ -1,6 +1,8 @@
 /** Ways for tests to open a store on PostgreSQL, each on a database of its own, and to look behind it. */
 import { beforeAll } from "bun:test";
 import { randomBytes } from "node:crypto";
+import { keptPort } from "../../../test/fakes/kept-port.ts";
+import { openPostgresProxy, type PostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import { emptyDatabase } from "../../../test/postgres-database.ts";
 import { postgresServer, type TestDatabase } from "../../../test/postgres-server.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
@@ -50,6 +52,40 @@ async function openOn({ url, drop }: TestDatabase, options: Partial<PostgresOpti
     store: { ...store, close },
     inside: lookInside(driver),
   };
+}
+
+export interface ProxiedStore {
+  /** Of another process, which does not need the proxy. */
+  readonly near: Store;
+  /** Its way to the database goes through the proxy. */
+  readonly far: Store;
+  readonly proxy: PostgresProxy;
+  /** Opens that way again, once the proxy is closed. */
+  openAgain(): Promise<void>;
+}
+
+/** Runs a test with two stores on a new database, and closes both whatever happens. `options`: of the one behind the proxy. */
+export async function behindProxy(
+  run: (stores: ProxiedStore) => Promise<void>,
+  options: Partial<PostgresOptions> = {},
+): Promise<void> {
+  const { store: near, url } = await openFresh();
+  const port = await keptPort();
+  const proxy = await openPostgresProxy(url, port);
+  const proxies = [proxy];
+  const far = await openOther(proxy.url, options);
+  try {
+    await run({
+      near,
+      far,
+      proxy,
+      openAgain: async () => void proxies.push(await openPostgresProxy(url, port)),
+    });
+  } finally {
+    await far.close();
+    for (const each of proxies) await each.close();
+    await near.close();
+  }
 }
 
 const HAS_BODY =

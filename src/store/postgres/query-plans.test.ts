@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { openPostgresProxy } from "../../../test/fakes/postgres-proxy.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 import { createWorld, DAY, QUEUE, sent, type World } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
 import { openDriver } from "./database/driver.ts";
 import { scansOf } from "./database/table-scans.contract.ts";
-import { openFresh, openOther } from "./postgres-world.contract.ts";
+import { behindProxy, openFresh } from "./postgres-world.contract.ts";
 
 const DAYS = 3;
 const PER_DAY = 160;
@@ -72,28 +71,23 @@ for (const isAnalyzed of [false, true]) {
   }, 60_000);
 }
 
-test("settling a hundred messages takes as many statements as settling one, and so does claiming them", async () => {
-  const { store, url } = await openFresh();
-  const proxy = await openPostgresProxy(url);
-  const far = await openOther(proxy.url);
-  const world = await createWorld(far);
-  await world.sms({
-    to: Array.from({ length: 102 }, (_, at) => `+91${at}`),
-    content: { callbackUrl: "https://a.test/" },
-  });
-  const costs = [];
-  // The first meets the queue, and the connection.
-  for (const count of [1, 1, 100]) {
-    const before = proxy.answered();
-    const jobs = await claimSome(far, world, count);
-    const between = proxy.answered();
-    await settleAll(far, world, jobs);
-    costs.push({ claim: between - before, settle: proxy.answered() - between });
-  }
-  expect(costs[2]).toEqual(costs[1]!);
-  expect(costs[2]!.claim).toBeLessThanOrEqual(10);
-  expect(costs[2]!.settle).toBeLessThanOrEqual(14);
-  await far.close();
-  await proxy.close();
-  await store.close();
-});
+test("settling a hundred messages takes as many statements as settling one, and so does claiming them", () =>
+  behindProxy(async ({ far, proxy }) => {
+    const world = await createWorld(far);
+    await world.sms({
+      to: Array.from({ length: 102 }, (_, at) => `+91${at}`),
+      content: { callbackUrl: "https://a.test/" },
+    });
+    const costs = [];
+    // The first meets the queue, and the connection.
+    for (const count of [1, 1, 100]) {
+      const before = proxy.answered();
+      const jobs = await claimSome(far, world, count);
+      const between = proxy.answered();
+      await settleAll(far, world, jobs);
+      costs.push({ claim: between - before, settle: proxy.answered() - between });
+    }
+    expect(costs[2]).toEqual(costs[1]!);
+    expect(costs[2]!.claim).toBeLessThanOrEqual(10);
+    expect(costs[2]!.settle).toBeLessThanOrEqual(14);
+  }));

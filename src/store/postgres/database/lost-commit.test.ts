@@ -1,26 +1,16 @@
 import { expect, test } from "bun:test";
-import { openPostgresProxy, type PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
+import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
+import type { PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
 import { createWorld, QUEUE, rejection, type World } from "../../contract/world.contract.ts";
 import { OutcomeUnknown, type Store, StoreUnavailable } from "../../store.ts";
-import { openFresh, openOther } from "../postgres-world.contract.ts";
+import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
 
-/** `near`: another process, which does not need the proxy. */
-type Way = Omit<World, "inside"> & { readonly proxy: PostgresProxy; readonly near: Store };
+type Way = Omit<World, "inside"> & ProxiedStore;
 
-/** A store behind a proxy. */
-async function onTheWay(run: (way: Way) => Promise<void>, clock?: Clock): Promise<void> {
-  const { store, url } = await openFresh();
-  const proxy = await openPostgresProxy(url);
-  const far = await openOther(proxy.url, clock && { clock });
-  try {
-    await run({ ...(await createWorld(far)), proxy, near: store });
-  } finally {
-    await far.close();
-    await proxy.close();
-    await store.close();
-  }
+function onTheWay(run: (way: Way) => Promise<void>, options?: { clock: Clock }): Promise<void> {
+  return behindProxy(async (stores) => run({ ...(await createWorld(stores.far)), ...stores }), options);
 }
 
 test("where the answer to a commit is lost what was accepted is found, and answered as accepted", () =>
@@ -129,7 +119,7 @@ test("a claim whose commit is lost is not taken for another process's claim of t
     expect(await others).toBe(1);
   }));
 
-test("nor is one of a webhook", () =>
+test("nor is a webhook's claim whose commit is lost", () =>
   onTheWay(async (way) => {
     const { claim, claimAt } = await webhookOf(way);
     const others = claimedByAnother(way.proxy, () => claimAt(way.near));
@@ -149,20 +139,12 @@ test("a claim that was not committed takes nobody's turn", () =>
   }));
 
 test("where the database stays away the outcome is unknown, and nobody is told otherwise", () =>
-  onTheWay(async ({ proxy, sms }) => {
-    await sms();
-    const lost = proxy.loseNext("answer to COMMIT").then(proxy.close);
-    expect(await rejection(sms())).toBeInstanceOf(OutcomeUnknown);
-    await lost;
-  }, hasty()));
-
-/** A clock whose waits are over at once. */
-function hasty(): Clock {
-  let ms = 0;
-  const after: Clock["after"] = (delayMs, run) => {
-    ms += delayMs;
-    setImmediate(run);
-    return () => undefined;
-  };
-  return { now: () => ms, monotonicMs: () => ms, after };
-}
+  onTheWay(
+    async ({ proxy, sms }) => {
+      await sms();
+      const lost = proxy.loseNext("answer to COMMIT").then(proxy.close);
+      expect(await rejection(sms())).toBeInstanceOf(OutcomeUnknown);
+      await lost;
+    },
+    { clock: createHastyClock() },
+  ));

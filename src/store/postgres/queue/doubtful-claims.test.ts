@@ -1,41 +1,26 @@
 import { expect, test } from "bun:test";
-import { keptPort } from "../../../../test/fakes/kept-port.ts";
-import { openPostgresProxy, type PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
-import type { Clock } from "../../../core/clock.ts";
-import { createWorld, QUEUE, rejection, type World } from "../../contract/world.contract.ts";
+import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
+import { createWorld, QUEUE, rejection, SECOND, type World } from "../../contract/world.contract.ts";
 import { OutcomeUnknown, type Store } from "../../store.ts";
-import { openFresh, openOther } from "../postgres-world.contract.ts";
+import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
 
-interface Way {
-  readonly sms: World["sms"];
-  /** A claim by this process, whose way to the database can be cut, and one by another. */
-  readonly claim: () => ReturnType<Store["queue"]["claim"]>;
-  readonly claimElsewhere: () => ReturnType<Store["queue"]["claim"]>;
-  readonly proxy: PostgresProxy;
-  readonly openAgain: () => Promise<void>;
-}
+type Claim = () => ReturnType<Store["queue"]["claim"]>;
 
-async function onTheWay(run: (way: Way) => Promise<void>): Promise<void> {
-  const { store: near, url } = await openFresh();
-  const port = await keptPort();
-  const proxy = await openPostgresProxy(url, port);
-  const far = await openOther(proxy.url, { clock: hasty() });
-  const { sms, clock } = await createWorld(near);
-  const request = { queue: QUEUE, limit: 10, now: clock.now, leaseMs: 60_000 };
-  const proxies = [proxy];
-  try {
+/** A claim by this process, whose way to the database can be cut, and one by another. */
+type Way = ProxiedStore & Pick<World, "sms"> & { readonly claim: Claim; readonly claimElsewhere: Claim };
+
+function onTheWay(run: (way: Way) => Promise<void>): Promise<void> {
+  const withClaims = async (stores: ProxiedStore) => {
+    const { sms, clock } = await createWorld(stores.near);
+    const request = { queue: QUEUE, limit: 10, now: clock.now, leaseMs: 60 * SECOND };
     await run({
+      ...stores,
       sms,
-      claim: () => far.queue.claim({ ...request, process: "this" }),
-      claimElsewhere: () => near.queue.claim({ ...request, process: "another" }),
-      proxy,
-      openAgain: async () => void proxies.push(await openPostgresProxy(url, port)),
+      claim: () => stores.far.queue.claim({ ...request, process: "this" }),
+      claimElsewhere: () => stores.near.queue.claim({ ...request, process: "another" }),
     });
-  } finally {
-    await far.close();
-    for (const each of proxies) await each.close();
-    await near.close();
-  }
+  };
+  return behindProxy(withClaims, { clock: createHastyClock() });
 }
 
 test("what was claimed without anybody knowing is in line again with the next claim, and not only when the lease ends", () =>
@@ -67,14 +52,3 @@ test("what another process has claimed meanwhile, under the same number, stays i
     expect(await claim()).toEqual([]);
     expect(await claimElsewhere()).toEqual([]);
   }));
-
-/** A clock whose waits are over at once. */
-function hasty(): Clock {
-  let ms = 0;
-  const after: Clock["after"] = (delayMs, run) => {
-    ms += delayMs;
-    setImmediate(run);
-    return () => undefined;
-  };
-  return { now: () => ms, monotonicMs: () => ms, after };
-}
