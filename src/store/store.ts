@@ -17,12 +17,7 @@ import type {
 import type { ChannelName, TimelineEntry } from "../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../core/messages/sandbox-entry.ts";
 import type { LimitedRequest, LimitRefusal } from "../core/messages/sending-limits.ts";
-import type {
-  DeviceRegistration,
-  IdentifyRequest,
-  PushAnswer,
-  PushIdempotency,
-} from "../core/push/push-registration.ts";
+import type { DeviceRegistration, IdentifyRequest, PushAnswer } from "../core/push/push-registration.ts";
 import type { Account, ApiKey, PushApp, RecordKind, RecordTypes } from "../core/records/accounts.ts";
 import type { Erasures } from "./erasures/erasures.ts";
 import type { EventFeed } from "./event-feed.ts";
@@ -131,11 +126,11 @@ export interface PushStore {
    * Adds or updates a device: one registration per (app, device id), else per (app, token). A known one keeps its id
    * and contact and takes the new token and attributes. Any other registration of the app loses the token.
    */
-  register(device: DeviceRegistration, idempotency?: PushIdempotency): Promise<PushAnswer>;
+  register(device: DeviceRegistration, idempotency?: Idempotency): Promise<PushAnswer>;
   /** Moves all registrations of the device to the contact, and removes anonymous contacts that are left without one. */
   identify(
     request: IdentifyRequest,
-    idempotency?: PushIdempotency,
+    idempotency?: Idempotency,
   ): Promise<PushAnswer | { readonly kind: "contact_not_found" }>;
 }
 

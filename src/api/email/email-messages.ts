@@ -55,7 +55,7 @@ export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
 
 async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   const caller = callerOf(call);
-  const parsed = parseSendEmail(call.body?.json, { mode: caller.account.mode, now: call.now });
+  const parsed = parseSendEmail(call.body?.json, call.now);
   if ("errors" in parsed) return refuseEmail(deps, call);
   const request = parsed.value;
   const { parts, jobs } = await planEmail(deps.directory, caller, request);

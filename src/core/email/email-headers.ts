@@ -9,7 +9,7 @@ import { hasControls } from "../text-rules.ts";
 export function judgeHeaders(
   headers: Readonly<Record<string, string | undefined>>,
   errors: ErrorCollector,
-  alsoOwned: readonly string[] = [],
+  alsoOwned: readonly string[],
 ): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {

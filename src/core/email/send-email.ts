@@ -13,7 +13,6 @@ import {
   parseDeliveryOptions,
 } from "../messages/delivery-options.ts";
 import { present } from "../present.ts";
-import type { AccountMode } from "../records/accounts.ts";
 import { hasControls, isStorable, NOT_STORABLE } from "../text-rules.ts";
 import { type EmailAddress, parseEmailAddress } from "./email-address.ts";
 import { judgeHeaders, NO_CONTROLS, UNSUBSCRIBE_HEADERS } from "./email-headers.ts";
@@ -115,10 +114,7 @@ export const SendEmailBody = Type.Object(
 );
 
 /** Everything about the body that needs no database, the same in both modes. `now` is Unix milliseconds. */
-export function parseSendEmail(
-  body: unknown,
-  { now }: { readonly mode?: AccountMode; readonly now: number },
-): Parsed<SendEmail> {
+export function parseSendEmail(body: unknown, now: number): Parsed<SendEmail> {
   return parseBody(SendEmailBody, body, (sound, errors) => toRequest(sound, { errors, now }));
 }
 

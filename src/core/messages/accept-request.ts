@@ -14,10 +14,16 @@ export interface Idempotency {
   readonly expiresAt: number;
 }
 
-export interface SavedAnswer {
+/** What a request is answered with. */
+export interface RequestAnswer {
   readonly status: number;
   /** Replayed octet for octet. */
   readonly body: string;
+}
+
+/** An answer as it is saved under a key. */
+export interface SavedAnswer extends RequestAnswer {
+  /** Of the body of the request that was answered. */
   readonly bodyDigest: string;
 }
 
@@ -31,7 +37,7 @@ export interface AcceptRequest {
   /** SMS of an account with limits: these are judged, and the messages counted, in the same transaction. */
   readonly limited?: LimitedRequest;
   /** Present with an Idempotency-Key; with the answer to save under it. */
-  readonly idempotency?: Idempotency & { readonly answer: Omit<SavedAnswer, "bodyDigest"> };
+  readonly idempotency?: Idempotency & { readonly answer: RequestAnswer };
 }
 
 export interface NewMessage {

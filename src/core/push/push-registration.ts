@@ -1,23 +1,20 @@
 /** What the push endpoints hand to the store, and what they get back. Times are Unix milliseconds. */
-import type { Idempotency, SavedAnswer } from "../messages/accept-request.ts";
+import type { RequestAnswer, SavedAnswer } from "../messages/accept-request.ts";
 import type { PushPlatform } from "../records/accounts.ts";
 
-/** The answer is filled in inside the transaction and saved with it. */
-export type PushIdempotency = Idempotency;
-
 export type PushAnswer =
-  | { readonly kind: "done"; readonly answer: Omit<SavedAnswer, "bodyDigest"> }
+  | { readonly kind: "done"; readonly answer: RequestAnswer }
   | { readonly kind: "replay"; readonly answer: SavedAnswer };
 
 /** An answer in whose body `{registration_id}` and `{contact_id}` stand for ids that only the store knows. */
-export type AnswerForm = Omit<SavedAnswer, "bodyDigest">;
+export type AnswerForm = RequestAnswer;
 
 export interface AnswerIds {
   readonly registrationId?: string;
   readonly contactId: string;
 }
 
-export function fillAnswer({ status, body }: AnswerForm, ids: AnswerIds): Omit<SavedAnswer, "bodyDigest"> {
+export function fillAnswer({ status, body }: AnswerForm, ids: AnswerIds): RequestAnswer {
   const filled = body
     .replaceAll(ID_MARKS.registrationId, ids.registrationId ?? "")
     .replaceAll(ID_MARKS.contactId, ids.contactId);

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import type { Idempotency, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import { isLockTimeout, type Session } from "../database/driver.ts";
 
 /** A key with the answer that is to be saved under it. */
 export interface NewKey extends Idempotency {
-  readonly answer: Omit<SavedAnswer, "bodyDigest">;
+  readonly answer: RequestAnswer;
 }
 
 /** The key's name in its table: half of a SHA-256, as a UUID. */

@@ -1,4 +1,5 @@
-import { fillAnswer, type PushAnswer, type PushIdempotency } from "../../../core/push/push-registration.ts";
+import type { Idempotency, RequestAnswer } from "../../../core/messages/accept-request.ts";
+import { fillAnswer, type PushAnswer } from "../../../core/push/push-registration.ts";
 import type { PushStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
@@ -27,7 +28,7 @@ export function createPush(db: Database): PushStore {
 }
 
 /** Locks the key from the start, since the answer that is saved under it is known only at the end. */
-async function replayOf(session: Session, key: PushIdempotency | undefined): Promise<PushAnswer | undefined> {
+async function replayOf(session: Session, key: Idempotency | undefined): Promise<PushAnswer | undefined> {
   if (!key) return undefined;
   await lockKey(session, key);
   const answer = (await findAnswers(session, [key])).get(0);
@@ -36,8 +37,8 @@ async function replayOf(session: Session, key: PushIdempotency | undefined): Pro
 
 async function done(
   session: Session,
-  answer: ReturnType<typeof fillAnswer>,
-  key: PushIdempotency | undefined,
+  answer: RequestAnswer,
+  key: Idempotency | undefined,
 ): Promise<PushAnswer> {
   if (key) await takeKeys(session, [{ ...key, answer }]);
   return { kind: "done", answer };

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Idempotency, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import { createKeyNumbers } from "./key-numbers.ts";
@@ -9,7 +9,7 @@ import { createKeyNumbers } from "./key-numbers.ts";
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
   /** Saves the answer if the key is new or has expired; otherwise saves nothing and returns the first answer. */
-  take(key: Idempotency, answer: Omit<SavedAnswer, "bodyDigest">): SavedAnswer | undefined;
+  take(key: Idempotency, answer: RequestAnswer): SavedAnswer | undefined;
   /** Deletes the expired ones of the oldest `limit` keys; returns how many. */
   prune(now: number, limit: number): number;
 }

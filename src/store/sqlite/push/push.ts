@@ -1,9 +1,5 @@
-import {
-  fillAnswer,
-  type IdentifyRequest,
-  type PushAnswer,
-  type PushIdempotency,
-} from "../../../core/push/push-registration.ts";
+import type { Idempotency, RequestAnswer } from "../../../core/messages/accept-request.ts";
+import { fillAnswer, type PushAnswer } from "../../../core/push/push-registration.ts";
 import type { PushStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { IdempotencyKeys } from "../intake/idempotency-keys.ts";
@@ -15,14 +11,11 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
   const register = createRegister(db);
   const identify = createIdentify(db);
 
-  const replayOf = (idempotency: PushIdempotency | undefined): PushAnswer | undefined => {
+  const replayOf = (idempotency: Idempotency | undefined): PushAnswer | undefined => {
     const answer = idempotency && keys.find(idempotency);
     return answer && { kind: "replay", answer };
   };
-  const done = (
-    answer: ReturnType<typeof fillAnswer>,
-    idempotency: PushIdempotency | undefined,
-  ): PushAnswer => {
+  const done = (answer: RequestAnswer, idempotency: Idempotency | undefined): PushAnswer => {
     if (idempotency) keys.take(idempotency, answer);
     return { kind: "done", answer };
   };
@@ -30,7 +23,7 @@ export function createPush(db: Database, keys: IdempotencyKeys): PushStore {
   return {
     register: (device, idempotency) =>
       db.write(() => replayOf(idempotency) ?? done(fillAnswer(device.answer, register(device)), idempotency)),
-    identify: (request: IdentifyRequest, idempotency) =>
+    identify: (request, idempotency) =>
       db.write(() => {
         const replay = replayOf(idempotency);
         if (replay) return replay;
