@@ -38,6 +38,9 @@ export interface MessageAppDeps extends HandlerDeps {
   readonly elsewhere: AnswerRequest;
 }
 
+/** For a listener of either sort. */
+export type AnyAppDeps = HandlerDeps & Partial<MessageAppDeps>;
+
 /** For the listener that answers everything. */
 export interface AppDeps extends HandlerDeps {
   readonly store: HandlerDeps["store"] & Pick<Store, "messages" | "feed" | "queue" | "push">;

@@ -5,6 +5,7 @@ import type { Answer, Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";
 import {
   type AnswerRequest,
+  type AnyAppDeps,
   type AppDeps,
   DEFAULT_LIMITS,
   type HandlerDeps,
@@ -68,9 +69,7 @@ interface HandlerParts extends EndpointParts {
   readonly endpoints: readonly Endpoint[];
 }
 
-type SomeAppDeps = HandlerDeps & Partial<MessageAppDeps>;
-
-function createHandler(deps: SomeAppDeps, { endpoints, limiter }: HandlerParts): App {
+function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): App {
   const { clock, ids, elsewhere } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
   const route = createRouter(endpoints);
@@ -139,9 +138,10 @@ function handOn(
   return elsewhere(error.restore(request), () => addressOf(request));
 }
 
-type Preflight = Extract<Match, { kind: "wrong_method" }>;
+type WrongMethod = Extract<Match, { kind: "wrong_method" }>;
 
-function otherMethod(method: string, { allow, cors }: Preflight): Response {
+/** Answers the preflight of a cross-origin request, and refuses all other methods. */
+function otherMethod(method: string, { allow, cors }: WrongMethod): Response {
   if (method === "OPTIONS" && cors) return preflightResponse(allow);
   throw methodNotAllowed(allow);
 }

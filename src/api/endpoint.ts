@@ -47,7 +47,6 @@ interface DescribedAnswer {
 
 /** One request on its way through an endpoint. */
 export interface Call {
-  readonly requestId: string;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
   /** Empty if the endpoint declares no `query`. */

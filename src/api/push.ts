@@ -14,6 +14,7 @@ import { ID_MARKS, type PushAnswer } from "../core/push/push-registration.ts";
 import type { Account, PushApp } from "../core/records/accounts.ts";
 import { toStoredId } from "../core/uuid.ts";
 import type { Store } from "../store/store.ts";
+import type { Answered } from "./answer.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, validationFailed } from "./errors.ts";
@@ -67,7 +68,7 @@ export function pushEndpoints(deps: PushDeps): readonly Endpoint[] {
   ];
 }
 
-async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
+async function registerDevice(deps: PushDeps, call: Call): Promise<Answered> {
   const account = await admit(deps, call);
   const judged = await judgeDevice(deps.directory, account, call.body?.json);
   if ("errors" in judged) return refuseDevice(deps, call, judged.errors);
@@ -76,7 +77,7 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Response> {
   const contactId = deps.ids();
   const answer = { status: 201, body: registeredJson(ID_MARKS) };
   const device = { ...judged.value, registrationId, contactId, now: call.now, answer };
-  return toResponse(await deps.store.push.register(device, claim), claim);
+  return toAnswered(await deps.store.push.register(device, claim), claim);
 }
 
 /** Refuses, unless the request repeats one that was accepted before its account or app was deleted. */
@@ -87,7 +88,7 @@ async function refuseDevice({ store }: PushDeps, call: Call, errors: FieldErrors
   throw validationFailed(errors);
 }
 
-async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
+async function identifyUser(deps: PushDeps, call: Call): Promise<Answered> {
   await admit(deps, call);
   const parsed = parseIdentifyUser(call.body?.json);
   if ("errors" in parsed) throw validationFailed(parsed.errors);
@@ -95,7 +96,7 @@ async function identifyUser(deps: PushDeps, call: Call): Promise<Response> {
   const answer = { status: 200, body: identifiedJson(ID_MARKS.contactId) };
   const result = await deps.store.push.identify({ ...parsed.value, now: call.now, answer }, claim);
   if (result.kind === "contact_not_found") throw contactNotFound();
-  return toResponse(result, claim);
+  return toAnswered(result, claim);
 }
 
 /** Counts the request against its client's rate limit, and returns the account that it names, if it exists. */
@@ -155,10 +156,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-function toResponse({ kind, answer }: PushAnswer, claim: Idempotency | undefined): Response {
+function toAnswered({ kind, answer }: PushAnswer, claim: Idempotency | undefined): Answered {
   if (kind === "replay") return replayed(answer, { bodyDigest: claim?.bodyDigest ?? "", isStrict: false });
-  return new Response(answer.body, {
-    status: answer.status,
-    headers: { "Content-Type": "application/json" },
-  });
+  return { status: answer.status, json: answer.body };
 }

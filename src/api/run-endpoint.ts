@@ -1,8 +1,9 @@
 /** What happens to a request between the router and its endpoint. */
 import type { KeyOwner } from "../core/messages/accept-request.ts";
+import type { Writable } from "../core/present.ts";
 import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
-import { DEFAULT_LIMITS, type HandlerDeps, type MessageAppDeps } from "./app-deps.ts";
+import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import type { BodySender } from "./body-budget.ts";
 import { addressBlock, clientAddress } from "./client-address.ts";
@@ -28,10 +29,8 @@ export interface RequestContext {
 type Found = Extract<Match, { kind: "found" }>;
 type Runner = (found: Found, request: Request, context: RequestContext) => MaybePromise<Answered>;
 
-type RunnerDeps = HandlerDeps & Partial<MessageAppDeps>;
-
 /** Runs an endpoint for a request: authenticates, counts against rate limits, reads the body. Throws a `Refusal`. */
-export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
+export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
   const { clock, isTrustedProxy } = deps;
   const authenticator = createAuthenticator(deps);
   const admit = createAdmission(deps, authenticator, limiter);
@@ -41,7 +40,7 @@ export function createRunner(deps: RunnerDeps, limiter: RateLimiter): Runner {
   const run = (found: Found, incoming: Incoming, caller: KeyOwner | undefined): MaybePromise<Answered> => {
     const { endpoint } = found;
     const { request, context } = incoming;
-    const call = openCall(found, incoming, clock.now());
+    const call = openCall(found, request, clock.now());
     if (endpoint.auth === "none") call.clientAddress = addressOf(incoming, isTrustedProxy);
     if (caller) {
       context.accountId = caller.account.id;
@@ -75,7 +74,7 @@ function addWaiting(call: PendingCall, request: Request, authenticator: Authenti
 
 type Admission = (endpoint: Endpoint, headers: Headers) => MaybePromise<KeyOwner | undefined>;
 
-function createAdmission(deps: RunnerDeps, authenticator: Authenticator, limiter: RateLimiter): Admission {
+function createAdmission(deps: AnyAppDeps, authenticator: Authenticator, limiter: RateLimiter): Admission {
   const count = (caller: KeyOwner): KeyOwner => {
     const limits = accountLimits(caller);
     if (limits.length === 0) return caller;
@@ -162,14 +161,13 @@ async function replayFor(
 }
 
 /** A call that is still being filled in. */
-type PendingCall = { -readonly [Field in keyof Call]: Call[Field] };
+type PendingCall = Writable<Call>;
 
 const NO_QUERY = new URLSearchParams();
 const isNobody = () => false;
 
-function openCall({ endpoint, params }: Found, { request, context }: Incoming, now: number): PendingCall {
+function openCall({ endpoint, params }: Found, request: Request, now: number): PendingCall {
   return {
-    requestId: context.requestId,
     headers: request.headers,
     params,
     now,

@@ -1,6 +1,7 @@
 /** What becomes of a request to send SMS: text, sender and DLT ids, and the queue that serves each number. */
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
+import type { Writable } from "../../core/present.ts";
 import { validationFailed } from "../errors.ts";
 import type { Directory } from "../records/directory.ts";
 import { type MaybePromise, whenReady } from "../when-ready.ts";
@@ -39,7 +40,7 @@ function toPlan(flight: SmsFlight, errors: ErrorCollector): SmsPlan {
 
 /** The request without its recipients and times. Field by field, since a rest pattern costs most of a microsecond. */
 function toContent({ request, template, resolved }: SmsFlight): SmsContent {
-  const content: { -readonly [Field in keyof SmsContent]: SmsContent[Field] } = { channel: "sms" };
+  const content: Writable<SmsContent> = { channel: "sms" };
   if (request.from !== undefined) content.from = request.from;
   if (request.templateId !== undefined) content.templateId = request.templateId;
   if (request.dltTemplateId !== undefined) content.dltTemplateId = request.dltTemplateId;

@@ -16,7 +16,7 @@ export type LimitName = keyof SendingLimits;
 
 /** The account's limits; `undefined` where it has none. */
 export function sendingLimits(settings: Readonly<Record<string, string>>): SendingLimits | undefined {
-  let limits: { -readonly [Name in LimitName]?: number } | undefined;
+  let limits: SendingLimits | undefined;
   for (const name of LIMIT_NAMES) {
     const limit = settings[name] === undefined ? 0 : readSetting(settings, name);
     if (limit > 0) limits = { ...limits, [name]: limit };
