@@ -76,11 +76,6 @@ export function soundPart<Schema extends TObject>(
   return sound as Sound<Static<Schema>>;
 }
 
-/** Judges a body by its schema alone. */
-export function checkBody<Schema extends TObject>(schema: Schema, body: unknown): Parsed<Static<Schema>> {
-  return parseBody(schema, body, (sound) => sound as Static<Schema>);
-}
-
 export function createErrors(): ErrorCollector {
   return new Problems();
 }
