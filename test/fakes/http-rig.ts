@@ -60,6 +60,15 @@ export function openHttpRig(
   return { channel, clock, statuses, slotsTold: () => slots };
 }
 
+/** What a gateway answers that takes a message. */
+export const ACCEPTED = { status: 200, body: { id: "a-1" } };
+
+/** A channel to a gateway that is told the number alone, and answers with an id. `config`: of its connector. */
+export function openPlain(url: string, config: Record<string, unknown> = {}): HttpRig {
+  const gateway = { send: { url, json: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
+  return openHttpRig(httpConnector({ provider: "custom", gateway, ...config }));
+}
+
 export function outgoingSms(over: Partial<OutgoingSms> = {}): OutgoingSms {
   const text = "Ihr Code ist 4711 & gilt 5 Minuten.";
   return {

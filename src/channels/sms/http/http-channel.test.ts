@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
 import {
+  ACCEPTED,
   type HttpRig,
   httpConnector,
   never,
@@ -10,8 +11,6 @@ import {
 } from "../../../../test/fakes/http-rig.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { httpConnectorKind } from "./http-connector.ts";
-
-const ACCEPTED = { status: 200, body: { id: "a-1" } };
 
 let gateway: FakeGateway;
 let rig: HttpRig | undefined;

@@ -6,22 +6,21 @@ import {
   type GatewayBehaviour,
   startFakeGateway,
 } from "../../../../test/fakes/fake-gateway.ts";
-import {
-  type HttpRig,
-  httpConnector,
-  never,
-  openHttpRig,
-  outgoingSms,
-} from "../../../../test/fakes/http-rig.ts";
+import { ACCEPTED, type HttpRig, never, openPlain, outgoingSms } from "../../../../test/fakes/http-rig.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 
-const ACCEPTED = { status: 200, body: { id: "a-1" } };
+/** How long an answer is waited for, and how long where the channel stops. */
+const ANSWER_MS = 30_000;
+const DRAIN_MS = 10_000;
+
+/** Octets of an answer. */
+const LONGEST = 64 * 1024;
 
 let gateway: FakeGateway | undefined;
 let rig: HttpRig | undefined;
 afterEach(async () => {
   const stopping = rig?.channel.stop();
-  await rig?.clock.advance(10_000);
+  await rig?.clock.advance(DRAIN_MS);
   await gateway?.close();
   await stopping;
   rig = undefined;
@@ -29,8 +28,7 @@ afterEach(async () => {
 });
 
 function openAt(url: string, config: Record<string, unknown> = {}) {
-  const described = { send: { url, json: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
-  rig = openHttpRig(httpConnector({ provider: "custom", gateway: described, ...config }));
+  rig = openPlain(url, config);
   return rig;
 }
 
@@ -68,7 +66,7 @@ test("an answer may come later than a connection, up to the limit of its own", a
   const { gateway, channel, clock } = await openAtGateway("silent");
   const sending = channel.send(outgoingSms(), never);
   await gateway.whenRequests(1);
-  await clock.advance(29_999);
+  await clock.advance(ANSWER_MS - 1);
   gateway.release(ACCEPTED);
   expect((await sending).parts[0]?.kind).toBe("sent");
   expect(clock.pending()).toBe(0);
@@ -78,7 +76,7 @@ test("a connection whose answer does not come in time is closed, and makes room 
   const { gateway, channel, clock } = await openAtGateway("silent", { max_in_flight: 1 });
   const sending = channel.send(outgoingSms(), never);
   await gateway.whenRequests(1);
-  await clock.advance(30_000);
+  await clock.advance(ANSWER_MS);
   expect((await sending).parts).toMatchObject([
     { kind: "unconfirmed", error: { code: "http.no_answer", message: "no answer in time" } },
   ]);
@@ -88,9 +86,10 @@ test("a connection whose answer does not come in time is closed, and makes room 
 });
 
 test("64 KiB of an answer are read, and not an octet more", async () => {
-  const { gateway, channel } = await openAtGateway({ status: 200, body: `${" ".repeat(65_526)}{"id":"a"}` });
+  const ofLength = (octets: number) => ({ status: 200, body: '{"id":"a"}'.padStart(octets) });
+  const { gateway, channel } = await openAtGateway(ofLength(LONGEST));
   expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("sent");
-  gateway.behave({ status: 200, body: `${" ".repeat(65_527)}{"id":"a"}` });
+  gateway.behave(ofLength(LONGEST + 1));
   expect((await channel.send(outgoingSms(), never)).parts[0]?.kind).toBe("unconfirmed");
 });
 
@@ -118,7 +117,7 @@ test("stopping waits for the answer under way", async () => {
   await gateway.whenRequests(1);
   const stopping = channel.stop();
   expect(channel.freeSlots()).toBe(0);
-  await clock.advance(9_999);
+  await clock.advance(DRAIN_MS - 1);
   gateway.release(ACCEPTED);
   expect((await sending).parts[0]?.kind).toBe("sent");
   await stopping;
@@ -131,7 +130,7 @@ test("stopping has an end: an answer that does not come is cut off, and the mess
   const sending = channel.send(outgoingSms(), never);
   await gateway.whenRequests(1);
   const stopping = channel.stop();
-  await clock.advance(10_000);
+  await clock.advance(DRAIN_MS);
   expect((await sending).parts).toMatchObject([
     { kind: "unconfirmed", error: { message: "cut off before the answer came" } },
   ]);
@@ -155,7 +154,7 @@ test("an answer that has begun when the channel stops counts as far as it came, 
   // A whole exchange later, what came of the first answer has been read.
   await channel.send(outgoingSms(), never);
   const stopping = channel.stop();
-  await clock.advance(10_000);
+  await clock.advance(DRAIN_MS);
   await stopping;
   expect((await sending).parts).toMatchObject([{ kind: "sent", providerMessageIds: ["a-1"] }]);
   expect(statuses.map(({ state }) => state)).toEqual(["up", "stopped"]);

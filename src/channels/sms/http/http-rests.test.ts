@@ -1,25 +1,16 @@
 /** How long a gateway is left alone after it throttled, refused us or could not be reached, and what operators see of it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
-import {
-  type HttpRig,
-  httpConnector,
-  never,
-  openHttpRig,
-  outgoingSms,
-} from "../../../../test/fakes/http-rig.ts";
+import { ACCEPTED, type HttpRig, never, openPlain, outgoingSms } from "../../../../test/fakes/http-rig.ts";
 
-const ACCEPTED = { status: 200, body: { id: "a-1" } };
+/** As many messages as may be under way at once. */
+const SLOTS = 20;
 
 let gateway: FakeGateway;
 let rig: HttpRig;
 beforeEach(async () => {
   gateway = await startFakeGateway(ACCEPTED);
-  const described = {
-    send: { url: gateway.url, json: { to: "{{to}}" } },
-    answer: { id: { json: "/id" } },
-  };
-  rig = openHttpRig(httpConnector({ provider: "custom", gateway: described }));
+  rig = openPlain(gateway.url);
 });
 afterEach(async () => {
   await rig.channel.stop();
@@ -29,7 +20,14 @@ afterEach(async () => {
 
 const send = (to = "+919876543210") => rig.channel.send(outgoingSms({ to }), never);
 
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
 const throttling = (seconds: number) => ({ status: 429, headers: { "Retry-After": String(seconds) } });
+
+/** Waits are spread by a tenth: this one ends no sooner, however it falls. */
+const noSoonerThan = (ms: number) => Math.ceil(ms / 0.9);
 
 /** That the rest under way ends after so many milliseconds, not sooner, and whoever waits is told. */
 async function expectRest(ms: number, slots: number) {
@@ -63,9 +61,9 @@ test("what refuses several messages under way is one refusal", async () => {
 
 test("a message that met a refusal makes way for another: it comes back five seconds after the rest, whatever the spread", async () => {
   gateway.behave({ status: 401 });
-  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: Math.ceil(6_000 / 0.9) }]);
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: noSoonerThan(6_000) }]);
   await rig.clock.advance(1_000);
-  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: Math.ceil(7_000 / 0.9) }]);
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: noSoonerThan(7_000) }]);
   await rig.clock.advance(2_000);
   gateway.behave({ status: 401, headers: { "Retry-After": "120" } });
   expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 120_000 }]);
@@ -74,13 +72,13 @@ test("a message that met a refusal makes way for another: it comes back five sec
 test("the shorter of two rests does not end the longer one", async () => {
   gateway.behave(({ json }) => throttling(json.to === "+919876543210" ? 10 : 2));
   await Promise.all([send(), send("+919876543211")]);
-  await expectRest(10_000, 20);
+  await expectRest(10_000, SLOTS);
 });
 
 test("a wait of an hour is the message's own: other messages are tried after five minutes", async () => {
-  gateway.behave(throttling(7_200));
-  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: 3_600_000 }]);
-  await expectRest(300_000, 20);
+  gateway.behave(throttling((2 * HOUR) / SECOND));
+  expect((await send()).parts).toMatchObject([{ kind: "deferred", retryAfterMs: HOUR }]);
+  await expectRest(5 * MINUTE, SLOTS);
 });
 
 test("a throttled gateway is up at a rate of nothing while it rests, so that others take its messages", async () => {
@@ -119,7 +117,7 @@ test("a gateway that cannot be reached is no matter of credentials", async () =>
   gateway = await startFakeGateway(ACCEPTED, gateway.port);
   await rig.clock.advance(2_000);
   expect((await send()).parts[0]?.kind).toBe("sent");
-  expect([rig.channel.status().state, rig.channel.freeSlots()]).toEqual(["up", 20]);
+  expect([rig.channel.status().state, rig.channel.freeSlots()]).toEqual(["up", SLOTS]);
 });
 
 test("a rest under way ends with the channel", async () => {
