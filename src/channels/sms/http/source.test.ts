@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFirst, sourceProblem } from "./source.ts";
+import { readAll, readFirst, sourceProblem } from "./source.ts";
 
 const from = (text: string) => ({ json: undefined, text, header: () => undefined });
 
@@ -27,4 +27,33 @@ test("what is no pattern, or one that may take any time, is refused with what is
 
 test("a pattern from before, which only the runtime knows, is read as it was", () => {
   expect(readFirst({ match: "id=(?!0)(\\d+)" }, from("id=42"))).toBe("42");
+});
+
+test("a pattern whose group is empty gives nothing more than that", () => {
+  expect(readFirst({ match: "id=(\\d*)" }, from("id="))).toBe("");
+});
+
+test("a pattern looks at the first 4,096 characters of a value", () => {
+  const at = (place: number) => readFirst({ match: "ok" }, from(`${" ".repeat(place)}ok`));
+  expect([at(4_094), at(4_095)]).toEqual(["ok", undefined]);
+});
+
+test("a pointer finds own members by their written names, entries of lists, and what has a text", () => {
+  const json = {
+    "a/b": { "~1": "slash" },
+    list: [{ v: 1 }, { v: true }, { v: null }, { v: {} }],
+    map: { x: 1 },
+  };
+  const found = (pointer: string) => readAll({ json: pointer }, { ...from(""), json });
+  expect(found("/a~1b/~01")).toEqual(["slash"]);
+  expect(found("/list/*/v")).toEqual(["1", "true"]);
+  expect(found("/list/1/v")).toEqual(["true"]);
+  for (const nothing of ["/map/*", "/toString", "/constructor/name", "/list/9", "/list/*/v/x"]) {
+    expect(found(nothing)).toEqual([]);
+  }
+});
+
+test("of a list without end no more is read than an answer can hold", () => {
+  const json = Array.from({ length: 5_001 }, (_, index) => index);
+  expect(readAll({ json: "/*" }, { ...from(""), json })).toHaveLength(5_000);
 });

@@ -38,7 +38,6 @@ export const gupshup: Provider = {
     answer: {
       id: { match: "^\\s*success\\s*\\|[^|]*\\|\\s*([^|\\s]+)" },
       rows: [
-        { http: "2xx", from: { match: "^\\s*success\\b" }, outcome: "sent" },
         { from: ERROR_CODE, is: ["101", "102", "103"], outcome: "barred" },
         { from: { match: "^\\s*error\\b" }, outcome: "rejected" },
       ],

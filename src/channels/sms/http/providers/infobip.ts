@@ -26,10 +26,7 @@ export const infobip: Provider = {
     },
     answer: {
       id: { json: "/messages/0/messageId" },
-      rows: [
-        { http: "2xx", from: GROUP, is: ["REJECTED", "UNDELIVERABLE", "EXPIRED"], outcome: "rejected" },
-        { http: "2xx", from: GROUP, outcome: "sent" },
-      ],
+      rows: [{ http: "2xx", from: GROUP, is: ["REJECTED", "UNDELIVERABLE", "EXPIRED"], outcome: "rejected" }],
       error_code: { json: "/messages/0/status/name" },
       error_text: { match: '"(?:description|text)"\\s*:\\s*"([^"\\\\]{1,200})"' },
     },

@@ -38,7 +38,6 @@ export const kannel: Provider = {
       rows: [
         { http: "403", from: { match: "^Authorization failed" }, outcome: "barred" },
         { http: "403", outcome: "rejected" },
-        { http: "202", outcome: "sent" },
         // Kannel's own words, for imitations that answer 200 to everything.
         { http: "200", from: { match: "^(?:0: Accepted|3: Queued|Sent\\.)" }, outcome: "sent" },
         { http: "200", outcome: "rejected" },

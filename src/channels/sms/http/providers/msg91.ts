@@ -35,10 +35,8 @@ export const msg91: Provider = {
     answer: {
       id: { json: "/message" },
       rows: [
-        { http: "401", outcome: "barred" },
         { http: "418", outcome: "barred" },
         { from: { json: "/code" }, is: ["201", "207", "401", "418"], outcome: "barred" },
-        { http: "2xx", from: { json: "/type" }, is: ["success"], outcome: "sent" },
         { from: { json: "/type" }, is: ["error"], outcome: "rejected" },
       ],
       error_code: { json: "/code" },
