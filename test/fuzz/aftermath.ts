@@ -85,7 +85,19 @@ const AS_SENT = {
 
 function asShown(sent: Json, path: string): Json {
   const names = AS_SENT[path.includes("sms") ? "sms" : "email"];
-  return Object.fromEntries(names.map((name) => [name, sent[name]]).filter(([, value]) => !isNothing(value)));
+  const values = names.map((name) => [name, ADDRESSES.includes(name) ? knownOf(sent[name]) : sent[name]]);
+  return Object.fromEntries(values.filter(([, value]) => !isNothing(value)));
+}
+
+const ADDRESSES = ["from", "to", "cc", "bcc"];
+
+/** Addresses without fields that the interface does not know, which are ignored. */
+function knownOf(addresses: unknown): unknown {
+  if (Array.isArray(addresses)) return addresses.map(knownOf);
+  if (typeof addresses !== "object" || addresses === null) return addresses;
+  return Object.fromEntries(
+    Object.entries(addresses).filter(([name]) => name === "email" || name === "name"),
+  );
 }
 
 function isNothing(value: unknown): boolean {
