@@ -1,3 +1,4 @@
+import Type from "typebox";
 import type { ErrorCollector } from "../core/field-errors.ts";
 
 export interface CountRule {
@@ -5,6 +6,11 @@ export interface CountRule {
   readonly max: number;
   /** The value if the query has none. */
   readonly otherwise: number;
+}
+
+/** The schema of a number in a query. */
+export function countSchema({ min, max, otherwise }: CountRule) {
+  return Type.Optional(Type.Integer({ minimum: min, maximum: max, default: otherwise }));
 }
 
 /** A whole number in a query; if it is not one, notes that under its name. */
@@ -16,6 +22,11 @@ export function readCount(
   if (text === null) return rule.otherwise;
   const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
   if (count >= rule.min && count <= rule.max) return count;
-  errors.add(name, `must be a whole number from ${rule.min} to ${rule.max}`);
+  errors.add(name, countProblem(rule));
   return rule.otherwise;
+}
+
+/** What is wrong with a number that the rule does not allow. */
+export function countProblem({ min, max }: Pick<CountRule, "min" | "max">): string {
+  return `must be a whole number from ${min} to ${max}`;
 }

@@ -1,11 +1,15 @@
 import Type, { type TSchema } from "typebox";
+import { createErrors } from "../../core/field-errors.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
+import { countSchema, readCount } from "../read-count.ts";
+
+const LIMIT = { min: 1, max: 1000, otherwise: 100 };
 
 /** The query parameters that every list takes. */
 export const PAGE_QUERY = {
   after: Type.Optional(Type.String({ description: "`next` of the page before" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  limit: countSchema(LIMIT),
 } as const;
 
 export interface Page {
@@ -15,13 +19,12 @@ export interface Page {
 
 /** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
 export function readPage(query: URLSearchParams, isCursor: (text: string) => boolean = isUuid): Page {
+  const errors = createErrors();
   const after = query.get("after");
-  const limit = query.get("limit") ?? String(DEFAULT_LIMIT);
-  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT) {
-    throw validationFailed({ limit: `must be from 1 to ${MAX_LIMIT}` });
-  }
-  if (after !== null && !isCursor(after)) throw validationFailed({ after: NO_CURSOR });
-  return { limit: Number(limit), ...(after && { after: after.toLowerCase() }) };
+  const limit = readCount(query, { name: "limit", rule: LIMIT, errors });
+  if (after !== null && !isCursor(after)) errors.add("after", NO_CURSOR);
+  if (!errors.isEmpty()) throw validationFailed(errors.list());
+  return { limit, ...(after && { after: after.toLowerCase() }) };
 }
 
 export const NO_CURSOR = "must be the `next` of a page before";
@@ -46,6 +49,3 @@ export function pageSchema(row: TSchema): TSchema {
     ),
   });
 }
-
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;

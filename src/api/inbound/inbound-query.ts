@@ -7,12 +7,12 @@ import { present } from "../../core/present.ts";
 import { isStorable } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
+import { countSchema, readCount } from "../read-count.ts";
 import { readTime } from "../read-time.ts";
 import { restorePlus } from "../restore-plus.ts";
 
 const RETENTION_MS = 7 * 24 * 3_600_000;
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
+const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 
@@ -22,7 +22,7 @@ export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
   after: time("Only what came then or later"),
   before: time("Only what came earlier"),
   cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
+  limit: countSchema(LIMIT),
 };
 
 /** Reads the filters; refuses with every problem at once. `after` reaches no further back than retention. */
@@ -35,7 +35,7 @@ export function readInboundQuery(query: URLSearchParams, now: number): Omit<Inbo
     after: Math.max(after ?? 0, now - RETENTION_MS),
     before: readTime(query, { name: "before", errors }),
     olderThan: readCursor(query, errors),
-    limit: readLimit(query, errors),
+    limit: readCount(query, { name: "limit", rule: LIMIT, errors }),
   };
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return present(asked);
@@ -60,11 +60,4 @@ function readCursor(query: URLSearchParams, errors: ErrorCollector): string | un
   if (given === null) return undefined;
   if (!isUuid(given)) errors.add("cursor", "must be the `next` of a page before");
   return given.toLowerCase();
-}
-
-function readLimit(query: URLSearchParams, errors: ErrorCollector): number {
-  const given = query.get("limit") ?? String(DEFAULT_LIMIT);
-  const limit = /^[1-9]\d{0,3}$/.test(given) ? Number(given) : Number.NaN;
-  if (!(limit <= MAX_LIMIT)) errors.add("limit", `must be from 1 to ${MAX_LIMIT}`);
-  return limit;
 }

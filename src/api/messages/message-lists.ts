@@ -6,6 +6,7 @@ import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import { EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
+import { countSchema } from "../read-count.ts";
 import { SmsMessage } from "../sms/sms-resource.ts";
 import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
@@ -83,9 +84,7 @@ function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema
     ),
     created_after: time("Made then or later"),
     created_before: time("Made before then"),
-    limit: Type.Optional(
-      Type.Integer({ minimum: LIST_LIMIT.min, maximum: LIST_LIMIT.max, default: LIST_LIMIT.otherwise }),
-    ),
+    limit: countSchema(LIST_LIMIT),
     cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
   };
 }

@@ -16,6 +16,7 @@ import {
   validationFailed,
 } from "../errors.ts";
 import { MALFORMED_KEY } from "../idempotency.ts";
+import { countProblem } from "../read-count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -45,7 +46,9 @@ function idempotencyRefusals({ idempotent, request, auth }: Endpoint): readonly 
 
 function queryProblem(query: NonNullable<Endpoint["query"]>): FieldErrors {
   const [name = ""] = Object.keys(query);
-  return "limit" in query ? { limit: "must be a whole number from 1 to 200" } : { [name]: "required" };
+  if (!query.limit) return { [name]: "required" };
+  const { minimum: min, maximum: max } = query.limit as TSchema & { minimum: number; maximum: number };
+  return { limit: countProblem({ min, max }) };
 }
 
 function bodyProblem(schema: TSchema): FieldErrors {
