@@ -1,5 +1,6 @@
 /** The master key of a PostgreSQL database is changed, and the command may die at any moment of it. */
 import { beforeEach, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
@@ -96,6 +97,19 @@ test("after a rotation every secret opens under the new key, and the old one is 
   const env = { POSTRIDER_SECRET: OLD };
   const refused = await runPostrider({ dataFolder: folder(), databaseUrl: database().url, env });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
+}, 90_000);
+
+test("the key file of the data folder is put aside if it was this database's, and is left alone if it is another's", async () => {
+  const file = join(folder(), "master.key");
+  writeFileSync(file, "of the service on SQLite in this folder\n");
+  expect((await rotate()).code).toBe(0);
+  expect((await rotate()).output).toContain("has already");
+  expect(readFileSync(file, "utf8")).toBe("of the service on SQLite in this folder\n");
+
+  writeFileSync(file, `${NEW}\n`);
+  expect((await rotate(NEW, "another secret, of some length")).code).toBe(0);
+  expect(existsSync(file)).toBe(false);
+  expect(readFileSync(`${file}.previous`, "utf8")).toBe(`${NEW}\n`);
 }, 90_000);
 
 test("the new key is given, and long enough", async () => {

@@ -8,17 +8,14 @@ import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
 
 /**
  * The present master key of a database with this check value. Throws if it is not at hand, if `newSecret` is too short, or
- * if that is the database's key already; then the key file that an interrupted rotation to it left is put aside first.
+ * if that is the database's key already.
  */
 export function findOldKey(
   { dataFolder, secret, newSecret }: Pick<DataTarget, "dataFolder" | "secret" | "newSecret">,
   checkValue: string | undefined,
 ): string {
   if (newSecret !== undefined) refuseBadKey(newSecret);
-  const isThere = (key: string) => checkValue !== undefined && isKeyOf(checkValue, key);
-  if (newSecret !== undefined && isThere(newSecret)) {
-    const filed = readKey(join(dataFolder, MASTER_KEY_FILE));
-    if (filed !== undefined && !isThere(filed)) retireKeyFile(dataFolder);
+  if (newSecret !== undefined && checkValue !== undefined && isKeyOf(checkValue, newSecret)) {
     throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
   }
   const old = findMasterKey({ dataFolder, secret, checkValue });
@@ -26,6 +23,11 @@ export function findOldKey(
   throw new AdminFailure(
     "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
   );
+}
+
+/** Whether the key file holds this key. Of a shared database it may not: the folder may be that of a service on SQLite. */
+export function isFiled(dataFolder: string, key: string): boolean {
+  return readKey(join(dataFolder, MASTER_KEY_FILE)) === key;
 }
 
 /** Puts the old key file aside and removes it, since the new key is kept in no file. */

@@ -10,7 +10,7 @@ import { ownDatabase } from "../data-folder/own-database.ts";
 import { takeDataFolder } from "../data-folder/take-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
-import { findOldKey, putKeyAside, retireKeyFile } from "./key-files.ts";
+import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
 
 export interface KeyRotation {
   readonly dataFolder: string;
@@ -48,7 +48,9 @@ export async function rotateKey(rotation: KeyRotation): Promise<void> {
 async function rotate(rotation: KeyRotation): Promise<void> {
   const { dataFolder, newSecret, forgetLinks, randomBytes, onStep } = rotation;
   const path = join(dataFolder, DATABASE_FILE);
-  const old = findOldKey(rotation, readKeyCheckValue(path));
+  const checkValue = readKeyCheckValue(path);
+  retireStaleFile(rotation, checkValue);
+  const old = findOldKey(rotation, checkValue);
   const next = newSecret ?? Buffer.from(randomBytes(KEY_OCTETS)).toString("hex");
   if (newSecret === undefined) writePrivateFile(join(dataFolder, NEXT_KEY_FILE), `${next}\n`);
   onStep?.("new key written");
@@ -64,6 +66,12 @@ async function rotate(rotation: KeyRotation): Promise<void> {
   onStep?.("old key put aside");
   if (newSecret === undefined) adoptNextKey(dataFolder);
   else retireKeyFile(dataFolder);
+}
+
+/** Puts aside the key file that an interrupted rotation to `newSecret` left. */
+function retireStaleFile({ dataFolder, newSecret }: KeyRotation, checkValue: string | undefined): void {
+  if (newSecret === undefined || checkValue === undefined || !isKeyOf(checkValue, newSecret)) return;
+  if (!isFiled(dataFolder, newSecret)) retireKeyFile(dataFolder);
 }
 
 /** Completes or undoes a rotation that was interrupted. Call it before reading the master key. */

@@ -3,7 +3,7 @@ import { createVault } from "../../store/vault.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withReasons } from "../or-refusal.ts";
-import { findOldKey, retireKeyFile } from "./key-files.ts";
+import { findOldKey, isFiled, retireKeyFile } from "./key-files.ts";
 import type { KeyRotation } from "./rotate-key.ts";
 
 export interface SharedKeyRotation extends KeyRotation {
@@ -13,7 +13,7 @@ export interface SharedKeyRotation extends KeyRotation {
 
 /**
  * Gives a PostgreSQL database another master key, while none of its processes runs. The new key must be given as
- * `newSecret`, since all processes need it. A key file in the data folder is put aside.
+ * `newSecret`, since all processes need it. Its key file in the data folder, if it has one, is put aside.
  */
 export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void> {
   const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks, onStep } = rotation;
@@ -35,5 +35,5 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<void
     }),
   );
   onStep?.("committed");
-  retireKeyFile(dataFolder);
+  if (isFiled(dataFolder, old)) retireKeyFile(dataFolder);
 }
