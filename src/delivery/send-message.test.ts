@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
-import type { Queue } from "../store/store.ts";
+import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSender } from "./send-message.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
@@ -10,8 +10,15 @@ import type { Outgoing } from "./sending/to-outgoing.ts";
 const LEASE_MS = 60_000;
 const SEND_TIMEOUT_MS = 20_000;
 
+interface Making {
+  readonly makingMs: number;
+  readonly isOurs?: () => boolean;
+  /** The database is away for so long, when the email is made and when its job is put back. */
+  readonly awayMs?: number;
+}
+
 /** An email that takes so long to make; what was done with it, in order. */
-async function sendOne({ makingMs, isOurs = () => true }: { makingMs: number; isOurs?: () => boolean }) {
+async function sendOne({ makingMs, isOurs = () => true, awayMs = 0 }: Making) {
   const clock = createHeldClock();
   const done: string[] = [];
   const outlet = {
@@ -27,8 +34,14 @@ async function sendOne({ makingMs, isOurs = () => true }: { makingMs: number; is
     handOver: () => done.push("handed over"),
     noteAttempt() {},
   } as unknown as Outlet;
+  const whereItAnswers = () => {
+    if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
+  };
   const queue = {
-    release: async () => void done.push("released"),
+    async release() {
+      whereItAnswers();
+      done.push("released");
+    },
     settle: async () => [done.push("settled") > 0],
   } as unknown as Queue;
   const send = createSender({
@@ -45,6 +58,7 @@ async function sendOne({ makingMs, isOurs = () => true }: { makingMs: number; is
     observe: { attempt() {}, unconfirmed() {}, droppedReceipts() {} },
     async toOutgoing() {
       await clock.advance(makingMs);
+      whereItAnswers();
       return { kind: "ready", message: {} } as Outgoing;
     },
     outletOf: () => outlet,
@@ -57,7 +71,13 @@ async function sendOne({ makingMs, isOurs = () => true }: { makingMs: number; is
     content: { channel: "email" } as ClaimedJob["content"],
   };
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
-  await send(job, { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" });
+  let isDone = false;
+  const sending = send(job, { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" });
+  void sending.then(() => {
+    isDone = true;
+  });
+  await clock.advance(0);
+  for (let past = 0; !isDone && past < LEASE_MS; past += 100) await clock.advance(100);
   return done;
 }
 
@@ -74,4 +94,10 @@ test("a message that may be another process's by now is put back, however long i
   // It was when it was begun to be made.
   const answers = [true, false];
   expect(await sendOne({ makingMs: 0, isOurs: () => answers.shift() === true })).toEqual(PUT_BACK);
+});
+
+test("a message that cannot be made, or put back, while the database is away is in line again when that is back", async () => {
+  expect(await sendOne({ makingMs: 0, awayMs: 100 })).toEqual(PUT_BACK);
+  expect(await sendOne({ makingMs: 0, awayMs: 10_000 })).toEqual(PUT_BACK);
+  expect(await sendOne({ makingMs: 0, awayMs: 10_000, isOurs: () => false })).toEqual(PUT_BACK);
 });

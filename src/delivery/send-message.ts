@@ -26,15 +26,13 @@ import { outletOfJob } from "./outlets/outlet-of-job.ts";
 import { enterLane } from "./sending/large-mail.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
+import { STORE_RETRY_MS, untilStored } from "./until-stored.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
 const LEASE_MARGIN_MS = 5_000;
 
 /** A window with less than this left is over: an SMSC is told what is left in whole seconds. */
 const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
-
-/** Between tries to store a settlement while the database is away. */
-const SETTLE_RETRY_MS = 250;
 
 export interface SenderDeps {
   readonly queue: Queue;
@@ -71,7 +69,7 @@ export function createSender(given: SenderDeps): Sender {
     try {
       const settlement = await attempt(deps, job, lease);
       if (settlement) await settle(deps, settlement);
-      else await deps.queue.release([{ jobId: job.jobId, claim: job.claim }], deps.clock.now());
+      else await release(deps, job);
     } catch (error) {
       // A bug. Nothing is lost: the lease runs out, and the job is claimed again.
       deps.log.error({ err: error, message_id: job.messageId }, "a job could not be worked");
@@ -110,6 +108,15 @@ async function attempt(deps: Sending, job: ClaimedJob, lease: Lease): Promise<Se
     outlet.handOver(outgoing.message);
     isHandedOver = true;
     return await send(deps, job, { lease: { ...lease, outlet }, ...outgoing });
+  } catch (error) {
+    if (isHandedOver || !(error instanceof StoreUnavailable)) throw error;
+    // Nothing has left: it goes back in line, rather than pass for interrupted when its lease ends.
+    deps.log.warn(
+      { err: error, message_id: job.messageId },
+      "a message could not be made; it is tried again",
+    );
+    await sleep(clock, STORE_RETRY_MS, deps.signal);
+    return undefined;
   } finally {
     leaveLane();
     if (!isHandedOver) outlet.unreserve(1);
@@ -234,20 +241,13 @@ function observe(
   );
 }
 
-/** Tries until the database is back: what a provider said must not be lost to a full disk. */
 async function settle(deps: SenderDeps, settlement: Settlement): Promise<void> {
-  for (;;) {
-    try {
-      const [isOurs] = await deps.queue.settle([settlement]);
-      if (!isOurs)
-        deps.log.warn(
-          { message_id: settlement.messageId, claim: settlement.claim },
-          "a lease was lost before its attempt was recorded",
-        );
-      return;
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || deps.signal.aborted) throw error;
-      await sleep(deps.clock, SETTLE_RETRY_MS, deps.signal);
-    }
-  }
+  const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
+  if (isOurs) return;
+  const { messageId: message_id, claim } = settlement;
+  deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
+}
+
+async function release(deps: SenderDeps, { jobId, claim }: ClaimedJob): Promise<void> {
+  await untilStored(deps, () => deps.queue.release([{ jobId, claim }], deps.clock.now()));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
-import type { ReleasedJob } from "../store/store.ts";
+import { type ReleasedJob, StoreUnavailable } from "../store/store.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 
 const route = (id: string, match: string): Route => ({
@@ -15,17 +15,21 @@ const SANDBOX = route("sandbox:sms", "");
 function open(queues: readonly string[] = []) {
   const clock = createHeldClock();
   const claims: string[] = [];
-  const release = Promise.withResolvers<readonly ReleasedJob[]>();
+  const released: ReleasedJob[] = [];
   const stored = new Map<string, Route>();
-  let jobs: readonly Partial<ClaimedJob>[] = [];
+  const jobs: Partial<ClaimedJob>[] = [];
+  let awayUntilMs = 0;
   const strays = createStrayJobs({
     queue: {
       backlog: async () => queues.map((queue) => ({ queue, ready: 1 })),
-      async claim({ queue }) {
+      async claim({ queue, limit }) {
         claims.push(queue);
-        return jobs as readonly ClaimedJob[];
+        return jobs.splice(0, limit) as ClaimedJob[];
       },
-      release: async (all) => release.resolve(all),
+      async release(all) {
+        if (clock.monotonicMs() < awayUntilMs) throw new StoreUnavailable("away");
+        released.push(...all);
+      },
     },
     records: { find: (async (_: string, { id }: { id: string }) => stored.get(id)) as never },
     clock,
@@ -34,10 +38,11 @@ function open(queues: readonly string[] = []) {
   });
   const stopping = new AbortController();
   return {
-    ...{ clock, claims, stored, strays },
-    released: release.promise,
-    queued: (all: readonly Partial<ClaimedJob>[]) => {
-      jobs = all;
+    ...{ clock, claims, released, stored, strays },
+    queued: (...all: readonly Partial<ClaimedJob>[]) => void jobs.push(...all),
+    /** Nothing can be put back for so long. */
+    away: (ms: number) => {
+      awayUntilMs = clock.monotonicMs() + ms;
     },
     start: () => void strays.run(stopping.signal),
     stop: () => stopping.abort(),
@@ -62,19 +67,48 @@ test("the queue of a route that has gone is looked at each second, for half a mi
   stop();
 });
 
-test("its jobs go where they are led to now, each by its own recipient; others stay", async () => {
-  const { strays, clock, released, queued, start, stop } = open();
+/** The queue of a route has just gone, and another route leads to India. */
+async function openGone() {
+  const opened = open();
+  const { strays, clock, start } = opened;
   const india = route("india", "91");
   strays.reconcile([SANDBOX, ONE, india]);
   start();
   await clock.advance(0);
   strays.reconcile([SANDBOX, india]);
-  queued([sms(1, "+919876543210"), sms(2, "+14155550901")]);
+  return opened;
+}
+
+test("its jobs go where they are led to now, each by its own recipient; others stay", async () => {
+  const { clock, released, queued, stop } = await openGone();
+  queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
   await clock.advance(1_000);
-  expect(await released).toEqual([
+  expect(released).toEqual([
     { jobId: 1, claim: 1, queue: "india" },
     { jobId: 2, claim: 1 },
   ]);
+  stop();
+});
+
+test("however many stay, those behind them are moved, and each is put back once", async () => {
+  const { clock, released, queued, stop } = await openGone();
+  const stay = Array.from({ length: 600 }, (_, index) => sms(index, "+14155550901"));
+  queued(...stay, sms(600, "+919876543210"));
+  await clock.advance(1_000);
+  expect(released.filter(({ queue }) => queue === "india").map(({ jobId }) => jobId)).toEqual([600]);
+  expect(new Set(released.map(({ jobId }) => jobId)).size).toBe(601);
+  expect(released).toHaveLength(601);
+  stop();
+});
+
+test("what was claimed when the database went away is put back when it answers again", async () => {
+  const { clock, released, queued, away, stop } = await openGone();
+  queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
+  away(5_000);
+  await clock.advance(4_000);
+  expect(released).toEqual([]);
+  await clock.advance(2_000);
+  expect(released.map(({ jobId }) => jobId)).toEqual([1, 2]);
   stop();
 });
 

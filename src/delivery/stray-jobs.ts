@@ -5,9 +5,10 @@ import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { chooseRoute, type Destination } from "../core/records/routes.ts";
-import type { Queue, Records } from "../store/store.ts";
+import type { Queue, Records, ReleasedJob } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
 import type { Shares } from "./shares/shares.ts";
+import { untilStored } from "./until-stored.ts";
 
 /** Between two looks at the queues of routes that have just gone. Of the others only every `ALL_EVERY`th time. */
 const ROUND_MS = 1_000;
@@ -16,8 +17,9 @@ const ALL_EVERY = 60;
 /** For so long after it is gone others may go by a route: a second as a rule. */
 const RECENTLY_MS = 30_000;
 
-/** Jobs moved at once, and how long that may take. */
+/** Jobs claimed at once, those looked at of a queue each time, and how long that may take. */
 const CHUNK = 200;
+const MOST = 2_000;
 const LEASE_MS = 60_000;
 
 export interface StrayJobsDeps {
@@ -53,10 +55,10 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
     const backlog = await queue.backlog();
     return backlog.flatMap(({ queue: name, ready }) => (ready > 0 && !routes.has(name) ? [name] : []));
   };
-  const look = async (isFull: boolean) => {
+  const look = async (isFull: boolean, signal: AbortSignal) => {
     const names = isFull ? await unknownQueues() : recentlyGone();
     const leading = [...routes.values()].filter((route) => !isBuiltIn(route));
-    for (const name of names) await moveJobs(deps, name, leading);
+    for (const name of names) await moveJobs(deps, name, { leading, signal });
   };
 
   return {
@@ -68,7 +70,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
     },
     async run(signal) {
       for (let round = 0; !signal.aborted; round++) {
-        await look(round % ALL_EVERY === 0).catch((error) =>
+        await look(round % ALL_EVERY === 0, signal).catch((error) =>
           log.warn({ err: error }, "the queues of routes that are gone could not be looked at"),
         );
         await sleep(clock, ROUND_MS, signal);
@@ -77,32 +79,54 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
   };
 }
 
+interface Ways {
+  readonly leading: readonly Route[];
+  readonly signal: AbortSignal;
+}
+
 /** Jobs that no route leads to now stay where they are: there may be one before they expire. */
-async function moveJobs(deps: StrayJobsDeps, name: string, routes: readonly Route[]): Promise<void> {
-  const { queue, records, clock, log } = deps;
+async function moveJobs(deps: StrayJobsDeps, name: string, { leading, signal }: Ways): Promise<void> {
   // A route that is new may not be known here yet.
-  if ((await records.find("routes", { id: name })) !== undefined) return;
-  const { process } = deps.shares?.claimant() ?? NOBODY_ELSE;
-  const now = clock.now();
-  const jobs = await queue.claim({
+  if ((await deps.records.find("routes", { id: name })) !== undefined) return;
+  const release = (jobs: readonly ReleasedJob[]) =>
+    untilStored({ clock: deps.clock, signal }, () => deps.queue.release(jobs, deps.clock.now()));
+  /** Kept until the end, so that those behind them are seen as well. */
+  const staying: ReleasedJob[] = [];
+  let moved = 0;
+  try {
+    for (let seen = 0, isLast = false; !isLast && seen < MOST && !signal.aborted; seen += CHUNK) {
+      const jobs = await claim(deps, name);
+      const routed = jobs.map((job) => routeJob(job, leading));
+      const moving = routed.filter(({ queue }) => queue !== undefined);
+      staying.push(...routed.filter(({ queue }) => queue === undefined));
+      if (moving.length > 0) await release(moving);
+      moved += moving.length;
+      isLast = jobs.length < CHUNK;
+    }
+  } finally {
+    if (staying.length > 0) await release(staying);
+  }
+  if (moved === 0) return;
+  deps.log.warn(
+    { route: name, moved, waiting: staying.length },
+    "messages were accepted for a route while it was deleted; those that another route leads to go over that one",
+  );
+}
+
+function claim({ queue, clock, shares }: StrayJobsDeps, name: string): Promise<readonly ClaimedJob[]> {
+  const { process } = shares?.claimant() ?? NOBODY_ELSE;
+  return queue.claim({
     queue: name,
     limit: CHUNK,
-    now,
+    now: clock.now(),
     leaseMs: LEASE_MS,
     ...(process !== undefined && { process }),
   });
-  if (jobs.length === 0) return;
-  const released = jobs.map((job) => {
-    const route = chooseRoute(routes, destinationOf(job));
-    return { jobId: job.jobId, claim: job.claim, ...(route && { queue: route.id }) };
-  });
-  await queue.release(released, now);
-  const moved = released.filter((job) => "queue" in job).length;
-  if (moved === 0) return;
-  log.warn(
-    { route: name, moved, waiting: jobs.length - moved },
-    "messages were accepted for a route while it was deleted; those that another route leads to go over that one",
-  );
+}
+
+function routeJob(job: ClaimedJob, routes: readonly Route[]): ReleasedJob {
+  const route = chooseRoute(routes, destinationOf(job));
+  return { jobId: job.jobId, claim: job.claim, ...(route && { queue: route.id }) };
 }
 
 /** A mail to several goes where the first of them leads to. */

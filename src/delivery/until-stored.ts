@@ -1,0 +1,23 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import { StoreUnavailable } from "../store/store.ts";
+
+/** Between tries while the database is away. */
+export const STORE_RETRY_MS = 250;
+
+/**
+ * Tries until the database is back, or until `signal` aborts: what a provider said must not be lost to a full disk, and a
+ * job that was not sent must not wait for the end of its lease, which would let it pass for interrupted.
+ */
+export async function untilStored<T>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  write: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || signal.aborted) throw error;
+      await sleep(clock, STORE_RETRY_MS, signal);
+    }
+  }
+}
