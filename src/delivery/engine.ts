@@ -103,6 +103,8 @@ export function createEngine(deps: EngineDeps): Engine {
   let isStarted = false;
 
   const reconcile = createReconcile(deps, (connectors, routes) => {
+    // What was still being read when the stop began: nobody would stop what is made of it now.
+    if (stopping.signal.aborted) return;
     besides.reconcile(connectors, routes);
     outlets.reconcile(connectors);
     workers.reconcile(routes);
@@ -117,9 +119,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const { signal } = stopping;
       watching = Promise.all([keepReconciled(deps, reconcile, signal), besides.run(signal)]);
     },
-    async reconcile() {
-      if (isStarted) await reconcile();
-    },
+    reconcile: async () => (isStarted ? reconcile() : undefined),
     held: holds.ids,
     stalled: (ms) => workers.idleSince(clock.monotonicMs() - ms),
     connectorStatus(connectorId) {
@@ -219,11 +219,18 @@ function createRouteWorkers(deps: EngineDeps, { outlets, holds, line, signal }: 
 
 async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Outgoing> {
   const job = await withLargeBody(claimed, deps.queue);
+  if (!job) return BODY_GONE;
   const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
   const { find } = deps.suppressions;
   const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });
   return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
 }
+
+/** A receipt has settled the message since it was claimed. An email without a text must not go out. */
+const BODY_GONE: Outgoing = {
+  kind: "impossible",
+  error: { code: "body_gone", message: "its text has been wiped, since nothing was left to send" },
+};
 
 type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
 

@@ -11,10 +11,14 @@ export function enterLane(lane: Lane, { content }: ClaimedJob): ReturnType<Lane[
 
 const NO_PLACE_NEEDED = { leave() {} };
 
-/** The job with its texts, which a claim leaves in the store where they are large. None where they have been wiped since. */
-export async function withLargeBody(job: ClaimedJob, queue: Pick<Queue, "largeBody">): Promise<ClaimedJob> {
+/** The job with its texts, which a claim leaves in the store where they are large; `undefined` if they have been wiped since. */
+export async function withLargeBody(
+  job: ClaimedJob,
+  queue: Pick<Queue, "largeBody">,
+): Promise<ClaimedJob | undefined> {
   const { content, messageId } = job;
   if (content.channel !== "email" || !content.isBodyApart) return job;
   const { isBodyApart, ...rest } = content;
-  return { ...job, content: { ...rest, ...(await queue.largeBody?.(messageId)) } };
+  const texts = await queue.largeBody?.(messageId);
+  return texts && { ...job, content: { ...rest, ...texts } };
 }

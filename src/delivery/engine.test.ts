@@ -1,0 +1,145 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { email, sent } from "../../test/progress-samples.ts";
+import type { Channel } from "../channels/channel.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import type { Connector, Route } from "../core/records/accounts.ts";
+import type { Queue } from "../store/store.ts";
+import { createEngine, type EngineDeps } from "./engine.ts";
+
+const CONNECTOR: Connector = {
+  ...{ id: "c", name: "relay", kind: "smtp", config: {}, secrets: {} },
+  ...{ isEnabled: true, createdAt: 0 },
+};
+const ROUTE: Route = { id: "r", channel: "email", match: "", connectorIds: ["c"], createdAt: 0 };
+
+/** What the engine did: connectors that it opened, queues that it claimed from, messages that it sent, settlements. */
+function createSeen() {
+  return {
+    opened: [] as string[],
+    claims: [] as string[],
+    sentBy: [] as string[],
+    settled: [] as Settlement[],
+  };
+}
+type Seen = ReturnType<typeof createSeen>;
+
+function openChannel(connectorId: string, { sentBy }: Seen): Channel {
+  return {
+    connectorId,
+    sendTimeoutMs: 20_000,
+    start() {},
+    freeSlots: () => 10,
+    async send({ messageId }) {
+      sentBy.push(messageId);
+      return { parts: [sent("x")], countsAsAttempt: true };
+    },
+    async stop() {},
+    status: () => ({ state: "up", since: 0 }),
+  };
+}
+
+/** Hands out `jobs` once. */
+function openQueue(jobs: readonly ClaimedJob[], { claims, settled }: Seen): Partial<Queue> {
+  const left = [...jobs];
+  return {
+    onReady: () => () => {},
+    async claim({ queue }) {
+      claims.push(queue);
+      return left.splice(0);
+    },
+    async settle(all) {
+      settled.push(...all);
+      return all.map(() => true);
+    },
+    backlog: async () => [],
+    largeBody: async () => undefined,
+  };
+}
+
+/** An engine with one connector and one route. */
+function open(jobs: readonly ClaimedJob[] = []) {
+  const clock = createHeldClock();
+  const seen = createSeen();
+  let version = 0;
+  let reading: Promise<void> | undefined;
+  const deps = {
+    queue: openQueue(jobs, seen),
+    receipts: {},
+    records: {
+      version: async () => version,
+      async list(kind: string) {
+        await reading;
+        return kind === "connectors" ? [CONNECTOR] : [ROUTE];
+      },
+    },
+    open({ id }: Connector) {
+      seen.opened.push(id);
+      return openChannel(id, seen);
+    },
+    findSenderDomain: async () => ({}),
+    suppressions: { find: async () => [] },
+    unsubscribeHeaders: async () => ({}),
+    clock,
+    random: () => 0.5,
+    log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
+    observe: { attempt() {}, unconfirmed() {}, droppedReceipts() {} },
+    slotsOf: () => undefined,
+    builtIn: { connectors: [], routes: [] },
+  };
+  return {
+    ...{ clock, engine: createEngine(deps as unknown as EngineDeps), ...seen },
+    /** Changes the configuration, which takes until `read` is called to be read. */
+    change() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      reading = promise;
+      version++;
+      return { read: resolve };
+    },
+  };
+}
+
+test("a stop during the start opens nothing, and leaves no worker behind", async () => {
+  const { clock, engine, opened, claims, change } = open();
+  const { read } = change();
+  const starting = engine.start();
+  const stopping = engine.stop();
+  read();
+  await Promise.all([starting, stopping]);
+  await clock.advance(10_000);
+  expect([opened, claims]).toEqual([[], []]);
+});
+
+test("a configuration that is still being read when the stop begins, or read later, opens nothing any more", async () => {
+  const { clock, engine, opened, claims, change } = open();
+  await engine.start();
+  await clock.advance(500);
+  const before = [[...opened], [...claims]];
+  const { read } = change();
+  await clock.advance(600);
+  const stopping = engine.stop();
+  read();
+  await stopping;
+  change().read();
+  await engine.reconcile();
+  await clock.advance(10_000);
+  expect([opened, claims]).toEqual(before);
+});
+
+test("an email whose large text has been wiped since it was claimed is not sent without it", async () => {
+  const job: ClaimedJob = {
+    ...{ jobId: 1, queue: "r", claim: 1, attempt: 0, wasInterrupted: false },
+    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
+    ...{ progress: email("ann@example.net"), createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER },
+    content: {
+      ...{ channel: "email", from: { email: "hello@acme.example" }, to: [{ email: "ann@example.net" }] },
+      ...{ subject: "News", isBodyApart: true },
+    },
+  };
+  const { clock, engine, sentBy, settled } = open([job]);
+  await engine.start();
+  await clock.advance(100);
+  expect(sentBy).toEqual([]);
+  expect(settled.map(({ jobId, next }) => [jobId, next.kind])).toEqual([[1, "done"]]);
+  await engine.stop();
+});
