@@ -45,11 +45,10 @@ export function afterOutcome(part: Part, outcome: PartOutcome, connectorId: stri
 export function endPart(channel: ChannelName, part: Part, reason: EndReason): Part {
   if (part.status === "unconfirmed" || reason === "unconfirmed")
     return { ...part, status: "failed", error: UNCONFIRMED };
-  const ending = END_OF[channel][reason](part);
-  return { ...part, ...ending };
+  return { ...part, ...endingOf(channel, part, reason) };
 }
 
-type Ending = { readonly status: PartStatus; readonly error: MessageError };
+type Ending = Required<Pick<Part, "status" | "error">>;
 
 const UNCONFIRMED: MessageError = {
   code: "unconfirmed",
@@ -65,23 +64,12 @@ export const ERROR_OF_END: Readonly<Record<EndReason, MessageError>> = {
   unconfirmed: UNCONFIRMED,
 };
 
-/** How a part that was never sent ends, by channel and reason. For an email its last error decides between bounced and failed. */
-const END_OF: Record<ChannelName, Record<Exclude<EndReason, "unconfirmed">, (part: Part) => Ending>> = {
-  sms: {
-    window_over: () => ({ status: "expired", error: WINDOW_OVER }),
-    attempts_spent: (part) => ({ status: "failed", error: part.error ?? WINDOW_OVER }),
-  },
-  email: {
-    window_over: (part) => ({
-      status: isReply(part.error) ? "bounced" : "failed",
-      error: part.error ?? WINDOW_OVER,
-    }),
-    attempts_spent: (part) => ({
-      status: isReply(part.error) ? "bounced" : "failed",
-      error: part.error ?? WINDOW_OVER,
-    }),
-  },
-};
+/** How a part that was never sent ends. For an email its last error decides between bounced and failed. */
+function endingOf(channel: ChannelName, { error }: Part, reason: EndReason): Ending {
+  if (channel === "sms" && reason === "window_over") return { status: "expired", error: WINDOW_OVER };
+  const isBounce = channel === "email" && isReply(error);
+  return { status: isBounce ? "bounced" : "failed", error: error ?? WINDOW_OVER };
+}
 
 /** True for a 4yz reply of the receiving server; false for a fault on the way to it. */
 function isReply(error: MessageError | undefined): boolean {

@@ -4,7 +4,7 @@
  */
 import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
-import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
+import type { MessageError, MessageStatus, Part, Progress, TimelineEntry, TimelineKind } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
   afterOutcome,
@@ -225,7 +225,7 @@ type Detail = NonNullable<TimelineEntry["detail"]>;
 /** What an entry is about. */
 interface Occasion {
   readonly at: number;
-  readonly kind: TimelineEntry["kind"];
+  readonly kind: TimelineKind;
   readonly detail?: TimelineEntry["detail"] | undefined;
   readonly error?: MessageError | undefined;
 }
@@ -285,12 +285,7 @@ function receiptDetail(receipt: Receipt): Detail {
   };
 }
 
-function compact(occasion: Occasion): {
-  at: number;
-  kind: TimelineEntry["kind"];
-  detail?: NonNullable<TimelineEntry["detail"]>;
-  error?: MessageError;
-} {
+function compact(occasion: Occasion): Pick<TimelineEntry, "at" | "kind" | "detail" | "error"> {
   return {
     at: occasion.at,
     kind: occasion.kind,
