@@ -19,7 +19,7 @@ export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWa
     records,
     clock,
     random: Math.random,
-    openResolver: (servers = "") => openResolver(servers),
+    openResolver,
     log,
   });
   const watch = createAlarmWatch({

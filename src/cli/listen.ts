@@ -1,4 +1,5 @@
 import { lookup } from "node:dns/promises";
+import type { AnswerRequest } from "../api/app-deps.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import type { Config } from "./config.ts";
 
@@ -8,9 +9,6 @@ const IDLE_SECONDS = 40;
 /** No limit here: the API refuses bodies that are too large with its own answer, and a body that is not read is not kept. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
-/** `addressOf`: the address at the other end of a request's connection. */
-export type Fetch = (request: Request, addressOf: (request: Request) => string) => Promise<Response>;
-
 export interface Listener {
   /** `http://host:port`, with the port really bound. */
   readonly url: string;
@@ -19,7 +17,7 @@ export interface Listener {
 }
 
 /** Starts the HTTP server. Only this file knows that it is Bun's. Throws `ListenFailure`. */
-export function listen(config: ListenConfig, clock: Clock, fetch: Fetch): Listener {
+export function listen(config: ListenConfig, clock: Clock, fetch: AnswerRequest): Listener {
   const server = open(config, fetch);
   const scheme = config.tls ? "https" : "http";
   return {
@@ -62,7 +60,7 @@ type ListenConfig = Pick<Config, "host" | "port" | "tls"> & {
   readonly sharing?: "first" | "joins";
 };
 
-function open(config: ListenConfig, fetch: Fetch) {
+function open(config: ListenConfig, fetch: AnswerRequest) {
   try {
     // A shared port can also be bound by other processes of this user: an exclusive bind first shows that it is free.
     if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
@@ -85,7 +83,10 @@ function hostProblem(host: string, problem: string): string {
   return `HOST is "${host}", and that ${problem}: give an address of this machine, or 0.0.0.0 or :: for all`;
 }
 
-function serve(config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined }, fetch: Fetch) {
+function serve(
+  config: Omit<ListenConfig, "sharing"> & { sharing?: string | undefined },
+  fetch: AnswerRequest,
+) {
   // A function, since few operations need the address and looking it up costs time.
   const addressOf = (request: Request): string => server.requestIP(request)?.address ?? "";
   const server: Bun.Server<undefined> = Bun.serve({

@@ -19,7 +19,7 @@ export function createWebhooks(parts: {
     outbox: store.outbox,
     records: store.records,
     random: Math.random,
-    openResolver: (servers = "") => openResolver(servers),
+    openResolver,
     observe: metrics.webhooks.observe,
   });
 }

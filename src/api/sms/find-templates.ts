@@ -10,6 +10,11 @@ export interface FoundTemplates {
   readonly byDltId?: SmsTemplate;
 }
 
+/** The field that names the template whose text goes out. */
+export function templateFieldOf({ templateId }: SendSms): "template_id" | "dlt_template_id" {
+  return templateId === undefined ? "dlt_template_id" : "template_id";
+}
+
 /** Synchronous if what is needed is cached. */
 export function findTemplates(
   directory: Directory,

@@ -7,6 +7,7 @@ import { present } from "../../core/present.ts";
 import type { Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
+import { templateFieldOf } from "./find-templates.ts";
 import type { SmsCheck, SmsFlight } from "./sms-preflight.ts";
 
 /** They also settle `flight.resolved`: the sender and DLT ids that go out, if they differ from the request's. */
@@ -43,7 +44,7 @@ async function judgeDlt(flight: SmsFlight, errors: ErrorCollector): Promise<void
   const { from, dltTemplateId, dltEntityId, variables } = request;
   const checked = preflightDlt({
     variableMaxLength: readSetting(settings, "dlt_variable_max_length"),
-    templateField: request.templateId === undefined ? "dlt_template_id" : "template_id",
+    templateField: templateFieldOf(request),
     entities: await directory.dltEntities(account.id),
     ...present({ template, from, dltTemplateId, dltEntityId, variables, sender: senderOf(flight) }),
     ...present({ defaultEntityId: readSetting(settings, "default_dlt_entity_id") }),

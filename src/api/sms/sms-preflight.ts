@@ -13,7 +13,7 @@ import { asSent } from "../../core/sms/sms-text.ts";
 import { renderTemplate } from "../../core/sms/template.ts";
 import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
-import { type FoundTemplates, findTemplates } from "./find-templates.ts";
+import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registered-sms.ts";
 
@@ -61,11 +61,6 @@ const VARIABLES: SmsCheck = {
 };
 
 const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
-
-/** The field that names the template whose text goes out. */
-function templateFieldOf({ templateId }: SendSms): string {
-  return templateId === undefined ? "dlt_template_id" : "template_id";
-}
 
 const SANDBOX_ROUTE: SmsCheck = {
   name: "route",

@@ -132,8 +132,7 @@ interface Kind {
     readonly required?: readonly string[];
   };
   readonly secrets: readonly string[];
-  /** Absent: the service is older. */
-  readonly secret_descriptions?: Readonly<Record<string, string>>;
+  readonly secret_descriptions: Readonly<Record<string, string>>;
 }
 
 async function kindsOf(client: AdminClient): Promise<readonly Kind[]> {
@@ -193,7 +192,7 @@ function addKinds(noun: Command, commandLine: CommandLine): void {
   );
 }
 
-function fieldsOf({ config, secrets, secret_descriptions: meanings = {} }: Kind): readonly Row[] {
+function fieldsOf({ config, secrets, secret_descriptions: meanings }: Kind): readonly Row[] {
   const fields = Object.entries(config.properties ?? {}).map(([name, field]) => ({
     name,
     type: typeOf(field),

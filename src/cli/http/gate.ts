@@ -1,8 +1,8 @@
-import type { Fetch } from "../listen.ts";
+import type { AnswerRequest } from "../../api/app-deps.ts";
 
 /** Answers 503 with Retry-After until it is opened, so that the port can be bound before all parts are ready. */
 export function createGate(ids: () => string) {
-  let open: Fetch | undefined;
+  let open: AnswerRequest | undefined;
   let isDraining = false;
   const closed = async () =>
     Response.json(
@@ -10,8 +10,8 @@ export function createGate(ids: () => string) {
       { status: 503, headers: { "Retry-After": "1", "X-Request-Id": ids() } },
     );
   return {
-    fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies Fetch,
-    open(fetch: Fetch) {
+    fetch: ((request, addressOf) => (open ? open(request, addressOf) : closed())) satisfies AnswerRequest,
+    open(fetch: AnswerRequest) {
       open = fetch;
     },
     drain() {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import packageJson from "../../../package.json" with { type: "json" };
 import { adminEndpoints } from "../../api/admin/admin-endpoints.ts";
 import { createApp } from "../../api/app.ts";
+import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { ConnectorKind } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { present } from "../../core/present.ts";
@@ -14,7 +15,6 @@ import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { CONNECTOR_KINDS } from "../channels.ts";
 import type { ClockWatch } from "../clock-watch.ts";
 import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
-import type { Fetch } from "../listen.ts";
 import type { Listeners } from "../listeners/start-listeners.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
@@ -47,7 +47,7 @@ export interface HttpParts {
 export function createHttp(
   parts: Parts,
   { engine, upkeep, domains, webhooks, alarms, clocks, listeners, baseUrl, state }: HttpParts,
-): Fetch {
+): AnswerRequest {
   const { config, clock, steadyLog: log, store, metrics, ids } = parts;
   const stalled = () => [
     ...(config.roles.has("delivery") ? engine.stalled(STALLED_MS) : []),

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Fetch, listenOnSocket } from "../listen.ts";
+import type { AnswerRequest } from "../../api/app-deps.ts";
+import { listenOnSocket } from "../listen.ts";
 import { answerHandedOn } from "./hand-on.ts";
 
 /** Where the threads hand requests on to the main one. */
@@ -15,7 +16,7 @@ export interface Door {
  * Opens the socket in a folder of its own, which only this user may enter: in the folder for temporary files, or in the data
  * folder if that one is read-only or full, or its path is too long. Throws, in words for the operator, if neither has room.
  */
-export function openDoor(answer: Fetch, dataFolder: string): Door {
+export function openDoor(answer: AnswerRequest, dataFolder: string): Door {
   const inData = join(dataFolder, "listeners");
   const places = [() => mkdtempSync(join(tmpdir(), "postrider-")), () => makeAnew(inData)];
   const reasons: string[] = [];
@@ -41,7 +42,7 @@ function makeAnew(folder: string): string {
 /** In octets: unix(7) has room for 107, of which `prepareHandOn` takes some. */
 const LONGEST_PATH = 96;
 
-function openIn(folder: string, answer: Fetch): Door {
+function openIn(folder: string, answer: AnswerRequest): Door {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const socket = join(folder, "socket");
   try {

@@ -1,9 +1,8 @@
 /** Threads that listen on the process's port too. They accept and look up messages, and hand other requests on. */
 import { Worker } from "node:worker_threads";
-import type { ObservedRequest } from "../../api/app-deps.ts";
+import type { AnswerRequest, ObservedRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Queue } from "../../store/store.ts";
-import type { Fetch } from "../listen.ts";
 import { type Door, openDoor } from "./door.ts";
 import { prepareHandOn } from "./hand-on.ts";
 import type { FromListener, ListenerSetup, ToListener } from "./messages.ts";
@@ -12,7 +11,7 @@ export interface Listeners {
   /** The same queue, whose `onReady` also reports jobs that the threads accept. */
   heard(queue: Queue): Queue;
   /** Resolves when all threads take requests. `answer` answers what they hand on. */
-  start(port: number, answer: Fetch): Promise<void>;
+  start(port: number, answer: AnswerRequest): Promise<void>;
   /** Names of the threads whose event loop has not turned for `limitMs`. */
   stalled(limitMs: number): readonly string[];
   /** The threads refuse new requests, finish the open ones, and end. */

@@ -9,11 +9,13 @@ const RESOLVER_AGE_MS = 60_000;
 
 /** Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. */
 export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
-  let last: { readonly servers: string; readonly resolver: Resolver; readonly madeMs: number } | undefined;
+  let last:
+    | { readonly servers: string | undefined; readonly resolver: Resolver; readonly madeMs: number }
+    | undefined;
   const resolver = async () => {
-    const servers = readSetting(await records.settings(undefined), "dns_servers") ?? "";
+    const servers = readSetting(await records.settings(undefined), "dns_servers");
     const now = clock.monotonicMs();
-    if (last?.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
+    if (!last || last.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
       last = { servers, resolver: openResolver(servers), madeMs: now };
     }
     return last.resolver;
@@ -27,9 +29,9 @@ export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns
   };
 }
 
-/** `servers`: addresses separated by commas; empty: the machine's own resolvers. */
-export function openResolver(servers: string): Resolver {
+/** `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+export function openResolver(servers: string | undefined): Resolver {
   const made = new Resolver({ timeout: 2_000, tries: 2 });
-  if (servers !== "") made.setServers(servers.split(","));
+  if (servers !== undefined) made.setServers(servers.split(","));
   return made;
 }

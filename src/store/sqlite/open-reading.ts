@@ -3,6 +3,7 @@ import type { Vault } from "../vault.ts";
 import { createStore } from "./create-store.ts";
 import { createDatabase } from "./database/database.ts";
 import { openDriver } from "./database/driver.ts";
+import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
 import { createAccountCache } from "./records/account-cache.ts";
 
 export interface ReadingStore {
@@ -16,7 +17,7 @@ export interface ReadingStore {
 /** Opens a second connection to a database that another one writes, so that no read waits for a commit. */
 export function openReading(path: string, vault: Vault): ReadingStore {
   const driver = openDriver(path, { isReadOnly: true });
-  for (const pragma of ["busy_timeout = 2000", "query_only = ON", "cache_size = -16384"]) {
+  for (const pragma of [`busy_timeout = ${BUSY_TIMEOUT_MS}`, "query_only = ON", "cache_size = -16384"]) {
     driver.exec(`PRAGMA ${pragma}`);
   }
   const db = createDatabase({ driver, schedule: setImmediate });

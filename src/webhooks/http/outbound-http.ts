@@ -36,7 +36,7 @@ export interface OutboundHttpDeps {
   readonly clock: Clock;
   readonly resolver: Resolver;
   /** Addresses that may be connected to although they are in a blocked range. */
-  readonly allowed?: readonly Range[];
+  readonly allowed: readonly Range[];
   /** Certificates (PEM) that are trusted besides the runtime's own. */
   readonly ca?: string;
 }
@@ -60,7 +60,7 @@ interface Parts {
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
   const { clock } = deps;
   const resolver = shareQuestions(deps.resolver);
-  const rules = createAddressRules(deps.allowed ?? []);
+  const rules = createAddressRules(deps.allowed);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
     deps.ca === undefined ? {} : { ca: [...getCACertificates("default"), deps.ca] },

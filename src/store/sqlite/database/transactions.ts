@@ -5,10 +5,10 @@ import { type Driver, isOutage } from "./driver.ts";
 export interface TransactionOptions {
   readonly driver: Driver;
   /** Runs before each BEGIN. */
-  readonly beforeBegin?: () => void;
+  readonly beforeBegin: () => void;
   readonly onRollback: () => void;
   /** Runs at the end of each transaction, as part of it. */
-  readonly beforeEnd?: () => void;
+  readonly beforeEnd: () => void;
   /** Runs before each COMMIT; a throw makes the commit fail. */
   readonly beforeCommit?: () => void;
 }
@@ -41,7 +41,7 @@ export function createTransactions(options: TransactionOptions): Transactions {
     try {
       begin();
       const results = run();
-      beforeEnd?.();
+      beforeEnd();
       commit();
       return results;
     } catch (error) {
@@ -77,7 +77,7 @@ function allFailed(calls: readonly Work[], error: unknown): Results {
 function createControl({ driver, onRollback, beforeBegin, beforeCommit }: TransactionOptions) {
   return {
     begin() {
-      beforeBegin?.();
+      beforeBegin();
       driver.exec("BEGIN IMMEDIATE");
     },
     /** Whatever keeps a commit from the disk is an outage: the calls themselves succeeded. */
@@ -112,7 +112,7 @@ function runInSavepoints(
     driver.exec("SAVEPOINT call");
     try {
       const value = work();
-      beforeEnd?.();
+      beforeEnd();
       driver.exec("RELEASE call");
       return value;
     } catch (error) {
