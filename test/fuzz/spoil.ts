@@ -80,7 +80,7 @@ const MOST_OF_TARGET = 1_000;
 const query: Way = (draft, { chance }) => {
   const names = draft.operation.parameters.filter((each) => each.in === "query").map(({ name }) => name);
   const name = chance.pick(names);
-  const odd = encodeURIComponent(oddString(chance).toWellFormed().slice(0, MOST_OF_TARGET));
+  const odd = encodeURIComponent(oddString(chance).slice(0, MOST_OF_TARGET).toWellFormed());
   const at = draft.query.findIndex(([each]) => each === name);
   const kinds: readonly (() => void)[] = [
     () => void draft.query.push([name, odd]),
