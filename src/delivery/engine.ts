@@ -188,12 +188,8 @@ function createParts(
   signal: AbortSignal,
 ): { outlets: Outlets; workers: Workers } {
   const line = createSlotLine();
-  const onSlots = () => {
-    line.call();
-    workers.nudgeAll();
-  };
-  const outlets = createOutlets({ ...deps, onSlots, onLeftOver: line.call });
-  const workers: Workers = createRouteWorkers(deps, { outlets, holds, line, signal });
+  const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call });
+  const workers = createRouteWorkers(deps, { outlets, holds, line, signal });
   return { outlets, workers };
 }
 

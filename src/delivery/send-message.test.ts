@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import { email, sent } from "../../test/progress-samples.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
+import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
+import { email, sent, sms } from "../../test/progress-samples.ts";
+import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSender } from "./send-message.ts";
@@ -15,37 +15,21 @@ interface Making {
   readonly isOurs?: () => boolean;
   /** The database is away for so long, when the email is made and when its job is put back. */
   readonly awayMs?: number;
+  readonly job?: Partial<ClaimedJob>;
+  readonly made?: Outgoing;
+  /** The process stops, and has waited long enough. */
+  readonly isGivingUp?: boolean;
 }
 
-/** An email that takes so long to make; what was done with it, in order. */
-async function sendOne({ makingMs, isOurs = () => true, awayMs = 0 }: Making) {
+const EMAIL = { kind: "ready", message: {} } as Outgoing;
+
+/** What was done with an email that takes so long to make, in order. */
+async function sendOne({ isOurs = () => true, job = {}, ...making }: Making) {
   const clock = createHeldClock();
   const done: string[] = [];
-  const outlet = {
-    channel: {
-      connectorId: "c",
-      sendTimeoutMs: SEND_TIMEOUT_MS,
-      async send() {
-        done.push("sent");
-        return { parts: [sent("x")], countsAsAttempt: true };
-      },
-    },
-    unreserve: (count: number) => done.push(`unreserved ${count}`),
-    handOver: () => done.push("handed over"),
-    noteAttempt() {},
-  } as unknown as Outlet;
-  const whereItAnswers = () => {
-    if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
-  };
-  const queue = {
-    async release() {
-      whereItAnswers();
-      done.push("released");
-    },
-    settle: async () => [done.push("settled") > 0],
-  } as unknown as Queue;
+  const outlet = openOutlet(done);
   const send = createSender({
-    queue,
+    ...openStore(clock, done, making),
     clock,
     random: () => 0.5,
     log: {
@@ -55,33 +39,71 @@ async function sendOne({ makingMs, isOurs = () => true, awayMs = 0 }: Making) {
       warn() {},
       error: (fields) => done.push(String(fields.err)),
     },
-    observe: { attempt() {}, unconfirmed() {}, droppedReceipts() {} },
-    async toOutgoing() {
-      await clock.advance(makingMs);
-      whereItAnswers();
-      return { kind: "ready", message: {} } as Outgoing;
-    },
+    observe: { attempt() {}, unconfirmed: () => done.push("unconfirmed"), droppedReceipts() {} },
     outletOf: () => outlet,
-    signal: new AbortController().signal,
+    signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });
-  const job: ClaimedJob = {
+  const claimed: ClaimedJob = {
     ...{ jobId: 1, queue: "q", claim: 1, attempt: 0, wasInterrupted: false },
     ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
     ...{ progress: email("ann@example.net"), createdAt: clock.now(), expiresAt: clock.now() + 3_600_000 },
     content: { channel: "email" } as ClaimedJob["content"],
+    ...job,
   };
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
   let isDone = false;
-  const sending = send(job, { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" });
+  const sending = send(claimed, { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" });
   void sending.then(() => {
     isDone = true;
   });
   await clock.advance(0);
   for (let past = 0; !isDone && past < LEASE_MS; past += 100) await clock.advance(100);
-  return done;
+  return isDone ? done : [...done, "not done"];
 }
 
-const SENT = ["handed over", "sent", "settled"];
+function openOutlet(done: string[]): Outlet {
+  const channel = {
+    connectorId: "c",
+    sendTimeoutMs: SEND_TIMEOUT_MS,
+    async send() {
+      done.push("sent");
+      return { parts: [sent("x")], countsAsAttempt: true };
+    },
+  };
+  return {
+    channel,
+    unreserve: (count: number) => done.push(`unreserved ${count}`),
+    handOver: () => done.push("handed over"),
+    noteAttempt() {},
+  } as unknown as Outlet;
+}
+
+/** A store that is away for a while, and what is made of its job. */
+function openStore(clock: HeldClock, done: string[], { makingMs, awayMs = 0, made = EMAIL }: Making) {
+  const whereItAnswers = () => {
+    if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
+  };
+  const queue = {
+    async release() {
+      whereItAnswers();
+      done.push("released");
+    },
+    async settle([settlement]: readonly Settlement[]) {
+      whereItAnswers();
+      return [done.push(`settled: ${settlement?.next.kind}`) > 0];
+    },
+  } as unknown as Queue;
+  return {
+    queue,
+    async toOutgoing() {
+      await clock.advance(makingMs);
+      whereItAnswers();
+      return made;
+    },
+  };
+}
+
+const SENT = ["handed over", "sent", "settled: done"];
 const PUT_BACK = ["unreserved 1", "released"];
 
 test("a message that took long to make is sent while its lease outlasts the slowest answer, and else put back", async () => {
@@ -100,4 +122,27 @@ test("a message that cannot be made, or put back, while the database is away is 
   expect(await sendOne({ makingMs: 0, awayMs: 100 })).toEqual(PUT_BACK);
   expect(await sendOne({ makingMs: 0, awayMs: 10_000 })).toEqual(PUT_BACK);
   expect(await sendOne({ makingMs: 0, awayMs: 10_000, isOurs: () => false })).toEqual(PUT_BACK);
+});
+
+test("a process that has waited long enough for answers begins nothing, and does not wait for a database that is away", async () => {
+  expect(await sendOne({ makingMs: 0, isGivingUp: true })).toEqual(PUT_BACK);
+  const [unreserved, error, ...rest] = await sendOne({ makingMs: 0, isGivingUp: true, awayMs: LEASE_MS });
+  expect([unreserved, error, rest]).toEqual(["unreserved 1", expect.stringContaining("away"), []]);
+});
+
+test("what has less of its window left than can be told, or is settled, or may not be sent again is not handed over", async () => {
+  const unsent = (next: string) => ["unreserved 1", `settled: ${next}`];
+  const window = (ms: number) => ({ expiresAt: createHeldClock().now() + ms });
+  const over = { progress: sms(), content: { channel: "sms" } as const, ...window(999) };
+  expect(await sendOne({ makingMs: 0, job: over })).toEqual(unsent("done"));
+  expect(await sendOne({ makingMs: 0, job: { ...over, ...window(1_000) } })).toEqual(SENT);
+  expect(await sendOne({ makingMs: 0, job: window(0) })).toEqual(unsent("done"));
+  expect(await sendOne({ makingMs: 0, job: window(1) })).toEqual(SENT);
+  const settled = { ...email("ann@example.net"), status: "delivered" } as const;
+  expect(await sendOne({ makingMs: 0, job: { progress: settled } })).toEqual(unsent("done"));
+  expect(await sendOne({ makingMs: 0, made: { kind: "held" } })).toEqual(unsent("held"));
+});
+
+test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {
+  expect(await sendOne({ makingMs: 0, job: { wasInterrupted: true } })).toEqual(["unconfirmed", ...SENT]);
 });

@@ -11,6 +11,7 @@ import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { DeliveryLog, Observe } from "./engine.ts";
 import {
   canFailOver,
+  covers,
   holdsUnconfirmed,
   judge,
   judgeExpired,
@@ -206,8 +207,7 @@ function judgeImpossible(
 ): Settlement {
   const length = Math.max(1, job.progress.parts.length);
   const rejected = { kind: "rejected", error: outgoing.error } as const;
-  const isImpossible = (index: number) => outgoing.only === undefined || outgoing.only.includes(index);
-  const parts = Array.from({ length }, (_, index) => (isImpossible(index) ? rejected : undefined));
+  const parts = Array.from({ length }, (_, index) => (covers(job, index) ? rejected : undefined));
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
 

@@ -46,8 +46,6 @@ export interface WorkerDeps {
 export interface Worker {
   /** There may be something to do: a turn follows. */
   wake(): void;
-  /** Slots came free. If a turn is under way, another follows it; an idle worker stays idle. */
-  nudge(): void;
   /** When the last turn began, on the monotonic clock. */
   lastTurnMs(): number;
   /** Claims no more, and resolves when every job in flight is settled. */
@@ -74,7 +72,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     if (isStopped) return;
     if (isWoken) return wake();
     cancelTimer();
-    cancelTimer = clock.after(Math.min(POLL_MS, rateWaitMs(outletsOf(deps))), wake);
+    cancelTimer = clock.after(waitMs(outletsOf(deps)), wake);
   };
 
   const parts: TurnParts = { startSending: inFlight.start, wake, balancer, isStopped: () => isStopped };
@@ -90,9 +88,6 @@ export function createWorker(deps: WorkerDeps): Worker {
 
   return {
     wake,
-    nudge() {
-      if (turning) isWoken = true;
-    },
     lastTurnMs: () => lastTurnMs,
     async stop() {
       isStopped = true;
@@ -184,9 +179,8 @@ function outletsOf({ route, outletOf }: WorkerDeps): readonly Outlet[] {
   return route().connectorIds.flatMap((id) => outletOf(id) ?? []);
 }
 
-/** Until the first outlet's rate allows a message; `POLL_MS` where no rate is in the way. */
-function rateWaitMs(outlets: readonly Outlet[]): number {
+/** Until the first outlet's rate allows a message, if one is in the way; at most `POLL_MS`. Free slots are told of. */
+function waitMs(outlets: readonly Outlet[]): number {
   const waits = outlets.filter((outlet) => outlet.isUp()).map((outlet) => outlet.waitMs());
-  const shortest = Math.min(...waits);
-  return Number.isFinite(shortest) && shortest > 0 ? shortest : POLL_MS;
+  return Math.min(POLL_MS, ...waits.filter((ms) => ms > 0));
 }

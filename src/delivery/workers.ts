@@ -7,7 +7,6 @@ export interface Workers {
   reconcile(routes: readonly Route[]): void;
   wake(queue: string): void;
   wakeAll(): void;
-  nudgeAll(): void;
   /** Names of the workers whose loop has not turned since `sinceMs` (monotonic). */
   idleSince(sinceMs: number): readonly string[];
   stop(): Promise<void>;
@@ -43,9 +42,6 @@ export function createWorkers(create: (route: () => Route) => Worker): Workers {
     wake: (queue) => open.get(queue)?.worker.wake(),
     wakeAll() {
       for (const { worker } of open.values()) worker.wake();
-    },
-    nudgeAll() {
-      for (const { worker } of open.values()) worker.nudge();
     },
     idleSince: (sinceMs) =>
       [...open].flatMap(([id, { worker }]) => (worker.lastTurnMs() < sinceMs ? [`worker ${id}`] : [])),

@@ -10,8 +10,8 @@ import type { Skipped } from "./skip-suppressed.ts";
 export type Outgoing =
   /** `skipped`: the outcomes of recipients that it does not go to. */
   | { readonly kind: "ready"; readonly message: OutgoingMessage; readonly skipped?: Skipped }
-  /** It can never be sent. `only`: the parts this is about; absent: all. */
-  | { readonly kind: "impossible"; readonly error: MessageError; readonly only?: readonly number[] }
+  /** It can never be sent. */
+  | { readonly kind: "impossible"; readonly error: MessageError }
   /** All parts still open may have been sent already, and the account wants nothing sent twice. */
   | { readonly kind: "held" };
 
