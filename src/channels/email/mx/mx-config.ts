@@ -88,7 +88,11 @@ export const mxConfigSchema = Type.Object({
     "After this many, a new connection is opened.",
   ),
   connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "Limit for connection, greeting and TLS."),
-  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "Limit for the host's greeting."),
+  greeting_timeout_ms: number(
+    "greeting_timeout_ms",
+    [100, 600_000],
+    "Limit for the host's greeting, and again for TLS after STARTTLS.",
+  ),
   response_timeout_ms: number(
     "response_timeout_ms",
     [100, 1_800_000],

@@ -87,7 +87,11 @@ export const smtpConfigSchema = Type.Object({
     [100, 600_000],
     "Limit for name lookup, connection, greeting and TLS together.",
   ),
-  greeting_timeout_ms: number("greeting_timeout_ms", [100, 600_000], "Limit for the server's greeting."),
+  greeting_timeout_ms: number(
+    "greeting_timeout_ms",
+    [100, 600_000],
+    "Limit for the server's greeting, and again for TLS after STARTTLS.",
+  ),
   response_timeout_ms: number(
     "response_timeout_ms",
     [100, 1_800_000],

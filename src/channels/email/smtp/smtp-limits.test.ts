@@ -1,6 +1,7 @@
 /** How many connections there are to a relay, which of them it still serves, and that none is left open. */
 import { afterEach, expect, test } from "bun:test";
 import { type RawScript, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 import type { ChannelDeps } from "../../channel.ts";
 
@@ -181,4 +182,24 @@ test("whoever waits for a slot is told when one comes free", async () => {
   server.release("DOT 1");
   await sending;
   expect([told - before, channel.freeSlots()]).toEqual([1, 5]);
+});
+
+test("a server that never answers QUIT does not keep us longer than two seconds", async () => {
+  const quit = Promise.withResolvers<void>();
+  const peer = await startRawPeer((socket) => {
+    socket.write("220 hello\r\n");
+    socket.on("data", (line) => (/^QUIT/.test(String(line)) ? quit.resolve() : socket.write("250 ok\r\n")));
+  });
+  const { channel, clock } = await upRelay(peer.port);
+  let isStopped = false;
+  const stopping = channel.stop().then(() => {
+    isStopped = true;
+  });
+  await quit.promise;
+  await clock.advance(1_999);
+  expect(isStopped).toBe(false);
+  await clock.advance(1);
+  await stopping;
+  await peer.stop();
+  expect(clock.pending()).toBe(0);
 });

@@ -66,6 +66,20 @@ test("a connection lost before anything was answered defers the message and coun
   expect(server.connections()).toBe(2);
 });
 
+test("what is told of a connection that the server closed names no address", async () => {
+  const server = await raw((_, line) =>
+    line.includes(BOB.email)
+      ? { lastWords: `421-4.3.2 <${ANN.email}> is\r\n421 4.3.2 in the way` }
+      : undefined,
+  );
+  const { channel } = await relay(server.port);
+  const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  expect(parts[0]).toMatchObject({ kind: "deferred", error: { code: "smtp.connection_lost" } });
+  const told = JSON.stringify(parts);
+  expect(told).toContain("is");
+  expect(told).not.toMatch(/ann@|\\n|\\r/);
+});
+
 test("silence after the final dot is unconfirmed when the send timeout has passed", async () => {
   const dot = Promise.withResolvers<void>();
   const server = await raw((verb) => {
@@ -117,11 +131,17 @@ test("a server that refuses in the middle of the message is believed, and the co
   expect(server.connections()).toBe(2);
 });
 
-test("a yes before the message is over is not taken for one", async () => {
-  const server = await raw((verb) => (verb === "DATA" ? "354 go on\r\n250 queued as LIE" : undefined));
+test("a yes before the message is over is not taken for one, and the message is never brought to its end", async () => {
+  const ends: number[] = [];
+  const server = await raw((verb, _, connection) => {
+    if (verb === "DOT") ends.push(connection);
+    return verb === "DATA" && connection === 1 ? "354 go on\r\n250 queued as LIE" : undefined;
+  });
   const { channel } = await relay(server.port);
   const { parts } = await channel.send(outgoingEmail({ bodyText: "é".repeat(8_000_000) }), NEVER);
   expect(parts[0]?.kind).toBe("deferred");
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+  expect(ends).toEqual([2]);
 });
 
 test("a tarpit that keeps answering a little cannot hold a message longer than the send timeout", async () => {

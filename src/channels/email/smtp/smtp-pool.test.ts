@@ -278,12 +278,3 @@ test("stopping while the host is being tried leaves no connection behind", async
   await channel.stop();
   expect(channel.status().state).toBe("stopped");
 });
-
-test("a server that never answers QUIT does not keep us", async () => {
-  const server = await raw((verb) => (verb === "QUIT" ? "silence" : undefined));
-  const { channel, clock } = await upRelay(server.port);
-  const stopping = channel.stop();
-  await server.heard("QUIT");
-  await clock.advance(2_000);
-  await stopping;
-});

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { type TransactionReport, toMessageError, toPartOutcome, toQueueId } from "./smtp-replies.ts";
+import {
+  isServiceClosing,
+  type TransactionReport,
+  toMessageError,
+  toPartOutcome,
+  toQueueId,
+} from "./smtp-replies.ts";
 
 const LOST = { kind: "lost", reason: "gone", wasContentSent: false, wasUnanswered: false } as const;
 const TAKEN = { kind: "taken", reply: "250 2.0.0 Ok: queued as 4F1C2" } as const;
@@ -75,11 +81,13 @@ test("an address whose local part is quoted is no more shown than any other", ()
   );
 });
 
-test("the queue id is read from the replies of Postfix, Exim and smtp-server, and not invented", () => {
+test("the queue id is read from the replies of Postfix, Exim, smtp-server and SES, and not invented", () => {
   expect(toQueueId("250 2.0.0 Ok: queued as 4bXyZ12")).toBe("4bXyZ12");
   expect(toQueueId("250 OK id=1tAbCd-0000Ab-Cd")).toBe("1tAbCd-0000Ab-Cd");
   expect(toQueueId("250 OK: message queued as abc123")).toBe("abc123");
-  expect(toQueueId("250 OK")).toBeUndefined();
+  const ses = "0102018f2f5e7a3b-7c1d2e3f-0a1b-4c5d-8e9f-001122334455-000000";
+  expect(toQueueId(`250 Ok ${ses}`)).toBe(ses);
+  for (const none of ["250 OK", "250 OK valid=yes", "250 Ok thanks"]) expect(toQueueId(none)).toBeUndefined();
 });
 
 test("one recipient too many for an envelope is tried again, beside those that were taken", () => {
@@ -96,4 +104,13 @@ test("one recipient too many for an envelope is tried again, beside those that w
   for (const refusal of ["552 5.2.2 mailbox full", "550 5.1.1 no such user", "554 no"]) {
     expect(to(refusal)).toMatchObject({ kind: "rejected", bounced: true });
   }
+});
+
+test("a server is closing where 421 is its reply, and not a word in it", () => {
+  expect(["421 4.3.2 closing", "421"].map(isServiceClosing)).toEqual([true, true]);
+  expect(["554 5.3.2 no, as 421 said", "450 421", "4210"].map(isServiceClosing)).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });

@@ -57,6 +57,15 @@ test("without a return path of ours bounces go to the sender, who is asked for n
   expect(said()).toEqual(["MAIL FROM:<shop@acme.test>", `RCPT TO:<${ANN.email}>`, `RCPT TO:<${BOB.email}>`]);
 });
 
+test("an address beyond ASCII is not repeated for the report, which names it in another form", async () => {
+  const { channel, said } = await relay("250-SMTPUTF8\r\n250 DSN");
+  await channel.send(
+    outgoingEmail({ to: [{ email: "jörg@example.test" }] }, { returnPathHost: HOST }),
+    NEVER,
+  );
+  expect(said()[1]).toEndWith("> NOTIFY=SUCCESS,FAILURE");
+});
+
 test("one recipient refused leaves the others their own way", async () => {
   const { channel } = await relay("250 DSN", (verb, line) =>
     verb === "RCPT" && line.includes("ann") ? "550 5.1.1 unknown" : undefined,

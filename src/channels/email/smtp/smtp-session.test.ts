@@ -71,6 +71,33 @@ test("without STARTTLS opportunistic mail goes in the clear, and so it does wher
   expect((await second.channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
 });
 
+test("where STARTTLS is refused, the same connection goes on in the clear", async () => {
+  const server = await raw((verb) => {
+    if (verb === "EHLO") return "250-raw.test\r\n250 STARTTLS";
+    return verb === "STARTTLS" ? "454 4.7.0 TLS not available" : undefined;
+  });
+  const { channel, became } = relay(server.port, {});
+  await became("up");
+  expect(await channel.send(outgoingEmail(), NEVER)).toMatchObject({
+    parts: [{ kind: "sent" }],
+    detail: { tls: false },
+  });
+  expect(server.connections()).toBe(1);
+});
+
+test("a host whose name leads nowhere is down, with that as the reason", async () => {
+  const { channel, became } = relay(25, { host: "no..such.host", connect_timeout_ms: 5_000 });
+  await became("down");
+  expect(channel.status().reason).toStartWith("smtp.dns: ");
+});
+
+test("the limit of connecting ends the wait for a greeting, however long that may take by itself", async () => {
+  const server = await raw((verb) => (verb === "GREETING" ? "silence" : undefined));
+  const { channel, became } = relay(server.port, { connect_timeout_ms: 100, greeting_timeout_ms: 600_000 });
+  await became("down");
+  expect(channel.status().reason).toStartWith("smtp.timeout: ");
+});
+
 for (const mode of ["required", "implicit"] as const) {
   const tls = mode === "required" ? "starttls" : "implicit";
 
@@ -94,8 +121,9 @@ for (const mode of ["required", "implicit"] as const) {
 
   test(`${mode} TLS sends nothing to a server without it`, async () => {
     const server = await raw((verb) => (verb === "STARTTLS" ? "502 5.5.1 what?" : undefined));
-    const { became } = relay(server.port, { tls: mode, ca: testTls.ca });
+    const { channel, became } = relay(server.port, { tls: mode, ca: testTls.ca });
     await became("down");
+    expect(channel.status().reason).toStartWith("smtp.tls: ");
     expect(server.lines.filter((line) => line.startsWith("MAIL"))).toEqual([]);
   });
 }
@@ -144,6 +172,15 @@ test("opportunistic TLS never sends a password in the clear; only `none` does", 
   expect(server.lines.filter((line) => line.startsWith("AUTH PLAIN"))).toHaveLength(1);
 });
 
+test("a server that offers no AUTH is told no password", async () => {
+  const server = await raw(() => undefined);
+  const config = { username: LOGIN.username, tls: "none" };
+  const { channel, became } = relay(server.port, config, { password: LOGIN.password });
+  await became("down");
+  expect(channel.status().reason).toBe("smtp.auth: the server offers no AUTH");
+  expect(server.lines.some((line) => line.startsWith("AUTH"))).toBe(false);
+});
+
 test("a refused password is not tried again for a while, and is never told", async () => {
   const server = await fake({ tls: "starttls", auth: LOGIN });
   const { channel, clock, became } = relay(
@@ -158,6 +195,19 @@ test("a refused password is not tried again for a while, and is never told", asy
   expect(server.connections()).toBe(1);
   await clock.advance(1);
   expect(channel.status().state).toBe("connecting");
+});
+
+test("a relay that cannot judge the password now has refused none, and is tried again as after any other fault", async () => {
+  const offer = "250-raw.test\r\n250 AUTH PLAIN";
+  let answer: string | undefined = "454 4.7.0 Temporary authentication failure";
+  const server = await raw((verb) => (verb === "EHLO" ? offer : verb === "AUTH" ? answer : undefined));
+  const config = { username: LOGIN.username, tls: "none" };
+  const { channel, clock, became } = relay(server.port, config, { password: LOGIN.password });
+  await became("down");
+  expect(channel.status().reason).toBe("smtp.connect: 454 Temporary authentication failure");
+  answer = undefined;
+  await clock.advance(1_000);
+  await became("up");
 });
 
 test("a relay that wants a password we do not have costs the messages nothing and is down, with the reason", async () => {

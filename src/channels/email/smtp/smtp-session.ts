@@ -32,7 +32,7 @@ export async function openSmtpSession(
 ): Promise<OpenedSession> {
   const opened = await openOnce(settings, clock, signal);
   // Opportunistic TLS does not protect against an attacker, who could also hide the offer: so go on without it.
-  const mayGoBare = settings.tls === "opportunistic" && !settings.auth && !signal.aborted;
+  const mayGoBare = settings.tls === "opportunistic" && !settings.auth;
   if ("fault" in opened && opened.fault.code === "smtp.tls" && mayGoBare) {
     return openOnce({ ...settings, tls: "none" }, clock, signal);
   }
@@ -140,7 +140,9 @@ function toFault(
   const text = response ? toReplyLine(response) : toOneLine(message);
   if (isTls)
     return { code: "smtp.tls", message: originalCode ? toOneLine(`${text} (${originalCode})`) : text };
-  return { code: FAULT_CODES[code ?? ""] ?? "smtp.connect", message: text };
+  // 4yz to AUTH says nothing of the password: the server cannot look at it now (RFC 4954 §6).
+  const isUnjudged = code === "EAUTH" && /^4/.test(response ?? "");
+  return { code: (!isUnjudged && FAULT_CODES[code ?? ""]) || "smtp.connect", message: text };
 }
 
 const FAULT_CODES: Readonly<Record<string, string>> = {
@@ -153,8 +155,9 @@ function toSession(connection: SmtpConnection, clock: Clock, ehlo: string): Smtp
   let messages = 0;
   return {
     isSecure: connection.secure,
-    takesSmtpUtf8: /^250[ -]SMTPUTF8\b/im.test(ehlo),
-    takesDsn: /^250[ -]DSN\b/im.test(ehlo),
+    // Not in the first line, which has the server's name (RFC 5321 §4.1.1.1).
+    takesSmtpUtf8: /\n250[ -]SMTPUTF8\b/i.test(ehlo),
+    takesDsn: /\n250[ -]DSN\b/i.test(ehlo),
     messages: () => messages,
     isOpen: () => !connection.destroyed,
     async transact(envelope, signal) {
@@ -173,7 +176,7 @@ async function makeReady(
   { end }: TransactionReport,
   signal: AbortSignal,
 ): Promise<void> {
-  if (end.kind === "taken" || connection.destroyed) return;
+  if (end.kind === "taken") return;
   const isBad = "reply" in end && isSessionFault(end.reply);
   const fault = isBad || (await settled(connection, signal, (done) => connection.reset(done)));
   if (fault) connection.close();

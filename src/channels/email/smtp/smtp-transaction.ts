@@ -49,10 +49,8 @@ export function runTransaction(
       limitWait(connection);
       signal.removeEventListener("abort", onAbort);
       connection.off("end", onEnd);
-      // After a refusal in the middle of the content the server may still read what follows as content.
-      if (end.kind === "lost" || (end.kind === "message_refused" && content.isBegun() && !content.isSent())) {
-        connection.close();
-      }
+      // After an answer in the middle of the content the server may still read what follows as content.
+      if (end.kind === "lost" || (content.isBegun() && !content.isSent())) connection.close();
       resolve({ recipients: repliesOf(envelope), end });
     };
     const lose = (reason: string) =>
