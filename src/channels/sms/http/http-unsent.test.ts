@@ -64,6 +64,38 @@ test("a message that was called off before takes no place", async () => {
   expect(channel.freeSlots()).toBe(20);
 });
 
+test("a value that would lead the URL to another path is refused, and stands as it is everywhere else", async () => {
+  const open = (path: string, { url } = gateway) => {
+    const described = { send: { url: url + path }, answer: {} };
+    rig = openHttpRig(httpConnector({ provider: "custom", gateway: described }));
+    return rig.channel;
+  };
+  const says = (...variables: string[]) => {
+    const numbered = Object.fromEntries(variables.map((each, index) => [index + 1, each]));
+    return outgoingSms({ content: { ...outgoingSms().content, variables: numbered } });
+  };
+  const REFUSED = { parts: [{ kind: "rejected", error: { code: "http.invalid_url" } }] };
+  for (const [path, variables] of [
+    ["/key/{{variables.1}}/otp", [".."]],
+    ["/key/{{variables.1}}/otp", ["."]],
+    ["/key/{{variables.1}}", [".."]],
+    ["/key/{{variables.1}}?x=1", [".."]],
+    ["/key/{{variables.1}}{{variables.2}}/otp", [".", "."]],
+  ] as const) {
+    expect(await open(path).send(says(...variables), never)).toMatchObject(REFUSED);
+  }
+  const other = await startFakeGateway();
+  for (const [path, variables] of [
+    ["/a/../{{variables.1}}", ["4711"]],
+    ["/key/{{variables.1}}", ["..."]],
+    ["/key?a=/{{variables.1}}", [".."]],
+  ] as const) {
+    expect((await open(path, other).send(says(...variables), never)).parts[0]?.kind).toBe("sent");
+  }
+  expect(other.requests.map(({ path }) => path)).toEqual(["/4711", "/key/...", "/key"]);
+  await other.close();
+});
+
 test("an email is refused", async () => {
   expect(await open().send(outgoingEmail(), never)).toMatchObject({
     parts: [{ kind: "rejected", error: { code: "http.not_an_sms" } }],

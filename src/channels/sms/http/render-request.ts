@@ -37,12 +37,16 @@ function refusal(code: string, message: string): { readonly error: MessageError 
 
 function renderUrl({ url: template, query, auth }: SendDescription, lookup: Lookup): URL | undefined {
   const filled = fillTemplate(template, lookup, encodeURIComponent);
-  const url = filled === undefined || !URL.canParse(filled) ? undefined : new URL(filled);
+  if (filled === undefined || (LEADS_UP.test(filled) && !LEADS_UP.test(template))) return undefined;
+  const url = URL.canParse(filled) ? new URL(filled) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
   const given = auth?.kind === "query" && auth.name ? { ...query, [auth.name]: auth.value } : query;
   for (const [name, value] of fields(given, lookup)) url.searchParams.append(name, value);
   return url;
 }
+
+/** A value that is `.` or `..` in a path: it would make it another path, and no escape takes that from it (RFC 3986 §5.2.4). */
+const LEADS_UP = /^[^?#]*\/\.{1,2}(?:[/?#]|$)/;
 
 function renderBody(send: SendDescription, lookup: Lookup): { type?: string; body?: string } {
   if (send.json !== undefined) {
