@@ -159,13 +159,16 @@ export interface Records {
   /** Sets these, or unsets those that are `undefined`; all of them or none. Others stay as they are. */
   setSettings(accountId: string | undefined, values: SettingChanges): Promise<void>;
   /** Newest first; at most two are valid at a time. */
-  webhookSecrets(
-    accountId: string,
-  ): Promise<readonly { readonly secret: string; readonly createdAt: number }[]>;
+  webhookSecrets(accountId: string): Promise<readonly WebhookSecret[]>;
   /** Adds a secret and drops all but the newest two. */
   addWebhookSecret(accountId: string, secret: string, now: number): Promise<void>;
   /** Rises with every change to connectors, routes or settings, so that others know when to look again. */
   version(): Promise<number>;
+}
+
+export interface WebhookSecret {
+  readonly secret: string;
+  readonly createdAt: number;
 }
 
 /** New values by setting; `undefined` unsets. */

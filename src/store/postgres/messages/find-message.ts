@@ -10,6 +10,7 @@ import {
 } from "../../messages/message-rows.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
+import { readSettings } from "../records/account-settings.ts";
 
 /** The reading half of `Intake`. A message's id says which day's tables to look in. */
 export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | "timeline"> {
@@ -44,8 +45,9 @@ export function createKeyLookup(db: Database): Intake["findKeyOwner"] {
   return async (digest): Promise<KeyOwner | undefined> => {
     const [row] = await db.query<OwnerRow>(FIND_OWNER, [digest]);
     if (!row) return undefined;
+    const settingsOf = await readSettings(db, [row.id]);
     const account: Account = { id: row.id, name: row.name, mode: row.mode, createdAt: row.created_at };
-    return { keyId: row.key_id, account, settings: await settingsFor(db, row.id) };
+    return { keyId: row.key_id, account, settings: settingsOf(row.id) };
   };
 }
 
@@ -59,13 +61,3 @@ interface OwnerRow {
 
 const FIND_OWNER = `SELECT k.id AS key_id, a.id, a.name, a.mode, a.created_at
   FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.digest = $1 AND k.revoked_at IS NULL`;
-
-/** The account's settings over the instance's. */
-async function settingsFor(db: Database, accountId: string): Promise<Readonly<Record<string, string>>> {
-  const rows = await db.query<{ name: string; value: string }>(
-    `SELECT name, value FROM settings WHERE account_id IS NULL OR account_id = $1
-     ORDER BY account_id NULLS FIRST`,
-    [accountId],
-  );
-  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-}

@@ -1,4 +1,4 @@
-import { isSettingName, SETTINGS, type Setting } from "../../../core/records/settings.ts";
+import { fromSettingRows, type SettingRow, toStoredSetting } from "../../records/stored-settings.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 
@@ -18,15 +18,11 @@ export interface NewSetting {
 export function createSettings(vault: Vault): SettingRows {
   return {
     async of(session, accountId) {
-      const rows = await session.query<{ name: string; value: string }>(
+      const rows = await session.query<SettingRow>(
         "SELECT name, value FROM settings WHERE account_id IS NOT DISTINCT FROM $1 ORDER BY name",
         [accountId ?? null],
       );
-      const plain = rows.map(({ name, value }) => [
-        name,
-        isSecret(name) ? vault.open(value, placeOf(name)) : value,
-      ]);
-      return Object.fromEntries(plain);
+      return fromSettingRows(vault, rows);
     },
     async set(session, { accountId = null, name, value }) {
       if (value === undefined) {
@@ -36,17 +32,8 @@ export function createSettings(vault: Vault): SettingRows {
       await session.query(
         `INSERT INTO settings (account_id, name, value) VALUES ($1, $2, $3)
          ON CONFLICT (account_id, name) DO UPDATE SET value = excluded.value`,
-        [accountId, name, isSecret(name) ? vault.seal(value, placeOf(name)) : value],
+        [accountId, name, toStoredSetting(vault, name, value)],
       );
     },
   };
-}
-
-function isSecret(name: string): boolean {
-  const setting: Setting<unknown> | undefined = isSettingName(name) ? SETTINGS[name] : undefined;
-  return setting?.isSecret === true;
-}
-
-function placeOf(name: string): string {
-  return `settings/${name}`;
 }

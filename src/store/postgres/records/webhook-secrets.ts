@@ -1,11 +1,15 @@
+import {
+  openWebhookSecrets,
+  sealWebhookSecret,
+  VALID_SECRETS,
+  type WebhookSecretRow,
+} from "../../records/webhook-secrets.ts";
+import type { WebhookSecret } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 
 export interface WebhookSecrets {
-  newest(
-    session: Session,
-    accountId: string,
-  ): Promise<readonly { readonly secret: string; readonly createdAt: number }[]>;
+  newest(session: Session, accountId: string): Promise<readonly WebhookSecret[]>;
   /** Inside a transaction. */
   add(session: Session, secret: { accountId: string; secret: string; now: number }): Promise<void>;
 }
@@ -13,21 +17,18 @@ export interface WebhookSecrets {
 export function createWebhookSecrets(vault: Vault): WebhookSecrets {
   return {
     async newest(session, accountId) {
-      const rows = await session.query<{ secret: string; created_at: number }>(
+      const rows = await session.query<WebhookSecretRow>(
         `SELECT secret, created_at FROM webhook_secrets WHERE account_id = $1 ORDER BY number DESC LIMIT ${VALID_SECRETS}`,
         [accountId],
       );
-      return rows.map((row) => ({
-        secret: vault.open(row.secret, placeOf(accountId)),
-        createdAt: row.created_at,
-      }));
+      return openWebhookSecrets(vault, accountId, rows);
     },
     async add(session, { accountId, secret, now }) {
       // Locked: two secrets added at the same time would each keep the old one, and leave three valid.
       await session.query("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
       await session.query(
         "INSERT INTO webhook_secrets (account_id, secret, created_at) VALUES ($1, $2, $3)",
-        [accountId, vault.seal(secret, placeOf(accountId)), now],
+        [accountId, sealWebhookSecret(vault, accountId, secret), now],
       );
       await session.query(
         `DELETE FROM webhook_secrets WHERE account_id = $1 AND number NOT IN
@@ -36,11 +37,4 @@ export function createWebhookSecrets(vault: Vault): WebhookSecrets {
       );
     },
   };
-}
-
-/** Two are valid during a rotation. */
-const VALID_SECRETS = 2;
-
-function placeOf(accountId: string): string {
-  return `webhook_secrets/secret/${accountId}`;
 }

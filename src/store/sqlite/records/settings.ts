@@ -1,4 +1,4 @@
-import { isSettingName, SETTINGS, type Setting } from "../../../core/records/settings.ts";
+import { fromSettingRows, type SettingRow, toStoredSetting } from "../../records/stored-settings.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 
@@ -9,31 +9,17 @@ export interface SettingRows {
 }
 
 export function createSettings(db: Database, vault: Vault): SettingRows {
-  const select = db.prepare<{ name: string; value: string }>(
+  const select = db.prepare<SettingRow>(
     "SELECT name, value FROM settings WHERE account_id IS ? ORDER BY name",
   );
   const remove = db.prepare("DELETE FROM settings WHERE account_id IS ? AND name = ?");
   const insert = db.prepare("INSERT INTO settings (account_id, name, value) VALUES (?, ?, ?)");
   return {
-    of: (accountId) =>
-      Object.fromEntries(
-        select
-          .all(accountId ?? null)
-          .map(({ name, value }) => [name, isSecret(name) ? vault.open(value, placeOf(name)) : value]),
-      ),
+    of: (accountId) => fromSettingRows(vault, select.all(accountId ?? null)),
     set(accountId, name, value) {
       remove.run(accountId ?? null, name);
       if (value === undefined) return;
-      insert.run(accountId ?? null, name, isSecret(name) ? vault.seal(value, placeOf(name)) : value);
+      insert.run(accountId ?? null, name, toStoredSetting(vault, name, value));
     },
   };
-}
-
-function isSecret(name: string): boolean {
-  const setting: Setting<unknown> | undefined = isSettingName(name) ? SETTINGS[name] : undefined;
-  return setting?.isSecret === true;
-}
-
-function placeOf(name: string): string {
-  return `settings/${name}`;
 }
