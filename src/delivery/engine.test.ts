@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
 import type { Channel } from "../channels/channel.ts";
+import type { EmailContent } from "../core/messages/message.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
@@ -30,9 +31,12 @@ function openChannel(connectorId: string, { sentBy }: Seen): Channel {
     sendTimeoutMs: 20_000,
     start() {},
     freeSlots: () => 10,
-    async send({ messageId }) {
+    async send({ messageId, parts, only }) {
       sentBy.push(messageId);
-      return { parts: [sent("x")], countsAsAttempt: true };
+      return {
+        parts: parts.map((_, index) => (only?.includes(index) === false ? undefined : sent("x"))),
+        countsAsAttempt: true,
+      };
     },
     async stop() {},
     status: () => ({ state: "up", since: 0 }),
@@ -57,8 +61,8 @@ function openQueue(jobs: readonly ClaimedJob[], { claims, settled }: Seen): Part
   };
 }
 
-/** An engine with one connector and one route. */
-function open(jobs: readonly ClaimedJob[] = []) {
+/** An engine with one connector and one route. Large texts have been wiped. */
+function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = []) {
   const clock = createHeldClock();
   const seen = createSeen();
   let version = 0;
@@ -78,7 +82,7 @@ function open(jobs: readonly ClaimedJob[] = []) {
       return openChannel(id, seen);
     },
     findSenderDomain: async () => ({}),
-    suppressions: { find: async () => [] },
+    suppressions: { find: async () => suppressed.map((each) => ({ email: each, reason: "complaint" })) },
     unsubscribeHeaders: async () => ({}),
     clock,
     random: () => 0.5,
@@ -126,20 +130,40 @@ test("a configuration that is still being read when the stop begins, or read lat
   expect([opened, claims]).toEqual(before);
 });
 
-test("an email whose large text has been wiped since it was claimed is not sent without it", async () => {
-  const job: ClaimedJob = {
+/** An email to both, as claimed. */
+function jobOf(change: Partial<ClaimedJob> = {}, content: Partial<EmailContent> = {}): ClaimedJob {
+  const [ann, bob] = ["ann@example.net", "bob@example.net"] as const;
+  return {
     ...{ jobId: 1, queue: "r", claim: 1, attempt: 0, wasInterrupted: false },
-    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
-    ...{ progress: email("ann@example.net"), createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER },
+    ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: ann },
+    ...{ progress: email(ann, bob), createdAt: 0, expiresAt: Number.MAX_SAFE_INTEGER },
     content: {
-      ...{ channel: "email", from: { email: "hello@acme.example" }, to: [{ email: "ann@example.net" }] },
-      ...{ subject: "News", isBodyApart: true },
+      ...{ channel: "email", from: { email: "hello@acme.example" }, to: [{ email: ann }, { email: bob }] },
+      ...{ subject: "News", ...content },
     },
+    ...change,
   };
-  const { clock, engine, sentBy, settled } = open([job]);
+}
+
+async function workOff(job: ClaimedJob, suppressed: readonly string[] = []) {
+  const { clock, engine, sentBy, settled } = open([job], suppressed);
   await engine.start();
   await clock.advance(100);
-  expect(sentBy).toEqual([]);
-  expect(settled.map(({ jobId, next }) => [jobId, next.kind])).toEqual([[1, "done"]]);
   await engine.stop();
+  const [{ next, outcomes } = { outcomes: [] }] = settled;
+  return [sentBy, next?.kind, ...outcomes.map((outcome) => outcome?.kind)];
+}
+
+test("an email whose large text has been wiped since it was claimed is not sent without it", async () => {
+  const wiped = { isBodyApart: true } as const;
+  expect(await workOff(jobOf({}, wiped))).toEqual([[], "done", "rejected", "rejected"]);
+  // Bob is another job's.
+  expect(await workOff(jobOf({ parts: [0] }, wiped))).toEqual([[], "done", "rejected", undefined]);
+});
+
+test("recipients on the suppression list are settled together with those that the email goes to", async () => {
+  const [ann, bob] = ["ann@example.net", "bob@example.net"];
+  expect(await workOff(jobOf())).toEqual([["m"], "done", "sent", "sent"]);
+  expect(await workOff(jobOf(), [ann])).toEqual([["m"], "done", "rejected", "sent"]);
+  expect(await workOff(jobOf(), [ann, bob])).toEqual([[], "done", "rejected", "rejected"]);
 });

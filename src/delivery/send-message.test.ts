@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
-import { email, sent, sms } from "../../test/progress-samples.ts";
+import { deferred, email, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
+import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import { type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { createSender } from "./send-message.ts";
+import { createSender, type Lease } from "./send-message.ts";
 import type { Outgoing } from "./sending/to-outgoing.ts";
 
 const LEASE_MS = 60_000;
@@ -19,16 +20,31 @@ interface Making {
   readonly made?: Outgoing;
   /** The process stops, and has waited long enough. */
   readonly isGivingUp?: boolean;
+  /** Nothing can be stored, for another reason than that the database is away. */
+  readonly isBroken?: boolean;
 }
 
 const EMAIL = { kind: "ready", message: {} } as Outgoing;
 
 /** What was done with an email that takes so long to make, in order. */
-async function sendOne({ isOurs = () => true, job = {}, ...making }: Making) {
+async function sendOne({ isOurs = () => true, job, ...making }: Making) {
   const clock = createHeldClock();
   const done: string[] = [];
   const outlet = openOutlet(done);
-  const send = createSender({
+  const send = openSender(clock, done, making);
+  const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
+  const lease: Lease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" };
+  let isDone = false;
+  void send(claimed(clock, job), lease).then(() => {
+    isDone = true;
+  });
+  await clock.advance(0);
+  for (let past = 0; !isDone && past < LEASE_MS; past += 100) await clock.advance(100);
+  return isDone ? done : [...done, "not done"];
+}
+
+function openSender(clock: HeldClock, done: string[], making: Making) {
+  return createSender({
     ...openStore(clock, done, making),
     clock,
     random: () => 0.5,
@@ -40,38 +56,39 @@ async function sendOne({ isOurs = () => true, job = {}, ...making }: Making) {
       error: (fields) => done.push(String(fields.err)),
     },
     observe: { attempt() {}, unconfirmed: () => done.push("unconfirmed"), droppedReceipts() {} },
-    outletOf: () => outlet,
+    outletOf: () => undefined,
     signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
   });
-  const claimed: ClaimedJob = {
+}
+
+function claimed(clock: HeldClock, job: Partial<ClaimedJob> = {}): ClaimedJob {
+  return {
     ...{ jobId: 1, queue: "q", claim: 1, attempt: 0, wasInterrupted: false },
     ...{ messageId: "m", accountId: "a", accountMode: "live", settings: {}, recipient: "ann@example.net" },
     ...{ progress: email("ann@example.net"), createdAt: clock.now(), expiresAt: clock.now() + 3_600_000 },
     content: { channel: "email" } as ClaimedJob["content"],
     ...job,
   };
-  const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
-  let isDone = false;
-  const sending = send(claimed, { outlet, outlets: [outlet], leaseEndsMs, isOurs, failover: "safe" });
-  void sending.then(() => {
-    isDone = true;
-  });
-  await clock.advance(0);
-  for (let past = 0; !isDone && past < LEASE_MS; past += 100) await clock.advance(100);
-  return isDone ? done : [...done, "not done"];
 }
 
-function openOutlet(done: string[]): Outlet {
+/** One that answers as told, and says "sent" where nothing else was. */
+function openOutlet(done: string[], connectorId = "c", ...answers: (PartOutcome | Error)[]): Outlet {
   const channel = {
-    connectorId: "c",
+    connectorId,
     sendTimeoutMs: SEND_TIMEOUT_MS,
     async send() {
-      done.push("sent");
-      return { parts: [sent("x")], countsAsAttempt: true };
+      done.push(connectorId === "c" ? "sent" : `sent by ${connectorId}`);
+      const answer = answers.shift() ?? sent("x");
+      if (answer instanceof Error) throw answer;
+      return { parts: [answer], countsAsAttempt: true };
     },
   };
   return {
     channel,
+    isUp: () => true,
+    available: () => 1,
+    health: () => ({ score: 1, problems: [] }),
+    reserve() {},
     unreserve: (count: number) => done.push(`unreserved ${count}`),
     handOver: () => done.push("handed over"),
     noteAttempt() {},
@@ -79,7 +96,8 @@ function openOutlet(done: string[]): Outlet {
 }
 
 /** A store that is away for a while, and what is made of its job. */
-function openStore(clock: HeldClock, done: string[], { makingMs, awayMs = 0, made = EMAIL }: Making) {
+function openStore(clock: HeldClock, done: string[], making: Making) {
+  const { makingMs, awayMs = 0, made = EMAIL } = making;
   const whereItAnswers = () => {
     if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
   };
@@ -90,6 +108,7 @@ function openStore(clock: HeldClock, done: string[], { makingMs, awayMs = 0, mad
     },
     async settle([settlement]: readonly Settlement[]) {
       whereItAnswers();
+      if (making.isBroken) throw new Error("broken");
       return [done.push(`settled: ${settlement?.next.kind}`) > 0];
     },
   } as unknown as Queue;
@@ -145,4 +164,42 @@ test("what has less of its window left than can be told, or is settled, or may n
 
 test("an attempt that was interrupted counts as unconfirmed, also where it is sent again", async () => {
   expect(await sendOne({ makingMs: 0, job: { wasInterrupted: true } })).toEqual(["unconfirmed", ...SENT]);
+});
+
+test("a message that went over another connector once is offered to the first again, where that one did not put it off", async () => {
+  const clock = createHeldClock();
+  const done: string[] = [];
+  const send = openSender(clock, done, { makingMs: 0 });
+  const outlets = [openOutlet(done, "a", deferred), openOutlet(done, "b", unconfirmed)];
+  const [outlet = openOutlet(done)] = outlets;
+  const job = claimed(clock, { progress: sms(), content: { channel: "sms" } });
+  for (let round = 0; round < 3; round++)
+    await send(job, { outlet, outlets, leaseEndsMs: LEASE_MS, isOurs: () => true, failover: "always" });
+  expect(done.filter((each) => each.startsWith("sent"))).toEqual(["sent by a", "sent by b", "sent by a"]);
+});
+
+test("a message that cannot be made does not come back at once, so that a database in trouble is not asked without a pause", async () => {
+  const clock = createHeldClock();
+  const done: string[] = [];
+  const outlet = openOutlet(done);
+  const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failover: "safe" } as const;
+  void openSender(clock, done, { makingMs: 0, awayMs: 1 })(claimed(clock), { ...lease, isOurs: () => true });
+  await clock.advance(0);
+  await clock.advance(100);
+  expect(done).toEqual([]);
+  await clock.advance(400);
+  expect(done).toEqual(PUT_BACK);
+});
+
+test("what was handed over is never put back, nor tried to store without end, whatever fails", async () => {
+  const clock = createHeldClock();
+  const done: string[] = [];
+  const sendOver = (outlet: Outlet) =>
+    openSender(clock, done, { makingMs: 0, isBroken: true })(claimed(clock), {
+      ...{ outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, isOurs: () => true, failover: "safe" },
+    });
+  await sendOver(openOutlet(done, "a", new StoreUnavailable("in the channel")));
+  await sendOver(openOutlet(done, "b"));
+  const handed = (connector: string, error: string) => ["handed over", `sent by ${connector}`, error];
+  expect(done).toEqual([...handed("a", "StoreUnavailable: in the channel"), ...handed("b", "Error: broken")]);
 });

@@ -38,20 +38,23 @@ function open({ free = 1, jobs = 0, perSecond }: Options = {}) {
   const inLine = new Set<() => void>();
   const leases: Lease[] = [];
   const sending: (() => void)[] = [];
+  const works: WeakRef<Promise<void>>[] = [];
   let claimant: Claimant = NOBODY_ELSE;
   const worker = createWorker({
     ...{ route: () => route, queue: { claim: queue.claim } as Queue, holds, clock },
     outletOf: (id) => outlets.find(({ channel }) => channel.connectorId === id),
     send(_, lease) {
       leases.push(lease);
-      return new Promise((resolve) => sending.push(resolve));
+      const work = new Promise<void>((resolve) => sending.push(resolve));
+      works.push(new WeakRef(work));
+      return work;
     },
     line: { join: (wake) => inLine.add(wake), leave: (wake) => inLine.delete(wake), call() {} },
     shares: { claimant: () => claimant },
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
   });
   return {
-    ...{ clock, slots, outlets, queue, holds, inLine, leases, sending, worker },
+    ...{ clock, slots, outlets, queue, holds, inLine, leases, sending, works, worker },
     claimFor: (next: Claimant) => {
       claimant = next;
     },
@@ -196,6 +199,18 @@ test("what is being sent is held until it has ended", async () => {
   sending[0]?.();
   await clock.advance(0);
   expect(holds.ids()).toEqual([]);
+});
+
+test("of messages that have been sent nothing is kept", async () => {
+  const { clock, queue, sending, works, worker } = open({ free: 500, jobs: 500 });
+  worker.wake();
+  queue.answer();
+  await clock.advance(0);
+  for (const end of sending.splice(0)) end();
+  await clock.advance(0);
+  Bun.gc(true);
+  expect(works).toHaveLength(500);
+  expect(works.filter((work) => work.deref()).length).toBeLessThan(50);
 });
 
 test("a worker that finds no slot stands in line, until it has claimed for one", async () => {
