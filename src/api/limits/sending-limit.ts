@@ -2,7 +2,13 @@
 import { createErrors, type FieldErrors, type Summary } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import type { SmsContent } from "../../core/messages/message.ts";
-import { type LimitedRequest, type LimitRefusal, sendingLimits } from "../../core/messages/sending-limits.ts";
+import {
+  type DailyRefusal,
+  type LimitedRequest,
+  type LimitRefusal,
+  type RecipientRefusal,
+  sendingLimits,
+} from "../../core/messages/sending-limits.ts";
 import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
@@ -32,13 +38,6 @@ function segmentsOf({ text, variables }: SmsContent, settings: KeyOwner["setting
 
 type Tally = ReadonlyMap<string, number>;
 
-/** How many messages of a request go to each number. */
-export function tallyOf(recipients: readonly string[]): Tally {
-  const counts = new Map<string, number>();
-  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
-  return counts;
-}
-
 /** A 429 until the limit's period ends; its `details` name the limit. */
 export function overSendingLimit(
   refusal: LimitRefusal,
@@ -51,8 +50,8 @@ export function overSendingLimit(
 
 /** Under `to`, and for each number of a batch that is at its limit under `to.N`. */
 function detailsOf(refusal: LimitRefusal, tally: Tally, to: unknown): FieldErrors {
+  if (!("recipients" in refusal) || !Array.isArray(to)) return { to: limitSentence(refusal) };
   const { recipients, allowed } = refusal;
-  if (!recipients || !Array.isArray(to)) return { to: limitSentence(refusal) };
   const atLimit = new Set(recipients);
   const errors = createErrors();
   const most = Math.max(...recipients.map((recipient) => tally.get(recipient) ?? 0));
@@ -73,31 +72,25 @@ function detailsOf(refusal: LimitRefusal, tally: Tally, to: unknown): FieldError
   return errors.list();
 }
 
-const DESCRIPTIONS: Readonly<
-  Record<LimitRefusal["limit"], (refusal: LimitRefusal, toOne: number) => string>
-> = {
-  daily_message_limit: (refusal) => ofDay("messages", refusal),
-  daily_segment_limit: (refusal) => ofDay("segments", refusal),
-  recipient_hourly_limit: (refusal, toOne) => ofNumber("hour", refusal, toOne),
-  recipient_daily_limit: (refusal, toOne) => ofNumber("day", refusal, toOne),
-};
+/** Names the limit in a sentence. `toOne`: how many messages of the request go to the number that is at its limit. */
+export function limitSentence(refusal: LimitRefusal, toOne = 0): string {
+  const limit = "recipients" in refusal ? ofNumber(refusal, toOne) : ofDay(refusal);
+  return `the account is limited to ${limit} (${refusal.limit})`;
+}
 
-function ofNumber(period: "hour" | "day", { allowed }: LimitRefusal, toOne: number): string {
+function ofNumber({ limit: name, allowed }: RecipientRefusal, toOne: number): string {
+  const period = name === "recipient_hourly_limit" ? "hour" : "day";
   const limit = `${allowed} messages to one number ${period === "hour" ? "an" : "a"} ${period}`;
   if (toOne <= allowed) return limit;
   return `${limit}; this request has ${toOne} to one, more than a whole ${period} has, and has to be split`;
 }
 
-function ofDay(what: string, { allowed, used, asked }: LimitRefusal): string {
+function ofDay({ limit: name, allowed, used, asked }: DailyRefusal): string {
+  const what = name === "daily_message_limit" ? "messages" : "segments";
   const limit = `${allowed} ${what} a day, ${used} of them taken today`;
-  if (!asked || asked.whole <= allowed) return limit;
+  if (asked.whole <= allowed) return limit;
   // Waiting would not help: even an unused day has less.
   if (asked.each > allowed)
     return `${limit}; each message of this request takes ${asked.each}, more than a whole day has`;
   return `${limit}; this request takes ${asked.whole}, more than a whole day has, and has to be split`;
-}
-
-/** Names the limit in a sentence. `toOne`: how many messages of the request go to the number that is at its limit. */
-export function limitSentence(refusal: LimitRefusal, toOne = 0): string {
-  return `the account is limited to ${DESCRIPTIONS[refusal.limit](refusal, toOne)} (${refusal.limit})`;
 }

@@ -1,10 +1,11 @@
 import type { AcceptRequest } from "../../core/messages/accept-request.ts";
+import { tallyOf } from "../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import type { Call } from "../endpoint.ts";
 import { requestInProgress } from "../errors.ts";
 import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
-import { overSendingLimit, tallyOf } from "../limits/sending-limit.ts";
+import { overSendingLimit } from "../limits/sending-limit.ts";
 
 /** Stores a request with its answer, and returns it; or the saved answer, if its `Idempotency-Key` was used before. */
 export async function acceptMessages(

@@ -1,12 +1,13 @@
 /** Whether an account's sending limits would refuse a request now. Accepting judges again, in its own transaction. */
 import type { FieldErrors } from "../../core/field-errors.ts";
 import type { KeyOwner } from "../../core/messages/accept-request.ts";
+import { tallyOf } from "../../core/messages/sending-limits.ts";
 import { present } from "../../core/present.ts";
 import type { SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import type { Intake } from "../../store/store.ts";
-import { limitedRequest, limitSentence, tallyOf } from "../limits/sending-limit.ts";
+import { limitedRequest, limitSentence } from "../limits/sending-limit.ts";
 
 /** What is held against the limits. */
 export interface LimitQuery {
@@ -34,7 +35,7 @@ export async function judgeLimits(
   const recipients = isOnce ? [...new Set(request.to)] : request.to;
   const refusal = await intake.overLimit({ accountId: caller.account.id, recipients, limited });
   if (!refusal) return () => undefined;
-  const over = refusal.recipients && new Set(refusal.recipients);
+  const over = "recipients" in refusal ? new Set(refusal.recipients) : undefined;
   const tally = tallyOf(recipients);
   return (recipient) =>
     over?.has(recipient) === false ? undefined : { to: limitSentence(refusal, tally.get(recipient)) };

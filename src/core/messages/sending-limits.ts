@@ -12,8 +12,6 @@ export interface SendingLimits {
   readonly recipient_daily_limit?: number;
 }
 
-export type LimitName = keyof SendingLimits;
-
 /** The account's limits; `undefined` where it has none. */
 export function sendingLimits(settings: Readonly<Record<string, string>>): SendingLimits | undefined {
   let limits: SendingLimits | undefined;
@@ -29,7 +27,7 @@ const LIMIT_NAMES = [
   "daily_segment_limit",
   "recipient_hourly_limit",
   "recipient_daily_limit",
-] as const satisfies readonly LimitName[];
+] as const satisfies readonly (keyof SendingLimits)[];
 
 /** A request, and the limits that it is judged by in the transaction that accepts it. */
 export interface LimitedRequest {
@@ -40,22 +38,48 @@ export interface LimitedRequest {
 }
 
 /** Why a request was not accepted: the limit that it would exceed. */
-export interface LimitRefusal {
-  readonly limit: LimitName;
+export type LimitRefusal = DailyRefusal | RecipientRefusal;
+
+interface Exceeded {
   readonly allowed: number;
-  /** Used before this request; absent for a limit of a recipient. */
-  readonly used?: number;
-  /** What this request asks for in all, and for each message; absent for a limit of a recipient. */
-  readonly asked?: { readonly whole: number; readonly each: number };
-  /** The recipients that are at their limit; absent where it is the account's. */
-  readonly recipients?: readonly string[];
   /** When counting starts anew, Unix milliseconds. */
   readonly until: number;
+}
+
+export interface DailyRefusal extends Exceeded {
+  readonly limit: "daily_message_limit" | "daily_segment_limit";
+  /** Used before this request. */
+  readonly used: number;
+  /** What this request asks for in all, and for each message. */
+  readonly asked: { readonly whole: number; readonly each: number };
+}
+
+export interface RecipientRefusal extends Exceeded {
+  readonly limit: "recipient_hourly_limit" | "recipient_daily_limit";
+  /** Those that are at their limit. */
+  readonly recipients: readonly string[];
 }
 
 export interface Usage {
   readonly messages: number;
   readonly segments: number;
+}
+
+/** Whether there is a limit to what the account sends in all. */
+export function hasDailyLimit({ limits }: LimitedRequest): boolean {
+  return limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined;
+}
+
+/** Whether there is a limit to what one recipient gets. */
+export function hasRecipientLimit({ limits }: LimitedRequest): boolean {
+  return limits.recipient_hourly_limit !== undefined || limits.recipient_daily_limit !== undefined;
+}
+
+/** How many messages of a request go to each number. */
+export function tallyOf(recipients: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
+  return counts;
 }
 
 /** The hour, counted from 1970, and the first and last hour of its day (UTC). */
@@ -74,7 +98,7 @@ export function brokenDailyLimit(
   { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
   more: Usage,
-): LimitRefusal | undefined {
+): DailyRefusal | undefined {
   const until = (hoursOf(now).last + 1) * HOUR_MS;
   const { daily_message_limit: messages, daily_segment_limit: segments } = limits;
   if (messages !== undefined && today.messages + more.messages > messages) {
@@ -99,10 +123,10 @@ export interface RecipientUsage {
 export function brokenRecipientLimit(
   { limits, now }: LimitedRequest,
   usage: readonly RecipientUsage[],
-): LimitRefusal | undefined {
+): RecipientRefusal | undefined {
   const { hour, last } = hoursOf(now);
   const judge = (
-    limit: LimitName,
+    limit: RecipientRefusal["limit"],
     { count, endsWith }: { count: (one: RecipientUsage) => number; endsWith: number },
   ) => {
     const allowed = limits[limit];

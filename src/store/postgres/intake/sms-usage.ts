@@ -1,9 +1,12 @@
 import {
   brokenDailyLimit,
   brokenRecipientLimit,
+  hasDailyLimit,
+  hasRecipientLimit,
   hoursOf,
   type LimitedRequest,
   type LimitRefusal,
+  tallyOf,
 } from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -89,13 +92,7 @@ const ADD = `INSERT INTO sms_usage AS u (account, recipient, hour, messages, seg
 const ALL = "";
 
 /** By how many messages each row's count rises: the account's, and each recipient's, as far as there are limits for them. */
-function tally({ recipients, limited: { limits } }: Ask): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  if (limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined) {
-    counts.set(ALL, recipients.length);
-  }
-  if (limits.recipient_hourly_limit === undefined && limits.recipient_daily_limit === undefined)
-    return counts;
-  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
-  return counts;
+function tally({ recipients, limited }: Ask): ReadonlyMap<string, number> {
+  const ofAll = hasDailyLimit(limited) ? [[ALL, recipients.length] as const] : [];
+  return new Map([...ofAll, ...(hasRecipientLimit(limited) ? tallyOf(recipients) : [])]);
 }

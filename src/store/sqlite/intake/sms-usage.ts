@@ -1,9 +1,12 @@
 import {
   brokenDailyLimit,
   brokenRecipientLimit,
+  hasDailyLimit,
+  hasRecipientLimit,
   hoursOf,
   type LimitedRequest,
   type LimitRefusal,
+  tallyOf,
   type Usage,
 } from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
@@ -38,11 +41,11 @@ export function createSmsUsage(db: Database): SmsUsage {
   return {
     exceeded(account, recipients, request) {
       const { hour, first, last } = hoursOf(request.now);
-      const daily = hasDaily(request)
+      const daily = hasDailyLimit(request)
         ? brokenDailyLimit(request, used(account, ALL, [first, last]), usageOf(recipients.length, request))
         : undefined;
-      if (daily || !hasPerRecipient(request)) return daily;
-      const usage = [...tally(recipients)].map(([recipient, more]) => ({
+      if (daily || !hasRecipientLimit(request)) return daily;
+      const usage = [...tallyOf(recipients)].map(([recipient, more]) => ({
         recipient,
         today: used(account, recipient, [first, last]).messages + more,
         thisHour: used(account, recipient, [hour, hour]).messages + more,
@@ -55,9 +58,9 @@ export function createSmsUsage(db: Database): SmsUsage {
         const { messages, segments } = usageOf(count, request);
         add.run(account, recipient, hour, messages, segments);
       };
-      if (hasDaily(request)) write(ALL, recipients.length);
-      if (hasPerRecipient(request))
-        for (const [recipient, count] of tally(recipients)) write(recipient, count);
+      if (hasDailyLimit(request)) write(ALL, recipients.length);
+      if (hasRecipientLimit(request))
+        for (const [recipient, count] of tallyOf(recipients)) write(recipient, count);
     },
   };
 }
@@ -74,20 +77,6 @@ export function createOverLimit(
     });
 }
 
-function hasDaily({ limits }: LimitedRequest): boolean {
-  return limits.daily_message_limit !== undefined || limits.daily_segment_limit !== undefined;
-}
-
-function hasPerRecipient({ limits }: LimitedRequest): boolean {
-  return limits.recipient_hourly_limit !== undefined || limits.recipient_daily_limit !== undefined;
-}
-
 function usageOf(messages: number, { segments }: LimitedRequest): Usage {
   return { messages, segments: messages * segments };
-}
-
-function tally(recipients: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const recipient of recipients) counts.set(recipient, (counts.get(recipient) ?? 0) + 1);
-  return counts;
 }
