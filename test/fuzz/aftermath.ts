@@ -91,12 +91,14 @@ function asShown(sent: Json, path: string): Json {
 
 const ADDRESSES = ["from", "to", "cc", "bcc"];
 
-/** Addresses without fields that the interface does not know, which are ignored. */
+/** Addresses without fields that the interface does not know, which are ignored, and without empty ones. */
 function knownOf(addresses: unknown): unknown {
   if (Array.isArray(addresses)) return addresses.map(knownOf);
   if (typeof addresses !== "object" || addresses === null) return addresses;
   return Object.fromEntries(
-    Object.entries(addresses).filter(([name]) => name === "email" || name === "name"),
+    Object.entries(addresses).filter(
+      ([name, value]) => (name === "email" || name === "name") && !isNothing(value),
+    ),
   );
 }
 
