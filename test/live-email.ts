@@ -21,6 +21,8 @@ export interface LiveEmail {
   back(to: string | readonly string[], raw: string): Promise<string>;
   timeline(message: MessageAt): Promise<readonly Entry[]>;
   suppressions(): Promise<readonly Readonly<Record<string, string>>[]>;
+  /** Where the connector's provider tells what became of mails: as it is shown to operators, but on this machine. */
+  callbackUrl(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,11 @@ export interface SentEmail extends MessageAt {
   /** The reverse-path that the relay was given for the recipient at this place. */
   returnPath(part: number): string;
 }
+
+const PUBLIC_URL = "https://mail.acme.example";
+
+/** Settings are read again after a second or two. */
+const SETTINGS_READ_MS = 2_100;
 
 /** `connector`: settings of its own. */
 export async function startLiveEmail(
@@ -85,6 +92,12 @@ export async function startLiveEmail(
     timeline: ({ path }) =>
       list<Entry>(`/messages/email/${path.split("/").at(-1)}/timeline?account_id=${account.accountId}`),
     suppressions: () => list(`/suppressions?account_id=${account.accountId}`),
+    async callbackUrl() {
+      await admin(postrider, "/settings/public_url", { value: PUBLIC_URL }, "PUT");
+      await postrider.pass(SETTINGS_READ_MS);
+      const shown = await admin<{ callback_url: string }>(postrider, `/connectors/${connectorId}`);
+      return shown.callback_url.replace(PUBLIC_URL, postrider.url);
+    },
     async close() {
       await relay.close();
       dns.close();
@@ -105,7 +118,6 @@ async function verifyDomain(postrider: HeldPostrider, dns: FakeDns, accountId: s
     if (type === "TXT") dns.txt.set(name, value);
     else if (type === "CNAME") dns.cname.set(name, value);
   }
-  // Settings are read again after a second or two.
-  await postrider.pass(2_100);
+  await postrider.pass(SETTINGS_READ_MS);
   expect(await admin(postrider, `/domains/${domain.domain_id}/verify`, {})).toMatchObject({ verified: true });
 }

@@ -1,7 +1,8 @@
 /** A live account that sends SMS over connectors of the test, all set up over HTTP. */
+import { COMMAND } from "../src/channels/sms/smpp/pdu.ts";
 import { admin, liveAccount, type Peer, send } from "./admin.ts";
 import type { FakeSmsc } from "./fakes/fake-smsc.ts";
-import type { MessageAt } from "./held-postrider.ts";
+import type { HeldPostrider, MessageAt } from "./held-postrider.ts";
 
 export interface LiveSms {
   readonly accountId: string;
@@ -35,6 +36,24 @@ export async function connectSmsc(
     config: { host: smsc.host, port: smsc.port, system_id: "acme", password: "secret", ...config },
   });
   return connector_id;
+}
+
+/** A connector that does not wait long for an answer. */
+export const IMPATIENT = { response_timeout_ms: 5_000 };
+
+/** So often an SMSC that answers no submit_sm shows that it lives. */
+const ALIVE_MS = 1_900;
+
+/** Lets time pass until an impatient connector has given up on so many submits, though the SMSC shows that it lives. */
+export async function giveUpOn(
+  submits: number,
+  { postrider, smsc }: { postrider: HeldPostrider; smsc: FakeSmsc },
+): Promise<void> {
+  await smsc.until(() => smsc.submits.length === submits);
+  for (let past = 0; past <= IMPATIENT.response_timeout_ms; past += ALIVE_MS) {
+    await postrider.pass(ALIVE_MS);
+    await smsc.request(COMMAND.enquireLink);
+  }
 }
 
 /** A live account with a template, a sender and a route to these connectors: its own, or the one for every account. */

@@ -1,10 +1,9 @@
 /** A message whose answer has not come in time waits to be sent again, and its sender wants to cancel it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { COMMAND } from "../../src/channels/sms/smpp/pdu.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, type MessageAt, startHeldPostrider } from "../held-postrider.ts";
-import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { connectSmsc, giveUpOn, IMPATIENT, type LiveSms, openLiveSms } from "../live-sms.ts";
 
 onBothStores(() => {
   let postrider: HeldPostrider;
@@ -16,7 +15,7 @@ onBothStores(() => {
       startHeldPostrider(),
       startFakeSmsc({ receipts: "none", holdSubmits: true }),
     ]);
-    const connector = await connectSmsc(postrider, smsc, { response_timeout_ms: 5_000 });
+    const connector = await connectSmsc(postrider, smsc, IMPATIENT);
     live = await openLiveSms(postrider, { connectors: [connector] });
   });
 
@@ -30,17 +29,9 @@ onBothStores(() => {
     return (await fetch(`${postrider.url}${path}/cancel`, { method: "POST", headers })).status;
   }
 
-  async function giveUpOn(submits: number): Promise<void> {
-    await smsc.until(() => smsc.submits.length === submits);
-    for (let i = 0; i < 3; i++) {
-      await postrider.pass(1_900);
-      await smsc.request(COMMAND.enquireLink);
-    }
-  }
-
   test("it may be on its way, so canceling is refused, and the late answer and the receipt still count", async () => {
     const message = await live.send("+14155551010");
-    await giveUpOn(1);
+    await giveUpOn(1, { postrider, smsc });
     await postrider.reached(message, "queued");
     expect(await cancel(message)).toBe(409);
     expect(await postrider.status(message)).toBe("queued");
@@ -54,7 +45,7 @@ onBothStores(() => {
 
   test("one that was put off after a try without an answer may be on its way, and canceling is refused", async () => {
     const message = await live.send("+14155551012");
-    await giveUpOn(1);
+    await giveUpOn(1, { postrider, smsc });
     await postrider.reached(message, "queued");
     smsc.dial.holdSubmits = false;
     smsc.dial.submitStatus = 0x64;

@@ -1,10 +1,9 @@
 /** The SMSC answers a submit_sm after it had been given up on: it has taken the message all along. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { COMMAND } from "../../src/channels/sms/smpp/pdu.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
-import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { connectSmsc, giveUpOn, IMPATIENT, type LiveSms, openLiveSms } from "../live-sms.ts";
 
 onBothStores(() => {
   /** Two segments. */
@@ -26,17 +25,8 @@ onBothStores(() => {
   });
 
   async function open(settings: Record<string, string> = {}): Promise<LiveSms> {
-    const connector = await connectSmsc(postrider, smsc, { response_timeout_ms: 5_000 });
+    const connector = await connectSmsc(postrider, smsc, IMPATIENT);
     return openLiveSms(postrider, { connectors: [connector], body: LONG, settings });
-  }
-
-  /** The answers do not come in time, though the SMSC shows that it lives. */
-  async function giveUpOn(submits: number): Promise<void> {
-    await smsc.until(() => smsc.submits.length === submits);
-    for (let i = 0; i < 3; i++) {
-      await postrider.pass(1_900);
-      await smsc.request(COMMAND.enquireLink);
-    }
   }
 
   const kinds = async (live: LiveSms, message: Parameters<LiveSms["timeline"]>[0]) =>
@@ -45,7 +35,7 @@ onBothStores(() => {
   test("a message whose answers come late is sent, is not sent again, and its receipts match", async () => {
     const live = await open();
     const message = await live.send("+14155551001");
-    await giveUpOn(2);
+    await giveUpOn(2, { postrider, smsc });
     await postrider.reached(message, "queued");
     smsc.release();
     await postrider.reached({ ...message, withinMs: 1_000 }, "sent");
@@ -62,7 +52,7 @@ onBothStores(() => {
   test("one that is held has been sent as well", async () => {
     const live = await open({ on_unconfirmed: "hold" });
     const message = await live.send("+14155551002");
-    await giveUpOn(2);
+    await giveUpOn(2, { postrider, smsc });
     await postrider.pass(30_000);
     expect(await postrider.status(message)).toBe("sending");
     smsc.release();
@@ -72,7 +62,7 @@ onBothStores(() => {
   test("when it has been sent again by then, the first receipt settles it, whichever copy it is of", async () => {
     const live = await open();
     const message = await live.send("+14155551003");
-    await giveUpOn(2);
+    await giveUpOn(2, { postrider, smsc });
     await smsc.until(() => smsc.submits.length === 2);
     await postrider.passUntil(() => smsc.submits.length === 4, 10_000);
     smsc.release();

@@ -1,7 +1,6 @@
 /** A provider that has much to tell at once. */
 import { afterEach, expect, test } from "bun:test";
 import { generateKeyPairSync, sign } from "node:crypto";
-import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
@@ -27,10 +26,7 @@ onBothStores(() => {
   });
 
   async function tell(body: string, key: Parameters<typeof sign>[2]): Promise<number> {
-    const path = `/connectors/${live.connectorId}`;
-    await admin(live.postrider, "/settings/public_url", { value: "https://mail.acme.example" }, "PUT");
-    await live.postrider.pass(1_100);
-    const { callback_url: url } = await admin<{ callback_url: string }>(live.postrider, path);
+    const url = await live.callbackUrl();
     const timestamp = String(Math.floor(live.postrider.now() / 1_000));
     const headers = {
       "X-Twilio-Email-Event-Webhook-Timestamp": timestamp,
@@ -38,7 +34,7 @@ onBothStores(() => {
         "base64",
       ),
     };
-    const response = await fetch(live.postrider.url + new URL(url).pathname, {
+    const response = await fetch(url, {
       method: "POST",
       body,
       headers,

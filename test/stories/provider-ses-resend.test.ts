@@ -3,14 +3,12 @@ import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { makeSnsSigner, type SnsSigner } from "../fakes/sns-signer.ts";
 import { snsTls } from "../fakes/sns-tls.ts";
 import { type LiveEmail, type SentEmail, startLiveEmail } from "../live-email.ts";
 
 onBothStores(() => {
-  const PUBLIC = "https://mail.acme.example";
   const TOPIC = "arn:aws:sns:eu-west-1:123456789012:postrider";
   const CONFIRM = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=2336412f";
 
@@ -25,16 +23,6 @@ onBothStores(() => {
     web = undefined;
   });
 
-  async function callbackUrl(): Promise<string> {
-    await admin(live.postrider, "/settings/public_url", { value: PUBLIC }, "PUT");
-    await live.postrider.pass(1_100);
-    const { callback_url: url } = await admin<{ callback_url: string }>(
-      live.postrider,
-      `/connectors/${live.connectorId}`,
-    );
-    return url.replace(PUBLIC, live.postrider.url);
-  }
-
   /** SNS itself: it hands out the certificate of the signer, and is asked to confirm. */
   async function startSes(): Promise<string> {
     asked = [];
@@ -48,7 +36,7 @@ onBothStores(() => {
       { provider: "ses", sns_topic_arn: TOPIC },
       { webAddress: { address: "127.0.0.1", port, ca: snsTls.ca } },
     );
-    const url = await callbackUrl();
+    const url = await live.callbackUrl();
     sns = makeSnsSigner(TOPIC, live.postrider.now());
     return url;
   }
@@ -105,7 +93,7 @@ onBothStores(() => {
   test("Resend: a signed delivery delivers, a complaint suppresses; under another secret it moves nothing", async () => {
     const secret = `whsec_${Buffer.from("a secret of the webhook's").toString("base64")}`;
     live = await startLiveEmail({ provider: "resend", webhook_secret: secret });
-    const url = await callbackUrl();
+    const url = await live.callbackUrl();
     const message = await live.send(["ann"]);
     const signed = async (event: unknown, by = secret) => {
       const at = new Date(live.postrider.now());

@@ -1,26 +1,17 @@
 /** A relay that belongs to a provider, which tells by webhook what became of an email. */
 import { afterEach, expect, test } from "bun:test";
 import { generateKeyPairSync, sign } from "node:crypto";
-import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
 onBothStores(() => {
-  const PUBLIC = "https://mail.acme.example";
-
   let live: LiveEmail;
 
   afterEach(() => live.close());
 
   async function start(config: Readonly<Record<string, unknown>>): Promise<string> {
     live = await startLiveEmail(config);
-    await admin(live.postrider, "/settings/public_url", { value: PUBLIC }, "PUT");
-    await live.postrider.pass(1_100);
-    const { callback_url: url } = await admin<{ callback_url: string }>(
-      live.postrider,
-      `/connectors/${live.connectorId}`,
-    );
-    return url.replace(PUBLIC, live.postrider.url);
+    return live.callbackUrl();
   }
 
   async function tell(url: string, body: unknown, headers: Record<string, string> = {}): Promise<number> {
