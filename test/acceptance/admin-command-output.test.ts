@@ -36,7 +36,14 @@ test("--json is heard by an export too, and lists can be asked for one domain, s
   expect(JSON.parse(await run("suppressions", "export"))).toMatchObject({ email: "ann@example.net" });
   for (const domain of ["one.example", "two.example"]) await run("domains", "create", "--domain", domain);
   expect(JSON.parse(await run("domains", "list", "--domain", "ONE.example")).data).toHaveLength(1);
-  expect(JSON.parse(await run("opt-outs", "list", "--sender", "ACMECO")).data).toEqual([]);
+  await run("opt-outs", "create", "--recipient", "+919876543210", "--sender", "ACMEIN");
+  for (const [sender, count] of [
+    ["ACMEIN", 1],
+    ["ACMECO", 0],
+  ] as const)
+    expect(JSON.parse(await run("opt-outs", "list", "--sender", sender)).data).toHaveLength(count);
+  await run("inbound-numbers", "create", "--number", "+14155550123");
+  expect(JSON.parse(await run("inbound-numbers", "list")).data).toHaveLength(1);
   expect(JSON.parse(await run("inbound-numbers", "list", "--connector", "none")).data).toEqual([]);
 });
 

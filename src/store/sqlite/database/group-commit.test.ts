@@ -129,14 +129,24 @@ test("what a failed transaction made up in memory is forgotten with it", async (
   await store.close();
 });
 
-test("a commit that takes its time delays its group, and no later one overtakes it", async () => {
+test("what comes while a commit is under way goes into the next, and no later one overtakes it", async () => {
   const order: string[] = [];
-  const { store } = await openInMemory({ faults: { beforeCommit: () => void order.push("commit") } });
+  let onCommit = () => {};
+  const beforeCommit = () => {
+    order.push("commit");
+    onCommit();
+  };
+  const { store } = await openInMemory({ faults: { beforeCommit } });
   const { sms } = await createWorld(store);
   order.length = 0;
-  const first = sms().then(() => order.push("first"));
-  await first;
-  await sms().then(() => order.push("second"));
+  const second = new Promise<void>((resolve) => {
+    onCommit = () => {
+      onCommit = () => {};
+      resolve(sms().then(() => void order.push("second")));
+    };
+  });
+  await sms().then(() => order.push("first"));
+  await second;
   expect(order).toEqual(["commit", "first", "commit", "second"]);
   await store.close();
 });
