@@ -167,7 +167,9 @@ const status = Type.Object({
   ),
   health: Type.Optional(HEALTH),
   alarm: Type.Optional(
-    Type.Enum(["bind_refused"], { description: "What somebody has to see to; it does not mend itself" }),
+    Type.Enum(["bind_refused", "credentials_refused"], {
+      description: "What somebody has to see to; it does not mend itself",
+    }),
   ),
 });
 
