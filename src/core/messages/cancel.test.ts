@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { applyCancel, canCancel } from "./cancel.ts";
+import { applyCancel, judgeCancel } from "./cancel.ts";
 import type { Part, Progress } from "./message.ts";
 
 const sms: Progress = { channel: "sms", status: "queued", parts: [], sequence: 0, position: 0 };
@@ -7,7 +7,7 @@ const canceled = { code: "canceled", message: "canceled before it was sent" };
 
 test("a scheduled or queued SMS becomes failed, with a public event", () => {
   for (const status of ["scheduled", "queued"] as const) {
-    expect(canCancel({ ...sms, status }, false)).toBe("yes");
+    expect(judgeCancel({ ...sms, status }, false)).toBe("cancel");
     const step = applyCancel({ ...sms, status }, 7);
     expect(step.progress).toEqual({ ...sms, status: "failed", error: canceled, sequence: 1, position: 1 });
     expect(step.entries).toEqual([
@@ -32,7 +32,7 @@ test("an email's recipients still to be tried are told of one by one, and those 
   };
   const parts: readonly Part[] = [{ status: "pending", address: "a@x.test" }, bounced];
   const before: Progress = { ...sms, channel: "email", parts };
-  expect(canCancel(before, false)).toBe("yes");
+  expect(judgeCancel(before, false)).toBe("cancel");
   const { progress, entries } = applyCancel(before, 7);
   expect(progress).toMatchObject({ status: "failed", error: canceled });
   expect(progress.parts[1]).toEqual(bounced);
@@ -42,14 +42,14 @@ test("an email's recipients still to be tried are told of one by one, and those 
 
 test("what may have left in part, or is being tried, is past calling back", () => {
   for (const status of ["sent", "unconfirmed", "delivered", "undelivered", "expired"] as const) {
-    expect(canCancel({ ...sms, parts: [{ status: "pending" }, { status }] }, false)).toBe("too late");
+    expect(judgeCancel({ ...sms, parts: [{ status: "pending" }, { status }] }, false)).toBe("too_late");
   }
-  expect(canCancel(sms, true)).toBe("too late");
+  expect(judgeCancel(sms, true)).toBe("too_late");
   for (const status of ["sending", "sent", "delivered", "expired", "undelivered", "failed"] as const) {
-    expect(canCancel({ ...sms, status }, false)).toBe("too late");
+    expect(judgeCancel({ ...sms, status }, false)).toBe("too_late");
   }
 });
 
 test("canceling again changes nothing", () => {
-  expect(canCancel(applyCancel(sms, 7).progress, false)).toBe("done already");
+  expect(judgeCancel(applyCancel(sms, 7).progress, false)).toBe("canceled");
 });

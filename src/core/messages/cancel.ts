@@ -6,15 +6,16 @@ import { record, type Step } from "./progress.ts";
 const CANCELED: MessageError = { code: "canceled", message: "canceled before it was sent" };
 
 /**
- * Whether a message can still be canceled. `yes` promises that no recipient gets it. So it is too late for a message that
- * is being sent, that was sent in part, or that may have been sent.
+ * Whether a message can still be canceled. `cancel` promises that no recipient gets it. So it is too late for a message
+ * that is being sent, that was sent in part, or that may have been sent. `canceled`: it was before.
+ *
  * @param mayHaveLeft an attempt is under way, or one was never confirmed
  */
-export function canCancel(progress: Progress, mayHaveLeft: boolean): "yes" | "done already" | "too late" {
-  if (progress.status === "failed" && progress.error?.code === CANCELED.code) return "done already";
+export function judgeCancel(progress: Progress, mayHaveLeft: boolean): "cancel" | "canceled" | "too_late" {
+  if (progress.status === "failed" && progress.error?.code === CANCELED.code) return "canceled";
   const isWaiting = progress.status === "scheduled" || progress.status === "queued";
   const isWhole = progress.parts.every(({ status }) => NOT_SENT.has(status));
-  return isWaiting && isWhole && !mayHaveLeft ? "yes" : "too late";
+  return isWaiting && isWhole && !mayHaveLeft ? "cancel" : "too_late";
 }
 
 /** States of parts that reached nobody: still to be tried, or refused for good. */

@@ -14,7 +14,7 @@ import {
 } from "../../../test/progress-samples.ts";
 import { EMAIL_MOVES } from "../email/email-status.ts";
 import { SMS_MOVES } from "../sms/sms-status.ts";
-import { applyCancel, canCancel } from "./cancel.ts";
+import { applyCancel, judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
 import type { ChannelName, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
@@ -66,7 +66,9 @@ describe("whatever happens to a message", () => {
       return applyExpiry(before, { at: AT, wasInterrupted: happening.wasInterrupted });
     if (happening.kind === "interruption") return applyInterruption(before, AT);
     if (happening.kind === "cancel") {
-      return canCancel(before, false) === "yes" ? applyCancel(before, AT) : { progress: before, entries: [] };
+      return judgeCancel(before, false) === "cancel"
+        ? applyCancel(before, AT)
+        : { progress: before, entries: [] };
     }
     const isOfChannel = before.channel === "email" ? /sent|delivered|bounced|failed/ : /^(?!bounced)/;
     if (!isOfChannel.test(happening.status)) return { progress: before, entries: [] };

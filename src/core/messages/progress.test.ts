@@ -12,7 +12,7 @@ import {
   sms,
   unconfirmed,
 } from "../../../test/progress-samples.ts";
-import { canCancel } from "./cancel.ts";
+import { judgeCancel } from "./cancel.ts";
 import { applyExpiry } from "./expiry.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { applyAttempt, applyInterruption, applyReceipt, noteLostSettle } from "./progress.ts";
@@ -58,7 +58,7 @@ describe("an SMS", () => {
     const lost = attempt(sms(), [unconfirmed], again).progress;
     const putOff = attempt({ ...lost, status: "sending" }, [deferred], again).progress;
     expect(putOff.parts).toMatchObject([{ status: "unconfirmed", connectorId: "c1" }]);
-    expect(canCancel(putOff, false)).toBe("too late");
+    expect(judgeCancel(putOff, false)).toBe("too_late");
     const over = applyExpiry(putOff, { at: AT, wasInterrupted: false }).progress;
     expect(over).toMatchObject({ status: "failed", error: { code: "unconfirmed" } });
     expect(attempt({ ...putOff, status: "sending" }, [sent("a")]).progress.status).toBe("sent");

@@ -1,5 +1,5 @@
 import type { Idempotency } from "../../../core/messages/accept-request.ts";
-import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
+import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -17,9 +17,9 @@ export function createCancel(changes: MessageChanges): MessageDesk["cancel"] {
       await log.lock([id]);
       const message = log.find(id);
       if (message?.accountId !== accountId || message.progress.channel !== channel) return "not_found";
-      const verdict = canCancel(message.progress, mayHaveLeft);
-      if (verdict === "too late") return "too_late";
-      if (verdict === "yes") {
+      const verdict = judgeCancel(message.progress, mayHaveLeft);
+      if (verdict === "too_late") return verdict;
+      if (verdict === "cancel") {
         const settingsOf = await readSettings(session, [accountId]);
         const step = applyCancel(message.progress, now);
         endMessage(log, message, { step, settings: settingsOf(accountId) });

@@ -1,4 +1,4 @@
-import { applyCancel, canCancel } from "../../../core/messages/cancel.ts";
+import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
 import { toProgress } from "../../messages/message-rows.ts";
 import type { MessageDesk } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -24,9 +24,9 @@ export function createCancel(db: Database, parts: CancelParts): MessageDesk["can
     const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
     if (!isTheirs || message.channel !== channel) return "not_found";
     const before = toProgress(message);
-    const verdict = canCancel(before, Boolean(hasLeasedJob.get(id) ?? wasLost.get(id)));
-    if (verdict === "too late") return "too_late";
-    if (verdict === "yes") {
+    const verdict = judgeCancel(before, Boolean(hasLeasedJob.get(id) ?? wasLost.get(id)));
+    if (verdict === "too_late") return verdict;
+    if (verdict === "cancel") {
       end(message, applyCancel(before, now));
       removeJobs.run(id);
     }
