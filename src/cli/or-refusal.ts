@@ -1,17 +1,13 @@
 import { isOutage } from "../store/sqlite/database/driver.ts";
 import { AdminFailure } from "./admin/admin-client.ts";
-import { type Terminal, UsageFailure } from "./admin/command-line.ts";
-import { toCell } from "./admin/table.ts";
+import { report, type Terminal } from "./admin/command-line.ts";
 
 /** Runs a command. On an expected failure prints the reason and exits with code 1, or 2 for wrong usage; rethrows others. */
 export async function orRefusal(terminal: Terminal, work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const isUsage = error instanceof UsageFailure;
-    if (!isUsage && !(error instanceof AdminFailure) && !isEnvironmentFault(error)) throw error;
-    terminal.stderr(`error: ${toCell(error.message)}\n`);
-    terminal.exit(isUsage ? 2 : 1);
+    terminal.exit(report(isEnvironmentFault(error) ? new AdminFailure(error.message) : error, terminal));
   }
 }
 

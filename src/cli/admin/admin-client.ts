@@ -33,8 +33,6 @@ export class AdminFailure extends Error {
 export interface AdminServer {
   readonly baseUrl: string;
   readonly token: string;
-  /** `TIME_LIMIT_MS` by default. */
-  readonly timeLimitMs?: number;
 }
 
 export function createAdminClient(server: AdminServer): AdminClient {
@@ -89,21 +87,20 @@ function noUrl(text: string): AdminFailure {
 }
 
 async function send(server: AdminServer, url: URL, request: RequestInit): Promise<Response> {
-  const timeLimitMs = server.timeLimitMs ?? TIME_LIMIT_MS;
   if (!/^[\x21-\x7e]*$/.test(server.token))
     throw new AdminFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
   try {
-    return await fetch(url, { ...request, ...pastProxy(url), signal: AbortSignal.timeout(timeLimitMs) });
+    return await fetch(url, { ...request, ...pastProxy(url), signal: AbortSignal.timeout(TIME_LIMIT_MS) });
   } catch (error) {
-    throw new AdminFailure(notReached(server.baseUrl, error, timeLimitMs));
+    throw new AdminFailure(notReached(server.baseUrl, error));
   }
 }
 
 const OWN_CA = "an authority of your own is trusted with NODE_EXTRA_CA_CERTS=ca.pem";
 
-function notReached(baseUrl: string, error: unknown, timeLimitMs: number): string {
+function notReached(baseUrl: string, error: unknown): string {
   const { name, code, message } = error as { name?: string; code?: string; message?: string };
-  if (name === "TimeoutError") return `${baseUrl} did not answer within ${timeLimitMs / 1000} s`;
+  if (name === "TimeoutError") return `${baseUrl} did not answer within ${TIME_LIMIT_MS / 1000} s`;
   if (code === "ConnectionRefused" || code === "ECONNREFUSED") {
     return (
       `nothing listens at ${baseUrl}: start the service with \`npm start\`, ` +

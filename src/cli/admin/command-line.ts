@@ -90,7 +90,7 @@ async function runVerb(
 }
 
 /** Prints the error and returns the exit code. Bugs are thrown on, so that their stack is shown. */
-function report(error: unknown, terminal: Terminal): number {
+export function report(error: unknown, terminal: Terminal): number {
   if (error instanceof UsageFailure) {
     terminal.stderr(`error: ${toCell(error.message)}\n`);
     return 2;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
+import type { Sandbox } from "../data-folder/first-start.ts";
 import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
 
 /** Where the server is, according to the environment. */
@@ -36,16 +37,8 @@ function noServer(path: string): string {
   );
 }
 
-/** The fields of `sandbox.json`, which the first start writes. */
-interface Sandbox {
-  readonly base_url?: string;
-  readonly account_id?: string;
-  readonly api_key?: string;
-  readonly admin_token?: string;
-}
-
-/** Empty if there is no such file. Throws `AdminFailure` if it cannot be read. */
-export function readSandbox(path: string): Sandbox {
+/** The content of `sandbox.json`; empty if there is no such file. Throws `AdminFailure` if it cannot be read. */
+export function readSandbox(path: string): Partial<Sandbox> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -54,7 +47,7 @@ export function readSandbox(path: string): Sandbox {
     throw new AdminFailure(`${path} cannot be read: ${(error as Error).message}`);
   }
   try {
-    return (JSON.parse(text) ?? {}) as Sandbox;
+    return (JSON.parse(text) ?? {}) as Partial<Sandbox>;
   } catch {
     throw new AdminFailure(`${path} is damaged: it holds no JSON`);
   }

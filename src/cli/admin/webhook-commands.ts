@@ -11,7 +11,7 @@ import {
   rowsText,
   UsageFailure,
 } from "./command-line.ts";
-import { addPaging, readPage } from "./noun-commands.ts";
+import { addPaging, pathOf, readPage } from "./noun-commands.ts";
 import type { OptionRow } from "./nouns.ts";
 import { formatFields } from "./table.ts";
 
@@ -80,15 +80,11 @@ function addAttempts(noun: Command, commandLine: CommandLine): void {
     {
       commandLine,
       work: async (run) =>
-        run.print(await run.client.request("GET", `${pathOf(run)}/attempts`), (page) =>
+        run.print(await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`), (page) =>
           rowsText(ATTEMPT_COLUMNS, page),
         ),
     },
   );
-}
-
-function pathOf({ args }: Run): string {
-  return `webhooks/${encodeURIComponent(args[0] ?? "")}`;
 }
 
 function addReplay(noun: Command, commandLine: CommandLine): void {
@@ -122,7 +118,7 @@ async function replayOne(run: Run): Promise<number> {
   const { account, host, failed, since, until } = run.options;
   if ([account, host, failed, since, until].some((given) => given !== undefined))
     throw new UsageFailure("name a webhook-id, or which of an account's with options: not both");
-  return ((await run.client.request("POST", `${pathOf(run)}/replay`)) as Replayed).replayed;
+  return ((await run.client.request("POST", `${pathOf("webhooks", run)}/replay`)) as Replayed).replayed;
 }
 
 /** A request replays a limited number; `next` says where the following one goes on. */

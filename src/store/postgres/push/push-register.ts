@@ -1,4 +1,4 @@
-import type { DeviceRegistration } from "../../../core/push/push-registration.ts";
+import type { AnswerIds, DeviceRegistration } from "../../../core/push/push-registration.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import { removeEmptied } from "./push-contacts.ts";
@@ -10,16 +10,11 @@ interface RegistrationRow {
   readonly token: string | null;
 }
 
-export interface RegistrationIds {
-  readonly registrationId: string;
-  readonly contactId: string;
-}
-
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
  * registration that was made without a device id takes it on.
  */
-export async function register(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
+export async function register(session: Session, device: DeviceRegistration): Promise<Required<AnswerIds>> {
   const { appId, deviceId, token } = device;
   // One at a time for each app: two devices that exchange tokens would deadlock.
   await session.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCKS.registering, appId]);
@@ -54,7 +49,7 @@ async function freeToken(session: Session, holder: RegistrationRow): Promise<voi
   await removeEmptied(session, [holder.contact_id]);
 }
 
-async function create(session: Session, device: DeviceRegistration): Promise<RegistrationIds> {
+async function create(session: Session, device: DeviceRegistration): Promise<Required<AnswerIds>> {
   const { registrationId, contactId, accountId, appId, now } = device;
   await session.query("INSERT INTO contacts (id, account_id, created_at) VALUES ($1, $2, $3)", [
     contactId,

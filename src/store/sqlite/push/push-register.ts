@@ -1,4 +1,4 @@
-import type { DeviceRegistration } from "../../../core/push/push-registration.ts";
+import type { AnswerIds, DeviceRegistration } from "../../../core/push/push-registration.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
 import { createContactRemoval } from "./push-contacts.ts";
@@ -9,16 +9,11 @@ interface RegistrationRow {
   readonly device_id: string | null;
 }
 
-export interface RegistrationIds {
-  readonly registrationId: string;
-  readonly contactId: string;
-}
-
 /**
  * Finds or makes the registration of a device, inside a transaction. The device id finds it, else the token: a
  * registration that was made without a device id takes it on.
  */
-export function createRegister(db: Database): (device: DeviceRegistration) => RegistrationIds {
+export function createRegister(db: Database): (device: DeviceRegistration) => Required<AnswerIds> {
   const columns = "id, contact_id, device_id";
   const byDevice = db.prepare<RegistrationRow>(
     `SELECT ${columns} FROM registrations WHERE app_id = ? AND device_id = ?`,
@@ -44,7 +39,7 @@ export function createRegister(db: Database): (device: DeviceRegistration) => Re
   };
 }
 
-function createInsert(db: Database): (device: DeviceRegistration) => RegistrationIds {
+function createInsert(db: Database): (device: DeviceRegistration) => Required<AnswerIds> {
   const contact = db.prepare("INSERT INTO contacts (id, account_id, created_at) VALUES (?, ?, ?)");
   const registration = db.prepare(
     `INSERT INTO registrations (platform, token, device_id, os_version, app_version, locale, timezone,
