@@ -17,10 +17,9 @@ onBothStores(() => {
   afterEach(() => rig.stop());
 
   /** What the API's description says that a connector's alarm may be. */
-  async function describedAlarms(): Promise<readonly string[]> {
-    const { paths } = await (await fetch(`${rig.service.url}/openapi.json`)).json();
-    const answer = paths["/admin/v1/connectors/{id}"].get.responses["200"];
-    return answer.content["application/json"].schema.properties.status.properties.alarm.enum;
+  async function describedAlarms(): Promise<string> {
+    const described = await (await fetch(`${rig.service.url}/openapi.json`)).text();
+    return /"alarm":\{"type":"string","enum":(\[[^\]]*\])/.exec(described)?.[1] ?? "none";
   }
 
   test("a bind that is refused for its password alarms at once, and its success clears it", async () => {
@@ -46,7 +45,7 @@ onBothStores(() => {
     await rig.service.passUntil(() => rig.told().length > 0, 60_000);
     expect(rig.told()[0]).toBe("alarm.raised connector_credentials_refused");
     const { status } = await admin<{ status: { alarm: string } }>(rig.service, `/connectors/${connector_id}`);
-    expect(await describedAlarms()).toContain(status.alarm);
+    expect(await describedAlarms()).toContain(`"${status.alarm}"`);
     gateway.behave({ status: 200, body: { messages: [{ status: "0", "message-id": "m-1" }] } });
     expect(await rig.service.reached({ ...message, withinMs: 600_000 }, "sent")).toBe("sent");
     const cleared = "alarm.cleared connector_credentials_refused";
