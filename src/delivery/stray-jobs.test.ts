@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { email } from "../../test/progress-samples.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { type ReleasedJob, StoreUnavailable } from "../store/store.ts";
@@ -18,12 +19,16 @@ function open(queues: readonly string[] = []) {
   const released: ReleasedJob[] = [];
   const stored = new Map<string, Route>();
   const jobs: Partial<ClaimedJob>[] = [];
+  const processes = new Set<string | undefined>();
   let awayUntilMs = 0;
+  let onClaim: ((count: number) => void) | undefined;
   const strays = createStrayJobs({
     queue: {
-      backlog: async () => queues.map((queue) => ({ queue, ready: 1 })),
-      async claim({ queue, limit }) {
+      backlog: async () => queues.map((queue) => ({ queue, ready: queue === "empty" ? 0 : 1 })),
+      async claim({ queue, limit, process }) {
         claims.push(queue);
+        processes.add(process);
+        await onClaim?.(claims.length);
         return jobs.splice(0, limit) as ClaimedJob[];
       },
       async release(all) {
@@ -34,11 +39,16 @@ function open(queues: readonly string[] = []) {
     records: { find: (async (_: string, { id }: { id: string }) => stored.get(id)) as never },
     clock,
     log: { warn: () => {} },
+    shares: { claimant: () => ({ process: "this", isOurs: () => true }) },
     builtIn: { routes: [SANDBOX] },
   });
   const stopping = new AbortController();
   return {
-    ...{ clock, claims, released, stored, strays },
+    ...{ clock, claims, processes, released, stored, strays },
+    /** Called at each claim, with how many there were. */
+    claiming: (next: (count: number) => void) => {
+      onClaim = next;
+    },
     queued: (...all: readonly Partial<ClaimedJob>[]) => void jobs.push(...all),
     /** Nothing can be put back for so long. */
     away: (ms: number) => {
@@ -67,15 +77,15 @@ test("the queue of a route that has gone is looked at each second, for half a mi
   stop();
 });
 
-/** The queue of a route has just gone, and another route leads to India. */
-async function openGone() {
+/** The queue of a route has just gone; another one leads to India, unless others are named. */
+async function openGone(...others: readonly Route[]) {
   const opened = open();
   const { strays, clock, start } = opened;
-  const india = route("india", "91");
-  strays.reconcile([SANDBOX, ONE, india]);
+  const left = [SANDBOX, ...(others.length > 0 ? others : [route("india", "91")])];
+  strays.reconcile([ONE, ...left]);
   start();
   await clock.advance(0);
-  strays.reconcile([SANDBOX, india]);
+  strays.reconcile(left);
   return opened;
 }
 
@@ -101,6 +111,62 @@ test("however many stay, those behind them are moved, and each is put back once"
   stop();
 });
 
+test("those that stay are put back also where the next claim fails, and nothing is claimed once it stops", async () => {
+  const stay = Array.from({ length: 600 }, (_, index) => sms(index, "+14155550901"));
+  const failing = await openGone();
+  failing.queued(...stay);
+  failing.claiming((count) => {
+    if (count === 2) throw new Error("broken");
+  });
+  await failing.clock.advance(1_000);
+  expect(failing.released).toHaveLength(200);
+  failing.stop();
+
+  const stopping = await openGone();
+  stopping.queued(...stay);
+  stopping.claiming(() => stopping.stop());
+  await stopping.clock.advance(5_000);
+  expect([stopping.claims.length, stopping.released.length]).toEqual([1, 200]);
+});
+
+test("no more are held at a time than a second's work", async () => {
+  const { clock, claims, released, queued, stop } = await openGone();
+  queued(...Array.from({ length: 2_100 }, (_, index) => sms(index, "+14155550901")));
+  await clock.advance(1_000);
+  expect([claims.length, released.length]).toEqual([10, 2_000]);
+  stop();
+});
+
+test("it goes by what a message is routed by when it is accepted", async () => {
+  const mail = (id: string, match: string) => ({ ...route(id, match), channel: "email" as const });
+  const { clock, released, queued, stop } = await openGone(
+    { ...route("of-acme", ""), sender: "ACME" },
+    { ...route("promotional", ""), category: "promotional" },
+    mail("of-bob", "bob.example"),
+    { ...mail("from-shop", ""), sender: "shop.example" },
+  );
+  const text = { ...sms(0, "+14155550901"), content: { channel: "sms" as const, from: "OTHER" } };
+  const from = (email: string) => ({
+    content: { channel: "email" as const, from: { email }, to: [], subject: "" },
+  });
+  const progress = email("ann@ann.example", "bob@bob.example");
+  queued(
+    { ...text, jobId: 1, content: { ...text.content, resolved: { from: "ACME" } } },
+    { ...text, jobId: 2, content: { ...text.content, category: "promotional" } },
+    { ...text, jobId: 3 },
+    { ...sms(4, ""), ...from("a@acme.example"), progress, parts: [1] },
+    { ...sms(5, ""), ...from("a@acme.example"), progress, parts: [0] },
+    { ...sms(6, ""), ...from("a@shop.example"), progress },
+  );
+  await clock.advance(1_000);
+  const led = Object.fromEntries(released.map(({ jobId, queue }) => [jobId, queue]));
+  expect(led).toEqual({
+    ...{ 1: "of-acme", 2: "promotional", 3: undefined },
+    ...{ 4: "of-bob", 5: undefined, 6: "from-shop" },
+  });
+  stop();
+});
+
 test("what was claimed when the database went away is put back when it answers again", async () => {
   const { clock, released, queued, away, stop } = await openGone();
   queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
@@ -113,7 +179,13 @@ test("what was claimed when the database went away is put back when it answers a
 });
 
 test("at the start, and once a minute, every queue with jobs and without a route is looked at, unless its route is new", async () => {
-  const { strays, clock, claims, stored, start, stop } = open(["one", "new", "gone", "sandbox:sms"]);
+  const { strays, clock, claims, processes, stored, start, stop } = open([
+    "one",
+    "new",
+    "empty",
+    "gone",
+    "sandbox:sms",
+  ]);
   strays.reconcile([SANDBOX, ONE]);
   stored.set("new", route("new", ""));
   start();
@@ -123,5 +195,6 @@ test("at the start, and once a minute, every queue with jobs and without a route
   expect(claims).toEqual(["gone"]);
   await clock.advance(1_000);
   expect(claims).toEqual(["gone", "gone"]);
+  expect([...processes]).toEqual(["this"]);
   stop();
 });

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { createBalancer } from "./balancer.ts";
+import type { Outlet } from "./outlet.ts";
+
+function openOutlet(connectorId: string, free: number) {
+  const slots = { free };
+  const outlet = {
+    channel: { connectorId },
+    available: () => slots.free,
+    reserve: (count: number) => {
+      slots.free -= count;
+    },
+    unreserve: (count: number) => {
+      slots.free += count;
+    },
+  } as unknown as Outlet;
+  return { outlet, slots };
+}
+
+type Balancer = ReturnType<typeof createBalancer>;
+type Choice = Parameters<Balancer["reserve"]>[0];
+
+/** Claims so many messages one by one, and gives their slots back. */
+function claimEach(balancer: Balancer, choice: Choice, count: number): readonly string[] {
+  return Array.from({ length: count }, () => {
+    const reservation = balancer.reserve(choice, 1);
+    const outlet = reservation?.next();
+    reservation?.release();
+    outlet?.unreserve(1);
+    return outlet?.channel.connectorId ?? "none";
+  });
+}
+
+test("a claim reserves no more than it may ask for, and gives back at both what it did not use", () => {
+  const [a, b] = [openOutlet("a", 3), openOutlet("b", 30)];
+  const balancer = createBalancer();
+  const reservation = balancer.reserve({ sharing: [{ ...a, weight: 1 }], probed: [b.outlet] }, 500);
+  expect([reservation?.size, a.slots.free, b.slots.free]).toEqual([3, 0, 29]);
+  expect(reservation?.next()?.channel.connectorId).toBe("a");
+  reservation?.release();
+  expect([a.slots.free, b.slots.free]).toEqual([2, 30]);
+  expect(balancer.reserve({ sharing: [{ ...b, weight: 1 }], probed: [] }, 10)?.size).toBe(10);
+});
+
+test("one that was full or gone for a while makes up for nothing when it is back", () => {
+  const [a, b] = [openOutlet("a", 1), openOutlet("b", 1)];
+  const both: Choice = {
+    sharing: [
+      { ...a, weight: 9 },
+      { ...b, weight: 1 },
+    ],
+    probed: [],
+  };
+  const fresh = claimEach(createBalancer(), both, 10);
+  expect(fresh.filter((id) => id === "b")).toHaveLength(1);
+  const balancer = createBalancer();
+  claimEach(balancer, both, 4);
+  a.slots.free = 0;
+  expect(claimEach(balancer, both, 10)).toEqual(Array(10).fill("b"));
+  a.slots.free = 1;
+  b.slots.free = 0;
+  claimEach(balancer, both, 1);
+  b.slots.free = 1;
+  expect(claimEach(balancer, both, 10)).toEqual(fresh);
+});
+
+test("one message in twenty goes to one that is passed over, where it has a slot", () => {
+  const [a, b] = [openOutlet("a", 1), openOutlet("b", 1)];
+  const choice = { sharing: [{ ...a, weight: 1 }], probed: [b.outlet] };
+  const balancer = createBalancer();
+  const went = claimEach(balancer, choice, 100);
+  expect(went.filter((id) => id === "b")).toHaveLength(5);
+  b.slots.free = 0;
+  expect(new Set(claimEach(balancer, choice, 100))).toEqual(new Set(["a"]));
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { sms } from "../../../test/progress-samples.ts";
+import type { Channel } from "../../channels/channel.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { createHealth } from "./health.ts";
+import { createLane } from "./lane.ts";
+import { createNextConnector } from "./next-connector.ts";
+import { createOutlet, type Outlet } from "./outlet.ts";
+import { outletOfJob } from "./outlet-of-job.ts";
+import { createThrottle } from "./throttle.ts";
+
+/** An outlet with so many slots; `told` counts how often it said that reserved ones were given back. */
+function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down" = "up") {
+  const clock = createHeldClock();
+  const told = { leftOver: 0 };
+  const channel = {
+    ...{ connectorId, freeSlots: () => freeSlots },
+    status: () => ({ state, since: 0 }),
+  } as unknown as Channel;
+  const outlet = createOutlet(channel, {
+    throttle: createThrottle(clock, undefined),
+    health: createHealth(clock, { keepsRate: false, reachesMany: false }),
+    lane: createLane(clock, 1),
+    onLeftOver: () => void told.leftOver++,
+    isUpElsewhere: () => false,
+  });
+  return { outlet, told };
+}
+
+/** What becomes of a message that `owner` took in part and that was claimed for `offered`, with a slot reserved there. */
+function choose(owner: string, offered: Outlet, ...others: readonly Outlet[]) {
+  const outlets = [offered, ...others];
+  const parts = [{ status: "sent", connectorId: owner }, { status: "pending" }] as const;
+  const job = { messageId: "m", progress: sms({ parts }) } as unknown as ClaimedJob;
+  const choice = {
+    outletOf: (id: string) => outlets.find(({ channel }) => channel.connectorId === id),
+    nextConnector: createNextConnector(),
+  };
+  offered.reserve(1);
+  const chosen = outletOfJob(choice, job, { outlet: offered, outlets, failover: "safe" });
+  return "outlet" in chosen ? chosen.outlet.channel.connectorId : chosen;
+}
+
+test("a message that goes to its owner takes a slot there, and gives back the one it was claimed for", () => {
+  const { outlet: offered, told } = openOutlet("offered", 5);
+  const { outlet: owner } = openOutlet("owner", 5);
+  expect(choose("owner", offered, owner)).toBe("owner");
+  expect([offered.available(), owner.available(), told.leftOver]).toEqual([5, 4, 1]);
+});
+
+test("claimed for its owner it stays there, though that was the last slot", () => {
+  const { outlet: owner, told } = openOutlet("owner", 1);
+  expect(choose("owner", owner)).toBe("owner");
+  expect([owner.available(), told.leftOver]).toEqual([0, 0]);
+});
+
+test("it waits for an owner that is full, down or gone, and longer where that may take long", () => {
+  for (const [slots, state, waitMs] of [
+    [0, "up", 1_000],
+    [5, "down", 30_000],
+  ] as const) {
+    const { outlet: offered } = openOutlet("offered", 5);
+    const { outlet: owner } = openOutlet("owner", slots, state);
+    expect(choose("owner", offered, owner)).toEqual({ owner: "owner", waitMs });
+    expect([offered.available(), owner.available()]).toEqual([4, slots]);
+  }
+  expect(choose("owner", openOutlet("offered", 5).outlet)).toEqual({ owner: "owner", waitMs: 30_000 });
+});
+
+test("workers in line are told of slots that are given back, and not where none are", () => {
+  const { outlet, told } = openOutlet("c", 5);
+  outlet.reserve(2);
+  outlet.unreserve(0);
+  expect(told.leftOver).toBe(0);
+  outlet.unreserve(2);
+  expect([told.leftOver, outlet.available()]).toEqual([1, 5]);
+});
