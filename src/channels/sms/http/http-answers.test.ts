@@ -100,6 +100,21 @@ test("the id is that of the answer, without blanks and quotes around it, and cut
   expect(await idsOf("a-1", {})).toEqual([]);
 });
 
+test("several different ids are those of as many parts, up to what a message can have", async () => {
+  const idsOf = async (ids: readonly string[]) => {
+    gateway.behave({ status: 200, body: { ids } });
+    const described = { send: { url: gateway.url }, answer: { id: { json: "/ids/*" } } };
+    const rig = openHttpRig(httpConnector({ provider: "custom", gateway: described }));
+    const { parts } = await rig.channel.send(outgoingSms(), never);
+    await rig.channel.stop();
+    return parts.map((part) => (part?.kind === "sent" ? part.providerMessageIds : part?.kind));
+  };
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => `a-${index}`);
+  expect(await idsOf(["a-1", "a-2", "a-1"])).toEqual([["a-1"], ["a-2"]]);
+  expect(await idsOf(numbered(255))).toEqual(numbered(255).map((id) => [id]));
+  expect(await idsOf(numbered(256))).toEqual([numbered(256)]);
+});
+
 test("where reports name a message by our id, it is known by that first, whatever the answer", async () => {
   const answer = { id: { json: "/id" }, own_id: true };
   const partOf = async (behaviour: GatewayBehaviour) => (await became(behaviour, { answer })).part;

@@ -16,7 +16,6 @@ import { isAuthentic } from "./verify-callback.ts";
 const MAX_REPORTS = 10_000;
 
 const MAX_ID = 255;
-const MAX_RAW = 255;
 const MAX_NUMBER = 40;
 
 export interface CallbackReader {
@@ -83,7 +82,7 @@ function toReceipt(
 ): Receipt | undefined {
   const id = bareId(readFirst(description.id, readable) ?? "");
   if (!id) return undefined;
-  const isOwnId = hasOwnIds && isUuid(id.toLowerCase());
+  const isOwnId = hasOwnIds && isUuid(id);
   const to = (description.to ?? []).map((source) => readFirst(source, readable)).find(Boolean);
   const words = description.status.flatMap((source) => readFirst(source, readable) ?? []);
   const code = readFirst(description.error_code, readable);
@@ -103,7 +102,7 @@ function toReceipt(
     ...(to && { recipient: to.slice(0, MAX_NUMBER) }),
     ...verdict,
     receivedAt: request.receivedAt,
-    ...(raw && { raw: tidyText(raw).slice(0, MAX_RAW) }),
+    ...(raw && { raw: tidyText(raw) }),
   };
 }
 

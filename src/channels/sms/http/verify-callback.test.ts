@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { VerifyDescription } from "./gateway.ts";
 import { isAuthentic } from "./verify-callback.ts";
 
@@ -113,6 +113,14 @@ describe("Vonage's signature", () => {
     );
     expect(verify(description, secret, { url, headers: FORM, body: "a=1" })).toBe(false);
   });
+});
+
+test("Vonage signs values with _ for the characters that part fields", () => {
+  const sig = createHash("md5").update("&messageId=1&text=a_b_c my_secret").digest("hex");
+  const body = new URLSearchParams({ messageId: "1", text: "a&b=c", sig }).toString();
+  const description = { scheme: "vonage", secret: "signature_secret" } as const;
+  const url = "https://example.com/dlr";
+  expect(verify(description, " my_secret", { url, headers: FORM, body })).toBe(true);
 });
 
 describe("other proofs", () => {

@@ -88,8 +88,7 @@ function vonageSignature(
   algorithm: VerifyDescription["algorithm"],
 ): string {
   const tidied = Object.entries(fields).map(([name, value]) => [name, value.replace(/[&=]/g, "_")] as const);
-  const text = sortedPairs(Object.fromEntries(tidied), "=", "&");
-  const signed = text === "" ? "" : `&${text}`;
+  const signed = `&${sortedPairs(Object.fromEntries(tidied), "=", "&")}`;
   return algorithm === undefined
     ? createHash("md5")
         .update(signed + secret)
@@ -103,8 +102,8 @@ function header({ headers }: CallbackRequest, name: string): string {
   return name === "" ? "" : (headers.get(name) ?? "");
 }
 
-function isForm({ method, headers }: CallbackRequest): boolean {
-  return method !== "GET" && /x-www-form-urlencoded/i.test(headers.get("content-type") ?? "");
+function isForm({ headers }: CallbackRequest): boolean {
+  return /x-www-form-urlencoded/i.test(headers.get("content-type") ?? "");
 }
 
 function hmac(algorithm: string, secret: string, text: string): string {
