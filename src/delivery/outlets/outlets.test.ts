@@ -1,0 +1,133 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import type { Channel, ChannelStatus } from "../../channels/channel.ts";
+import type { Connector } from "../../core/records/accounts.ts";
+import type { OwnShare, Shares } from "../shares/shares.ts";
+import { createOutlets, type OpenChannel } from "./outlets.ts";
+
+function connector(id: string, change: Partial<Connector> = {}): Connector {
+  return { id, name: id, kind: "smpp", config: {}, secrets: {}, isEnabled: true, createdAt: 0, ...change };
+}
+
+type Listeners = Parameters<OpenChannel>[1];
+
+/** The channels that were opened, what happened to them, and the shares that were joined. */
+function open() {
+  const clock = createHeldClock();
+  const happened: string[] = [];
+  const listeners = new Map<string, Listeners>();
+  const stops = new Map<string, () => void>();
+  const shares = openShares(happened);
+  let slotsTold = 0;
+  const status: { state: ChannelStatus["state"] } = { state: "up" };
+  const channelOf = (id: string): Channel =>
+    ({
+      connectorId: id,
+      freeSlots: () => 100,
+      start: () => happened.push(`start ${id}`),
+      stop: () =>
+        new Promise<void>((resolve) => {
+          happened.push(`stop ${id}`);
+          stops.set(id, resolve);
+        }),
+      status: () => ({ ...status, since: 0 }),
+    }) as unknown as Channel;
+  const outlets = createOutlets({
+    open({ id, kind }, given) {
+      listeners.set(id, given);
+      return kind === "unknown" ? undefined : channelOf(id);
+    },
+    clock,
+    log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
+    onSlots: () => void slotsTold++,
+    onLeftOver() {},
+    shares: shares.shares,
+    slotsOf: ({ config }) => config.slots as number | undefined,
+  });
+  return { ...{ clock, happened, listeners, outlets, status, stops }, ...shares, slotsTold: () => slotsTold };
+}
+
+function openShares(happened: string[]) {
+  const held = new Set<number>();
+  const elsewhere = new Set<string>();
+  const changes: (() => Promise<void>)[] = [];
+  const probes: (() => boolean)[] = [];
+  const join = (id: string, slots: number): OwnShare => {
+    happened.push(`join ${id} ${slots}`);
+    return {
+      ...{ of: slots, held: () => held },
+      onChange: (listener) => void changes.push(listener),
+      tellUp: (isUp) => void probes.push(isUp),
+      close: () => void happened.push(`leave ${id}`),
+    };
+  };
+  const shares = { join, isUpElsewhere: (id: string) => elsewhere.has(id) } as Partial<Shares> as Shares;
+  return { held, elsewhere, changes, probes, shares };
+}
+
+test("a connector is opened again only where how it connects has changed, and closed when it is disabled or gone", () => {
+  const { happened, outlets } = open();
+  outlets.reconcile([connector("a"), connector("b")]);
+  outlets.reconcile([connector("a", { name: "new name" }), connector("b")]);
+  expect(happened.splice(0)).toEqual(["start a", "start b"]);
+  for (const change of [{ secrets: { password: "p" } }, { config: { host: "h" } }, { kind: "http" }]) {
+    outlets.reconcile([connector("a", change), connector("b")]);
+    expect(happened.splice(0)).toEqual(["stop a", "start a"]);
+  }
+  outlets.reconcile([connector("b", { isEnabled: false })]);
+  expect(happened.toSorted()).toEqual(["stop a", "stop b"]);
+  expect([outlets.get("a"), outlets.all()]).toEqual([undefined, []]);
+});
+
+test("a stop waits for every channel, those that were being closed included", async () => {
+  const { clock, happened, outlets, stops } = open();
+  outlets.reconcile([connector("a"), connector("b")]);
+  outlets.reconcile([connector("b")]);
+  void outlets.stop().then(() => happened.push("stopped"));
+  stops.get("b")?.();
+  await clock.advance(0);
+  expect(happened).not.toContain("stopped");
+  stops.get("a")?.();
+  await clock.advance(0);
+  expect(happened).toContain("stopped");
+});
+
+test("a share is left when the channel has stopped, or could not be opened", async () => {
+  const { clock, happened, outlets, stops } = open();
+  outlets.reconcile([connector("a", { config: { slots: 3 } })]);
+  outlets.reconcile([]);
+  await clock.advance(0);
+  expect(happened).toEqual(["join a 3", "start a", "stop a"]);
+  stops.get("a")?.();
+  await clock.advance(0);
+  expect(happened.splice(0).at(-1)).toBe("leave a");
+  outlets.reconcile([connector("b", { kind: "unknown", config: { slots: 2 } })]);
+  expect(happened).toEqual(["join b 2", "leave b"]);
+});
+
+test("a rate without slots is shared in parts, of which this process uses those that it holds", () => {
+  const { happened, held, outlets } = open();
+  outlets.reconcile([connector("a"), connector("b", { config: { max_per_second: 24 } })]);
+  expect(happened).toContain("join b 24");
+  expect(happened.some((each) => each.startsWith("join a"))).toBe(false);
+  expect([outlets.get("a")?.available(), outlets.get("b")?.available()]).toEqual([100, 0]);
+  for (let slot = 0; slot < 6; slot++) held.add(slot);
+  // The bucket begins to fill now.
+  expect(outlets.get("b")?.available()).toBe(0);
+  expect(outlets.get("b")?.waitMs()).toBeLessThan(250);
+});
+
+test("workers are told when a status or a share changes, and other processes whether it is up here", async () => {
+  const { changes, elsewhere, listeners, outlets, probes, slotsTold, status } = open();
+  outlets.reconcile([connector("a", { config: { slots: 2 } })]);
+  listeners.get("a")?.onStatus({ state: "up", since: 0 });
+  listeners.get("a")?.onSlots();
+  await changes[0]?.();
+  expect(slotsTold()).toBe(3);
+  expect(probes.map((isUp) => isUp())).toEqual([true]);
+  status.state = "down";
+  expect(probes.map((isUp) => isUp())).toEqual([false]);
+  expect(outlets.get("a")?.isUp()).toBe(false);
+  elsewhere.add("a");
+  expect([outlets.get("a")?.isUp(), outlets.get("a")?.health().score]).toEqual([true, 1]);
+});
