@@ -4,6 +4,7 @@ import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { groupOf, groupOfPart, type InboundPartRow, type PartGroup } from "../../inbound/inbound-parts.ts";
 import { type InboundRow, toInboundMessage } from "../../inbound/inbound-rows.ts";
 import { keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { InboundStore } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 import { createGroupCommit } from "../database/group-commit.ts";
@@ -22,8 +23,6 @@ export interface InboundStoreParts {
   readonly erasedNames: ErasedNames;
   readonly schedule: (run: () => void) => void;
 }
-
-const MAX_COUNTED = 100_000;
 
 /** `Store.inbound`: calls of one turn share a transaction. */
 export function createInbound(

@@ -1,7 +1,7 @@
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 
-const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
 /** How much waits, for metrics; counted only as far as that is cheap. */

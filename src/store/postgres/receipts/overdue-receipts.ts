@@ -1,11 +1,11 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
+import { toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
-
-const MAX_COUNTED = 100_000;
 
 type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "overdue">;
 
@@ -109,7 +109,7 @@ async function take(
   if (due.length === 0) return [];
   const ids = [...new Set(due.map((row) => row.message_id))];
   const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));
-  const asked = due.map((row) => ({ row, question: toQuestion(found.get(row.message_id), row.part) }));
+  const asked = due.map((row) => ({ row, question: questionOf(row, found.get(row.message_id)) }));
   const open = asked.filter(({ question }) => question);
   await session.query(PUT_OFF, [
     open.map(({ row }) => row.message_id),
@@ -139,17 +139,9 @@ const FIND = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence
     m.callback_host, c.envelope
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN contents c ON c.id = m.content`;
 
-/** `undefined` where there is nothing to ask: the part is settled, or has no id. */
-function toQuestion(row: FoundRow | undefined, index: number): Question | undefined {
-  if (!row) return undefined;
-  const part = toProgress(row).parts[index];
-  if (part?.status !== "sent" || part.providerMessageId === undefined) return undefined;
-  const content = joinContent(row.envelope, null);
-  const from = content.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
-  return {
-    messageId: row.id,
-    part: index,
-    providerMessageId: part.providerMessageId,
-    ...(from !== undefined && { from }),
-  };
+function questionOf(
+  { message_id: messageId, part }: DueRow,
+  row: FoundRow | undefined,
+): Question | undefined {
+  return row && toQuestion({ messageId, part }, toProgress(row), () => joinContent(row.envelope, null));
 }

@@ -1,6 +1,7 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { foldId } from "../../../core/receipts/provider-id.ts";
 import { isSameNumber } from "../../../core/receipts/same-number.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import {
   isAboutIds,
   keysOfIds,
@@ -159,8 +160,6 @@ export async function countParked(session: Session): Promise<number> {
   const [row] = await session.query<{ count: number }>(COUNT);
   return row?.count ?? 0;
 }
-
-const MAX_COUNTED = 100_000;
 
 const COUNT = `SELECT count(*) AS count FROM (SELECT 1 FROM parked_receipts LIMIT ${MAX_COUNTED}) AS counted`;
 

@@ -1,5 +1,6 @@
 import { isUuid } from "../../../core/uuid.ts";
 import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,
@@ -75,9 +76,6 @@ async function findAttempts(session: Session, { messageId, sequence }: EventKey)
 const ATTEMPTS = `SELECT a.at, a.ms, a.status, a.head, a.error_code, a.error
   FROM webhooks w LEFT JOIN webhook_attempts a ON a.webhook = w.id
   WHERE w.message_id = $1 AND w.sequence = $2 ORDER BY a.number`;
-
-/** Beyond it counting stops, so that a scrape stays cheap. */
-const MAX_COUNTED = 100_000;
 
 const counted = (condition: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM webhooks WHERE ${condition} LIMIT ${MAX_COUNTED}) AS found)`;

@@ -11,6 +11,7 @@ import {
   toInboundRow,
 } from "../../inbound/inbound-rows.ts";
 import { type InboundState, keepInbound, takeInbound } from "../../inbound/take-inbound.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { InboundStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { SqlValue } from "../database/driver.ts";
@@ -26,8 +27,6 @@ export interface InboundStoreParts {
   readonly events: EventLog;
   readonly webhooks: WebhookLog;
 }
-
-const MAX_COUNTED = 100_000;
 
 /** `Store.inbound`. */
 export function createInbound(db: Database, parts: InboundStoreParts): InboundStore {

@@ -1,9 +1,9 @@
 import { uuidTime } from "../../../core/uuid.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Queues } from "./queues.ts";
 
-const MAX_COUNTED = 100_000;
 const MAX_FLOWS = 1_000;
 
 /** How much waits, for metrics; counted only as far as that is cheap. */

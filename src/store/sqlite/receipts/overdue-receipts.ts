@@ -1,11 +1,11 @@
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
+import { toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Contents } from "../messages/contents.ts";
 import type { MessageLog } from "../messages/message-log.ts";
-
-const MAX_COUNTED = 100_000;
 
 export interface OverdueParts {
   readonly messages: MessageLog;
@@ -85,7 +85,7 @@ interface OverdueRow {
   readonly asked: number;
 }
 
-function createTakeQuestions(db: Database, parts: OverdueParts) {
+function createTakeQuestions(db: Database, { messages, contents }: OverdueParts) {
   const due = db.prepare<OverdueRow>(
     `SELECT message_id, part, asked FROM overdue_receipts
      WHERE connector_id = ? AND ask_at <= ? ORDER BY ask_at LIMIT ?`,
@@ -96,25 +96,12 @@ function createTakeQuestions(db: Database, parts: OverdueParts) {
   const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
   return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
     due.all(connectorId, now, limit).flatMap((row) => {
-      const question = toQuestion(parts, row);
+      const message = messages.find(row.message_id);
+      const ref = { messageId: row.message_id, part: row.part };
+      const question = message && toQuestion(ref, toProgress(message), () => contents.find(message));
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
       else drop.run(row.message_id, row.part);
       return question ?? [];
     });
-}
-
-/** `undefined` where there is nothing to ask: the part is settled, or has no id. */
-function toQuestion({ messages, contents }: OverdueParts, row: OverdueRow): Question | undefined {
-  const message = messages.find(row.message_id);
-  const part = message && toProgress(message).parts[row.part];
-  if (!message || part?.status !== "sent" || part.providerMessageId === undefined) return undefined;
-  const content = contents.find(message);
-  const from = content?.channel === "sms" ? (content.resolved?.from ?? content.from) : undefined;
-  return {
-    messageId: row.message_id,
-    part: row.part,
-    providerMessageId: part.providerMessageId,
-    ...(from !== undefined && { from }),
-  };
 }

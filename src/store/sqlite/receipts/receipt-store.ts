@@ -1,4 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { DroppedReceipts, ParkedReceipt, ReceiptStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -17,8 +18,6 @@ export function createReceiptStore(
     ...createOverdueReceipts(db, parts),
   };
 }
-
-const MAX_COUNTED = 100_000;
 
 function createParkedCount(db: Database): ReceiptStore["countParked"] {
   const count = db.prepare<{ count: number }>(

@@ -1,4 +1,5 @@
 import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
 import {
   type AttemptRow,
@@ -71,9 +72,6 @@ function createAttemptLookup(db: Database) {
     return row && read.all(row.id).map(toAttempt);
   };
 }
-
-/** Beyond it counting stops, so that a scrape stays cheap. */
-const MAX_COUNTED = 100_000;
 
 function createCounts(db: Database): Outbox["backlog"] {
   const ready = db.prepare<{ count: number }>(
