@@ -140,9 +140,10 @@ function pathOf({ operation, params }: Draft): string {
   return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => escaped(params[name] ?? ""));
 }
 
-/** Text with malformed escapes stays as it is: they stand for octets that are not text. */
+/** Malformed escapes stay as they are: they stand for octets that are not text. */
 function escaped(text: string): string {
-  return /%(?![0-9A-Fa-f]{2})|%[fF]{2}/.test(text) ? text : encodeURIComponent(text.toWellFormed());
+  const isMalformed = /%(?![0-9A-Fa-f]{2})|%[fF]{2}/.test(text);
+  return isMalformed ? text.replace(/[/?#\\]/g, encodeURIComponent) : encodeURIComponent(text.toWellFormed());
 }
 
 function queryOf({ query }: Draft): string {
