@@ -3,6 +3,7 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { email, sent } from "../../test/progress-samples.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { EmailContent } from "../core/messages/message.ts";
+import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue } from "../store/store.ts";
@@ -18,6 +19,8 @@ const ROUTE: Route = { id: "r", channel: "email", match: "", connectorIds: ["c"]
 function createSeen() {
   return {
     opened: [] as string[],
+    /** What the queue and the shares were told. */
+    told: [] as string[],
     claims: [] as string[],
     sentBy: [] as string[],
     settled: [] as Settlement[],
@@ -25,7 +28,7 @@ function createSeen() {
 }
 type Seen = ReturnType<typeof createSeen>;
 
-function openChannel(connectorId: string, { sentBy }: Seen): Channel {
+function openChannel(connectorId: string, { sentBy, told }: Seen): Channel {
   return {
     connectorId,
     sendTimeoutMs: 20_000,
@@ -38,16 +41,18 @@ function openChannel(connectorId: string, { sentBy }: Seen): Channel {
         countsAsAttempt: true,
       };
     },
-    async stop() {},
+    async stop() {
+      told.push(`stop ${connectorId}`);
+    },
     status: () => ({ state: "up", since: 0 }),
   };
 }
 
 /** Hands out `jobs` once. */
-function openQueue(jobs: readonly ClaimedJob[], { claims, settled }: Seen): Partial<Queue> {
+function openQueue(jobs: readonly ClaimedJob[], { claims, settled, told }: Seen): Partial<Queue> {
   const left = [...jobs];
   return {
-    onReady: () => () => {},
+    onReady: () => () => void told.push("unsubscribe"),
     async claim({ queue }) {
       claims.push(queue);
       return left.splice(0);
@@ -67,14 +72,21 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
   const seen = createSeen();
   let version = 0;
   let reading: Promise<void> | undefined;
+  let failures = 0;
+  const routes = [ROUTE];
+  const reads: string[] = [];
   const deps = {
     queue: openQueue(jobs, seen),
     receipts: {},
     records: {
       version: async () => version,
-      async list(kind: string) {
+      async list(kind: string, _: object, { after, limit }: { after?: string; limit: number }) {
         await reading;
-        return kind === "connectors" ? [CONNECTOR] : [ROUTE];
+        reads.push(kind);
+        if (failures-- > 0) throw new Error("away");
+        if (kind === "connectors") return [CONNECTOR];
+        const begin = after === undefined ? 0 : routes.findIndex(({ id }) => id === after) + 1;
+        return routes.slice(begin, begin + limit);
       },
     },
     open({ id }: Connector) {
@@ -89,10 +101,18 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
     observe: { attempt() {}, unconfirmed() {}, droppedReceipts() {} },
     slotsOf: () => undefined,
+    shares: {
+      claimant: () => NOBODY_ELSE,
+      leaveConnectors: () => void seen.told.push("leave connectors"),
+    },
     builtIn: { connectors: [], routes: [] },
   };
   return {
-    ...{ clock, engine: createEngine(deps as unknown as EngineDeps), ...seen },
+    ...{ clock, engine: createEngine(deps as unknown as EngineDeps), reads, routes, ...seen },
+    /** So many readings of the configuration fail. */
+    fail: (count: number) => {
+      failures = count;
+    },
     /** Changes the configuration, which takes until `read` is called to be read. */
     change() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -128,6 +148,43 @@ test("a configuration that is still being read when the stop begins, or read lat
   await engine.reconcile();
   await clock.advance(10_000);
   expect([opened, claims]).toEqual(before);
+});
+
+test("a configuration is read once for each change, all of it, and again a second after it could not be", async () => {
+  const { clock, engine, claims, change, fail, reads, routes } = open();
+  routes.push(...Array.from({ length: 1_500 }, (_, index) => ({ ...ROUTE, id: `r-${index}` })));
+  await engine.start();
+  await clock.advance(5_000);
+  expect(reads).toEqual(["connectors", "routes", "routes"]);
+  expect(new Set(claims).size).toBe(1_501);
+  routes.push({ ...ROUTE, id: "new" });
+  fail(1);
+  change().read();
+  await clock.advance(1_000);
+  expect(claims).not.toContain("new");
+  await clock.advance(1_000);
+  expect(claims).toContain("new");
+  await engine.stop();
+});
+
+test("one that asks for a change to be applied is told when it fails, and the next one is served", async () => {
+  const { clock, engine, opened, change, fail } = open();
+  await engine.start();
+  await clock.advance(0);
+  fail(1);
+  change().read();
+  const [failed, served] = await Promise.allSettled([engine.reconcile(), engine.reconcile()]);
+  expect([failed.status, served.status, opened]).toEqual(["rejected", "fulfilled", ["c"]]);
+  await engine.stop();
+});
+
+test("a stop leaves no timer and no listener, and leaves the connectors to others when they are closed", async () => {
+  const { clock, engine, told } = open();
+  await engine.start();
+  await clock.advance(100);
+  await engine.stop();
+  expect(told).toEqual(["unsubscribe", "stop c", "leave connectors"]);
+  expect(clock.pending()).toBe(0);
 });
 
 /** An email to both, as claimed. */
