@@ -1,9 +1,9 @@
 import { type Clock, type Random, sleep } from "../core/clock.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import { nextDeliveryAt } from "../core/webhooks/webhook-schedule.ts";
 import { type Outbox, StoreUnavailable } from "../store/store.ts";
 import type { DeliverWebhook, DeliveryResult } from "./deliver.ts";
+import { afterFailure } from "./judge.ts";
 import { NO_SECRET, type SecretsOf } from "./secrets.ts";
 import type { WebhookLog } from "./webhook-engine.ts";
 import type { Carry, Lease } from "./worker.ts";
@@ -89,9 +89,8 @@ function released(at: number): DeliveryResult {
 /** Without a secret nothing is sent, since the receiver could not check it. That counts as a failed attempt. */
 function unsigned({ clock, random }: CarryDeps, { failures }: ClaimedWebhook): DeliveryResult {
   const now = clock.now();
-  const at = nextDeliveryAt({ failures: failures + 1, now, jitter: random() });
   return {
-    verdict: at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at },
+    verdict: afterFailure({ failures, now, jitter: random() }),
     attempt: { at: now, ms: 0, error: NO_SECRET },
     host: { kind: "unknown" },
   };

@@ -13,20 +13,19 @@ export interface Occasion {
 }
 
 /** What becomes of an event after an attempt. */
-export function judge(outcome: PostOutcome, { failures, now, jitter }: Occasion): WebhookVerdict {
+export function judge(outcome: PostOutcome, occasion: Occasion): WebhookVerdict {
   if (isSuccess(outcome)) return { kind: "delivered" };
   if (isGone(outcome)) return { kind: "ended", reason: "gone" };
   if (outcome.kind === "failed" && outcome.reason === "stopped") return { kind: "released" };
   if (outcome.kind === "failed" && outcome.reason === "refused_url") {
     return { kind: "ended", reason: "refused_url" };
   }
-  const retryAfterMs = retryAfterOf(outcome, now);
-  const at = nextDeliveryAt({
-    failures: failures + 1,
-    now,
-    jitter,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  return afterFailure(occasion, retryAfterOf(outcome, occasion.now));
+}
+
+/** What becomes of an event that has failed once more. `retryAfterMs`: the wait that the receiver asked for. */
+export function afterFailure({ failures, now, jitter }: Occasion, retryAfterMs = 0): WebhookVerdict {
+  const at = nextDeliveryAt({ failures: failures + 1, now, jitter, retryAfterMs });
   return at === undefined ? { kind: "ended", reason: "spent" } : { kind: "again", at };
 }
 
