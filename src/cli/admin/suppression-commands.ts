@@ -186,7 +186,7 @@ async function release({ client, options, print }: Run): Promise<void> {
     readonly data: readonly Row[];
   };
   if (data.length === 0) throw new AdminFailure(`"${query.email}" is not on the list`);
-  // Earlier versions could store an entry for each spelling of the domain.
+  // There may be an entry for each spelling of the domain.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);
 }

@@ -50,7 +50,7 @@ export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainS
   return failingSince === undefined ? "verified" : "failing";
 }
 
-/** The row to send from, of all rows of one domain: old databases may hold one for each spelling. */
+/** The row to send from, of all rows of one domain: there may be one for each spelling. */
 export function senderDomain(rows: readonly Domain[]): Domain | undefined {
   const inState = (state: DomainState) => rows.find((row) => stateOf(row) === state);
   return inState("verified") ?? inState("failing") ?? rows[0];

@@ -33,8 +33,8 @@ export function chooseRoute(routes: readonly Route[], to: Destination): Route | 
 }
 
 /**
- * The form of `match` and `sender` that is compared. For email they are domains, all spellings of which have one key;
- * routes stored long ago may hold another spelling.
+ * The form of `match` and `sender` that is compared. For email they are domains, all spellings of which have one key; a
+ * stored route may hold another spelling.
  */
 export function conditionKey(channel: ChannelName, condition: string): string {
   return channel === "email" ? domainKey(condition) : condition;
