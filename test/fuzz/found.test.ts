@@ -13,4 +13,14 @@ onEveryAdmin((start) => {
     const good = { whitelisted_urls: ["https://a.example/"], callback_numbers: ["1800 123-456"] };
     expect((await admin.call("POST", "dlt-entities", { ...entity, ...good })).status).toBe(201);
   });
+
+  test("a setting's value that is an object is refused, also one that cannot be made a text", async () => {
+    await using admin = await start();
+    for (const value of [{ toString: "https://" }, [{ toString: 1 }], {}]) {
+      const { status, json } = await admin.call("PUT", "settings/batch_duplicates", { value });
+      expect([status, json.details]).toEqual([400, { value: "must be text, a number, true or false" }]);
+      const all = await admin.call("PUT", "settings", { batch_duplicates: value });
+      expect([all.status, Object.keys(all.json.details)]).toEqual([400, ["batch_duplicates"]]);
+    }
+  });
 });

@@ -133,9 +133,8 @@ async function setAll(
   const errors = createErrors();
   const texts: Record<string, string | undefined> = {};
   for (const [name, wanted] of Object.entries(given)) {
-    const text = wanted === null ? undefined : String(wanted);
     const problem = problemOf(name, wanted, account !== undefined);
-    if (problem === undefined) texts[name] = text;
+    if (problem === undefined) texts[name] = wanted === null ? undefined : String(wanted);
     else errors.add(fieldOf(name.slice(0, 64)), problem);
   }
   if (!errors.isEmpty()) throw validationFailed(errors.list());
