@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { StoreUnavailable } from "../../store/store.ts";
 import { createLateAnswers } from "./late-answers.ts";
 
 function rig() {
@@ -42,4 +43,36 @@ test("what is more than can wait is given up, and told", async () => {
   await settled();
   expect(stored).toHaveLength(10_000);
   expect(warned).toEqual(Array(2).fill("a late answer was given up: too many wait"));
+});
+
+test("those that are stored make room for others", async () => {
+  const { stored, answer, settled } = rig();
+  answer(10_000);
+  await settled();
+  answer(10);
+  await settled();
+  expect(stored).toHaveLength(10_010);
+});
+
+test("while the database is away an answer is tried again, for ten seconds", async () => {
+  for (const [awayMs, isStored] of [
+    [9_000, true],
+    [12_000, false],
+  ] as const) {
+    const clock = createHeldClock();
+    const told: string[] = [];
+    const take = createLateAnswers({
+      clock,
+      log: { info: () => void told.push("stored"), warn: () => void told.push("given up") },
+      receipts: {
+        async recordLateAnswer() {
+          if (clock.monotonicMs() < awayMs) throw new StoreUnavailable("away");
+        },
+      },
+    });
+    take({ messageId: "m", part: 0, parts: 1, connectorId: "c-1", providerMessageIds: ["x"] });
+    await clock.advance(0);
+    await clock.advance(15_000);
+    expect([told, clock.pending()]).toEqual([[isStored ? "stored" : "given up"], 0]);
+  }
 });
