@@ -118,10 +118,10 @@ async function tryOnce(
 /** For an envelope whose addresses all need SMTPUTF8 on a server without it: nothing was sent. */
 const NOTHING_SAID: TransactionReport = { recipients: new Map(), end: { kind: "recipients_refused" } };
 
-/** The addresses that this server's extensions allow: without SMTPUTF8, none if the header or the sender needs it. */
-function takenBy({ takesSmtpUtf8 }: SmtpSession, { from, to }: Envelope, mail: Mail): readonly string[] {
+/** The addresses that this server's extensions allow: without SMTPUTF8, none if the header needs it, as for such a sender. */
+function takenBy({ takesSmtpUtf8 }: SmtpSession, { to }: Envelope, mail: Mail): readonly string[] {
   if (takesSmtpUtf8) return to;
-  return mail.needsSmtpUtf8 || !isAscii(from) ? [] : to.filter(isAscii);
+  return mail.needsSmtpUtf8 ? [] : to.filter(isAscii);
 }
 
 const NO_SMTPUTF8: PartOutcome = {
@@ -129,9 +129,9 @@ const NO_SMTPUTF8: PartOutcome = {
   error: { code: "smtp.smtputf8", message: "the server does not take international addresses (SMTPUTF8)" },
 };
 
-function isUntouched({ end, recipients }: TransactionReport): boolean {
+function isUntouched({ end }: TransactionReport): boolean {
   if (end.kind === "sender_refused") return isServiceClosing(end.reply);
-  return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent && recipients.size === 0;
+  return end.kind === "lost" && end.wasUnanswered && !end.wasContentSent;
 }
 
 function outcomeFor(address: string, { report, session, envelope, mail }: Tried): PartOutcome {

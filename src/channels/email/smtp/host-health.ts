@@ -40,14 +40,12 @@ export function createHostHealth(deps: {
     isUp: () => status.state === "up",
     start: () => void (status.state === "stopped" && probe()),
     markUp() {
-      if (status.state === "stopped") return;
       failures = 0;
       cancelProbe();
       enter("up");
     },
     markDown(fault) {
-      // The messages under way fail one after the other when a host goes down: one failure, one pause.
-      if (status.state === "stopped" || status.state === "down") return;
+      if (status.state === "stopped") return;
       enter("down", `${fault.code}: ${fault.message}`);
       cancelProbe = deps.clock.after(pauseMs(fault, failures++, deps.random), probe);
     },
@@ -64,6 +62,6 @@ const PAUSES = { password: { first: 60_000, longest: 600_000 }, other: { first: 
 /** Half of the pause is random, so that many connectors do not come back at once. */
 function pauseMs(fault: MessageError, failures: number, random: Random): number {
   const { first, longest } = fault.code === "smtp.auth" ? PAUSES.password : PAUSES.other;
-  const pause = Math.min(longest, first * 2 ** Math.min(failures, 20));
+  const pause = Math.min(longest, first * 2 ** failures);
   return pause * (0.5 + random() / 2);
 }

@@ -96,6 +96,33 @@ test("a relay that refuses a connection with anything else is down, and closed o
   await server.heard("QUIT");
 });
 
+test("a connection that is being said goodbye to carries no more messages", async () => {
+  const server = await heldServer();
+  server.hold("QUIT 1");
+  const { channel, clock } = await upRelay(server.port);
+  await clock.advance(600_000);
+  await server.reached("QUIT 1");
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
+  expect(server.connections()).toBe(2);
+  server.release("QUIT 1");
+});
+
+test("a message that is called off while its connection is being opened says nothing about the relay", async () => {
+  const server = await heldServer();
+  server.hold("DOT 1", "GREETING 2");
+  const { channel } = await upRelay(server.port);
+  const first = channel.send(outgoingEmail(), NEVER);
+  await server.reached("DOT 1");
+  const calledOff = new AbortController();
+  const second = channel.send(outgoingEmail(), calledOff.signal);
+  await server.reached("GREETING 2");
+  calledOff.abort();
+  expect(await second).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: false });
+  expect([channel.status().state, channel.freeSlots()]).toEqual(["up", 4]);
+  server.release("DOT 1");
+  expect((await first).parts[0]?.kind).toBe("sent");
+});
+
 test("a relay that was down serves all connections again, whatever it refused before", async () => {
   const server = await heldServer({
     "GREETING 2": "421 4.7.0 too many",

@@ -5,6 +5,7 @@ import {
   startFakeSmtp,
   startRawSmtp,
 } from "../../../../test/fakes/fake-smtp.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
@@ -154,6 +155,49 @@ test("a tarpit that keeps answering a little cannot hold a message longer than t
     parts: [{ kind: "deferred", error: { message: "it took too long" } }],
     countsAsAttempt: true,
   });
+});
+
+test("a server that is silent from the beginning costs an attempt, also on a connection that was used before", async () => {
+  const server = await raw((verb) => (verb === "MAIL" ? "silence" : undefined));
+  const { channel, clock } = await relay(server.port, { send_timeout_ms: 60_000 });
+  const sending = channel.send(outgoingEmail(), NEVER);
+  await server.heard("MAIL");
+  await clock.advance(channel.sendTimeoutMs);
+  expect(await sending).toMatchObject({
+    parts: [{ kind: "deferred", error: { message: "it took too long" } }],
+    countsAsAttempt: true,
+  });
+  expect(server.connections()).toBe(1);
+});
+
+test.each([
+  ["before the message is begun is passed over for a new one", "MAIL", "sent"],
+  [
+    "after the final dot leaves the message unconfirmed, and it is not sent again",
+    "\r\n.\r\n",
+    "unconfirmed",
+  ],
+] as const)("a connection that ends in half a 421 %s", async (_, last, kind) => {
+  let connections = 0;
+  let messages = 0;
+  const peer = await startRawPeer((socket) => {
+    const isFirst = ++connections === 1;
+    let isMessage = false;
+    socket.write("220 hello\r\n");
+    socket.on("data", (chunk) => {
+      const text = String(chunk);
+      if (text.endsWith("\r\n.\r\n")) messages++;
+      if (isFirst && text.includes(last)) return void socket.end("421 4.3.2 closing");
+      if (isMessage && !text.endsWith("\r\n.\r\n")) return;
+      isMessage = text.startsWith("DATA");
+      socket.write(isMessage ? "354 go on\r\n" : "250 ok\r\n");
+    });
+  });
+  const { channel } = await relay(peer.port);
+  expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe(kind);
+  expect(messages).toBe(1);
+  await channel.stop();
+  await peer.stop();
 });
 
 test("an aborted send says what it knows: deferred before the final dot, unconfirmed after it", async () => {

@@ -6,6 +6,7 @@ import {
   startRawSmtp,
 } from "../../../../test/fakes/fake-smtp.ts";
 import { keptPort } from "../../../../test/fakes/kept-port.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
 import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
@@ -271,10 +272,15 @@ test("stopping has an end: a message that gets no answer is reported unconfirmed
   await stopping;
 });
 
-test("stopping while the host is being tried leaves no connection behind", async () => {
-  const server = await raw((verb) => (verb === "EHLO" ? "silence" : undefined));
-  const { channel } = relay(server.port);
-  await server.heard("EHLO");
+test("stopping while the host is being tried leaves no connection behind, and no other try", async () => {
+  const greeted = gate();
+  const peer = await startRawPeer((socket) => {
+    socket.write("220 hello\r\n");
+    socket.once("data", greeted.open);
+  });
+  const { channel, clock } = relay(peer.port);
+  await greeted.closed;
   await channel.stop();
-  expect(channel.status().state).toBe("stopped");
+  await peer.stop();
+  expect([channel.status().state, clock.pending()]).toEqual(["stopped", 0]);
 });

@@ -92,7 +92,10 @@ function createLoans() {
   };
 }
 
-/** What faults of messages say about the host. While it is being tried, that trial tells: a second one would double the logins. */
+/**
+ * What faults of messages say about the host. Those under way fail one after the other when it goes down: one failure, one pause.
+ * While it is being tried, that trial tells: a second one would double the logins.
+ */
 function createFaults({ health, limit, served }: FaultParts) {
   const markDown = (fault: MessageError) => {
     if (health.isUp()) health.markDown(fault);

@@ -32,8 +32,9 @@ async function relay(extensions: string, script: RawScript = () => undefined) {
 test("where bounces can come back, every recipient has an envelope of their own, and a relay with DSN is asked what becomes of each", async () => {
   const { channel, said } = await relay("250 DSN");
   const message = outgoingEmail({ to: [ANN, BOB] }, { returnPathHost: HOST });
-  const { parts } = await channel.send(message, NEVER);
+  const { parts, detail } = await channel.send(message, NEVER);
   expect(parts.map((part) => part?.kind)).toEqual(["sent", "sent"]);
+  expect(detail).not.toHaveProperty("queue_id");
   expect(parts[0]).not.toHaveProperty("expectsReceipt");
   const from = (part: number) => returnPaths.address({ messageId: message.messageId, part, host: HOST });
   expect(said()).toEqual([
@@ -42,6 +43,14 @@ test("where bounces can come back, every recipient has an envelope of their own,
     `MAIL FROM:<${from(1)}> RET=HDRS ENVID=${message.messageId}`,
     `RCPT TO:<${BOB.email}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;bob@example.test`,
   ]);
+});
+
+test("of a recipient who stands in two places a bounce is about the first", async () => {
+  const { channel, said } = await relay("250 DSN");
+  const message = outgoingEmail({ to: [BOB, ANN], bcc: [ANN] }, { returnPathHost: HOST });
+  await channel.send(message, NEVER);
+  expect(said()[2]).toContain(returnPaths.address({ messageId: message.messageId, part: 1, host: HOST }));
+  expect(said()).toHaveLength(4);
 });
 
 test("a relay without DSN is asked nothing, and no receipt is expected of it", async () => {
@@ -53,7 +62,8 @@ test("a relay without DSN is asked nothing, and no receipt is expected of it", a
 
 test("without a return path of ours bounces go to the sender, who is asked for none", async () => {
   const { channel, said } = await relay("250 DSN");
-  await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
+  expect(parts).toMatchObject([{ expectsReceipt: false }, { expectsReceipt: false }]);
   expect(said()).toEqual(["MAIL FROM:<shop@acme.test>", `RCPT TO:<${ANN.email}>`, `RCPT TO:<${BOB.email}>`]);
 });
 
