@@ -45,10 +45,10 @@ async function errorOf(behaviour: GatewayBehaviour, given?: Case) {
 test.each([
   ["sent", [200, 201, 202, 204, 299], true, "up"],
   ["rejected", [400, 406, 410, 422, 451, 499], true, "up"],
-  ["deferred", [408, 425, 500, 501, 503, 599], true, "up"],
+  ["deferred", [408, 425, 500, 501, 503, 521, 522, 523, 599], true, "up"],
   ["deferred", [429], false, "up"],
   ["deferred", [300, 302, 308, 401, 402, 403, 404, 405, 407], false, "down"],
-  ["unconfirmed", [502, 504, 600, 999], true, "up"],
+  ["unconfirmed", [502, 504, 520, 524, 600, 999], true, "up"],
 ] as const)("a message is %s where the status is one of %p", async (kind, statuses, counts, state) => {
   for (const status of statuses) {
     const { part, countsAsAttempt, ...seen } = await became({ status });

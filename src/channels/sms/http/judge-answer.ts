@@ -155,7 +155,10 @@ function fits(status: number, pattern: string): boolean {
     : status === Number(pattern);
 }
 
-/** Where no row of the description fits. After a 502 or 504 the server behind the gateway may have sent it. */
+/**
+ * Where no row of the description fits. After a 502 or 504 the server behind the gateway may have sent it; 520 and 524 are
+ * what Cloudflare says instead, when that server answered with nothing it understands or not in time.
+ */
 const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   401: "barred",
   402: "barred",
@@ -168,6 +171,8 @@ const BY_STATUS: Readonly<Record<number, AnswerWord>> = {
   429: "throttled",
   502: "unconfirmed",
   504: "unconfirmed",
+  520: "unconfirmed",
+  524: "unconfirmed",
 };
 
 /** By the first digit. Redirects are not followed: with one, the connector's URL is wrong. */
