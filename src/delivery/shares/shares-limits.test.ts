@@ -21,7 +21,7 @@ function open() {
   };
   const shares = createShares({ leases: slow, clock, log: { warn() {} }, process: "a", isSharing: true });
   return {
-    ...{ clock, shares },
+    ...{ clock, leases, shares },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;
@@ -82,7 +82,7 @@ test("neither a start nor a stop waits longer than 2 s for a database that does 
 });
 
 test("a share that is joined again has the slots at once, and keeps them when the earlier one is closed", async () => {
-  const { clock, shares } = open();
+  const { clock, leases, shares } = open();
   await shares.start();
   const before = shares.join("smsc", 3);
   await clock.advance(100);
@@ -91,6 +91,9 @@ test("a share that is joined again has the slots at once, and keeps them when th
   before.close();
   await clock.advance(5_000);
   expect([...after.held()]).toEqual([0, 1]);
+  const board = await leases.turn({ process: "b", isSharing: false, keep: [], take: [], dead: [], now: 0 });
+  const leased = board.leases.map(({ process, slot }) => `${process} ${slot}`);
+  expect(leased).toEqual(expect.arrayContaining(["a 0", "a 1"]));
   await shares.stop();
 });
 
