@@ -46,6 +46,17 @@ test("a host that came back is tried as soon as the first time when it goes away
   await expectPause(1);
 });
 
+test("a refused password is an alarm until the host takes it, or fails in another way", () => {
+  const { health } = openHealth();
+  health.markDown(REFUSED);
+  expect(health.status().alarm).toBe("credentials_refused");
+  health.markUp();
+  expect(health.status().alarm).toBeUndefined();
+  health.markDown(REFUSED);
+  health.markDown(GONE);
+  expect(health.status().alarm).toBeUndefined();
+});
+
 test("a host that is left is not tried again, whatever comes of the last try", async () => {
   const { health, clock } = openHealth();
   health.stop();

@@ -1,5 +1,6 @@
 import type { Clock, Random } from "../../../core/clock.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
 import type { ChannelStatus } from "../../channel.ts";
 
 /** Whether the host can be reached, and when to look again. */
@@ -24,14 +25,16 @@ export function createHostHealth(deps: {
   let failures = 0;
   let cancelProbe = () => {};
 
-  const enter = (state: ChannelStatus["state"], reason?: string) => {
+  const enter = (state: ChannelStatus["state"], why: Pick<ChannelStatus, "reason" | "alarm"> = {}) => {
     const isChange = state !== status.state;
     const since = isChange ? deps.clock.now() : status.since;
-    status = { state, since, ...(reason !== undefined && { reason }) };
+    status = { state, since, ...why };
     if (isChange) deps.onStatus(status);
   };
   const probe = () => {
-    enter("connecting", status.reason);
+    const { reason, alarm } = status;
+    // Until the host has answered, it still refuses the password.
+    enter("connecting", present({ reason, alarm }));
     deps.probe();
   };
 
@@ -46,7 +49,8 @@ export function createHostHealth(deps: {
     },
     markDown(fault) {
       if (status.state === "stopped") return;
-      enter("down", `${fault.code}: ${fault.message}`);
+      const alarm = isOfPassword(fault) ? ("credentials_refused" as const) : undefined;
+      enter("down", present({ reason: `${fault.code}: ${fault.message}`, alarm }));
       cancelProbe = deps.clock.after(pauseMs(fault, failures++, deps.random), probe);
     },
     stop() {
@@ -59,9 +63,13 @@ export function createHostHealth(deps: {
 /** Milliseconds. Long ones for passwords, since servers lock an account after repeated wrong ones. */
 const PAUSES = { password: { first: 60_000, longest: 600_000 }, other: { first: 1_000, longest: 60_000 } };
 
+function isOfPassword({ code }: MessageError): boolean {
+  return code === "smtp.auth";
+}
+
 /** Half of the pause is random, so that many connectors do not come back at once. */
 function pauseMs(fault: MessageError, failures: number, random: Random): number {
-  const { first, longest } = fault.code === "smtp.auth" ? PAUSES.password : PAUSES.other;
+  const { first, longest } = isOfPassword(fault) ? PAUSES.password : PAUSES.other;
   const pause = Math.min(longest, first * 2 ** failures);
   return pause * (0.5 + random() / 2);
 }

@@ -181,7 +181,7 @@ test("a server that offers no AUTH is told no password", async () => {
   expect(server.lines.some((line) => line.startsWith("AUTH"))).toBe(false);
 });
 
-test("a refused password is not tried again for a while, and is never told", async () => {
+test("a refused password is not tried again for a while, is never told, and is an operator's at once", async () => {
   const server = await fake({ tls: "starttls", auth: LOGIN });
   const { channel, clock, became } = relay(
     server.port,
@@ -191,10 +191,11 @@ test("a refused password is not tried again for a while, and is never told", asy
   await became("down");
   expect(channel.status().reason).toStartWith("smtp.auth: 535");
   expect(channel.status().reason).not.toContain("wrong one");
+  expect(channel.status().alarm).toBe("credentials_refused");
   await clock.advance(44_999);
   expect(server.connections()).toBe(1);
   await clock.advance(1);
-  expect(channel.status().state).toBe("connecting");
+  expect(channel.status()).toMatchObject({ state: "connecting", alarm: "credentials_refused" });
 });
 
 test("a relay that cannot judge the password now has refused none, and is tried again as after any other fault", async () => {
@@ -206,6 +207,7 @@ test("a relay that cannot judge the password now has refused none, and is tried 
   await became("down");
   expect(channel.status().reason).toBe("smtp.connect: 454 Temporary authentication failure");
   answer = undefined;
+  expect(channel.status().alarm).toBeUndefined();
   await clock.advance(1_000);
   await became("up");
 });
@@ -219,6 +221,7 @@ test("a relay that wants a password we do not have costs the messages nothing an
   expect(channel.status()).toMatchObject({
     state: "down",
     reason: expect.stringMatching(/^smtp\.auth: 530/),
+    alarm: "credentials_refused",
   });
 });
 
