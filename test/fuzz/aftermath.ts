@@ -85,21 +85,31 @@ const AS_SENT = {
 
 function asShown(sent: Json, path: string): Json {
   const names = AS_SENT[path.includes("sms") ? "sms" : "email"];
-  const values = names.map((name) => [name, ADDRESSES.includes(name) ? knownOf(sent[name]) : sent[name]]);
+  const values = names.map((name) => [name, (AS_KNOWN[name] ?? asIs)(sent[name])]);
   return Object.fromEntries(values.filter(([, value]) => !isNothing(value)));
 }
 
-const ADDRESSES = ["from", "to", "cc", "bcc"];
+const asIs = (value: unknown) => value;
+
+/** Fields of which the service keeps what it knows. */
+const AS_KNOWN: Readonly<Record<string, (value: unknown) => unknown>> = {
+  from: addressOf,
+  to: addressOf,
+  cc: addressOf,
+  bcc: addressOf,
+  variables: (values) => withoutNothing(values as Json),
+};
 
 /** Addresses without fields that the interface does not know, which are ignored, and without empty ones. */
-function knownOf(addresses: unknown): unknown {
-  if (Array.isArray(addresses)) return addresses.map(knownOf);
-  if (typeof addresses !== "object" || addresses === null) return addresses;
-  return Object.fromEntries(
-    Object.entries(addresses).filter(
-      ([name, value]) => (name === "email" || name === "name") && !isNothing(value),
-    ),
-  );
+function addressOf(given: unknown): unknown {
+  if (Array.isArray(given)) return given.map(addressOf);
+  if (typeof given !== "object" || given === null) return given;
+  const { email, name } = given as Json;
+  return withoutNothing({ email, name });
+}
+
+function withoutNothing(fields: Json | null | undefined): Json {
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => !isNothing(value)));
 }
 
 function isNothing(value: unknown): boolean {
