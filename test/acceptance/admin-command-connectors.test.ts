@@ -179,7 +179,7 @@ describe("connectors and routes", () => {
     expect(created.secrets).toEqual({ password: "set" });
   });
 
-  test("routes keep the order in which connectors are named", async () => {
+  test("routes keep the order in which connectors are named, and are listed with their weights", async () => {
     const one = (await json("connectors", "create", ...smpp(), "--name", "one")).connector_id;
     const two = (await json("connectors", "create", ...smpp(), "--name", "two")).connector_id;
     const route = await json("routes", "create", "--channel", "sms", "--connector", two, "--connector", one);
@@ -211,6 +211,9 @@ describe("connectors and routes", () => {
       sender: "ACMEIN",
       failover: "always",
     });
+    const listed = await text("routes", "list");
+    expect(listed).toContain(`${two}, ${one}\n`);
+    expect(listed).toContain(`${one}=3, ${two}\n`);
     expect((await run(["routes", "update", route.id, "--connector", `${one}=x`])).err).toContain("id=weight");
   });
 

@@ -3,7 +3,7 @@ import { type Column, column, type Row } from "./command-line.ts";
 import { ENTITY_ID, ENTITY_ROWS, HEADER_ROWS, TEMPLATE_ROWS } from "./dlt-rows.ts";
 import { dnsRecordsText } from "./dns-records-text.ts";
 import { CONNECTOR, INBOUND_NUMBER, REASON, RECIPIENT, SENDER } from "./inbound-rows.ts";
-import { ROUTE_ROWS } from "./route-rows.ts";
+import { ROUTE_ROWS, writtenConnectors } from "./route-rows.ts";
 
 export interface Noun {
   readonly name: string;
@@ -223,7 +223,7 @@ export const NOUNS: readonly Noun[] = [
       { head: "MATCH", of: (row) => row.match || "all" },
       column("SENDER", "sender"),
       column("CATEGORY", "category"),
-      column("CONNECTORS", "connector_ids"),
+      { head: "CONNECTORS", of: writtenConnectors },
     ],
     create: [
       { ...account, meaning: "the account; none: every live account", isRequired: false },

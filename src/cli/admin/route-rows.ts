@@ -1,5 +1,5 @@
 /** Options of routes: which messages a route is for, and the connectors it names. */
-import { UsageFailure } from "./command-line.ts";
+import { type Row, UsageFailure } from "./command-line.ts";
 import type { OptionRow } from "./nouns.ts";
 
 export const ROUTE_ROWS: readonly OptionRow[] = [
@@ -32,4 +32,10 @@ function readConnector(written: string): object {
   const [, id = "", weight] = /^([^=]+)(?:=(\d+))?$/.exec(written) ?? [];
   if (id === "") throw new UsageFailure(`"${written}" is no connector: write its id, or id=weight`);
   return { connector_id: id, ...(weight !== undefined && { weight: Number(weight) }) };
+}
+
+/** The connectors of a route as `--connector` takes them: `id`, or `id=weight`. */
+export function writtenConnectors({ connectors }: Row): readonly string[] {
+  const written = connectors as readonly { readonly connector_id: string; readonly weight?: number }[];
+  return written.map(({ connector_id: id, weight }) => (weight === undefined ? id : `${id}=${weight}`));
 }
