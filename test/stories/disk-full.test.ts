@@ -101,6 +101,27 @@ test("what was accepted before, between and after is delivered, and the database
   expect(check).toEqual({ integrity_check: "ok" });
 });
 
+testFullDisk(
+  "the feed of events is read on a full disk, also by a process that has just started",
+  async () => {
+    const fresh = makeDataFolder();
+    const readFeed = async (of: PostriderProcess) => {
+      const headers = { Authorization: `Bearer ${of.sandbox.api_key}` };
+      return (await fetch(`${of.url}/v1/events`, { headers })).status;
+    };
+    const first = await startPostrider({ dataFolder: fresh.path });
+    expect(await readFeed(first)).toBe(200);
+    first.kill("SIGTERM");
+    await first.exited;
+    const second = await startPostrider({ dataFolder: fresh.path });
+    limitFiles(second.pid, 0);
+    expect(await readFeed(second)).toBe(200);
+    second.kill("SIGKILL");
+    await second.exited;
+    fresh.remove();
+  },
+);
+
 test("a first start without room on the disk says so and ends, and the next one with room is the first", async () => {
   const fresh = makeDataFolder();
   const { code, output } = await runPostrider({ dataFolder: fresh.path, before: "ulimit -f 0" });

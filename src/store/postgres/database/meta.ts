@@ -33,8 +33,10 @@ export async function raiseRecordsVersion(session: Session): Promise<void> {
   );
 }
 
-/** See `EventFeed.cursorKey`. Made at the first call. */
+/** See `EventFeed.cursorKey`. Written only where it is missing: a database that takes no writes must not stop a reader. */
 export async function readCursorKey(session: Session, vault: Vault): Promise<Uint8Array> {
+  const known = await readMeta(session, "event_cursor_key");
+  if (known !== undefined) return Buffer.from(known, "hex");
   await session.query(
     "INSERT INTO meta (name, value) VALUES ('event_cursor_key', $1) ON CONFLICT DO NOTHING",
     [vault.newSecret()],

@@ -9,8 +9,9 @@ export interface Meta {
   recordsVersion(): number;
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
-  /** Made at the first call. Inside a transaction. */
-  cursorKey(): Uint8Array;
+  cursorKey(): Uint8Array | undefined;
+  /** The one that is there, or a new one. Inside a transaction. */
+  makeCursorKey(): Uint8Array;
 }
 
 export function createMeta(db: Database, vault: Vault): Meta {
@@ -19,18 +20,27 @@ export function createMeta(db: Database, vault: Vault): Meta {
     "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
   );
   const recordsVersion = () => Number(select.get("records_version")?.value ?? 0);
+  const cursorKey = () => {
+    const key = select.get(CURSOR_KEY)?.value;
+    return key === undefined ? undefined : Buffer.from(key, "hex");
+  };
   return {
     adminTokenDigest: () => select.get("admin_token_digest")?.value,
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
     recordsVersion,
-    cursorKey() {
-      const key = select.get("event_cursor_key")?.value ?? vault.newSecret();
-      upsert.run("event_cursor_key", key);
+    cursorKey,
+    makeCursorKey() {
+      const known = cursorKey();
+      if (known) return known;
+      const key = vault.newSecret();
+      upsert.run(CURSOR_KEY, key);
       return Buffer.from(key, "hex");
     },
     raiseRecordsVersion: () => void upsert.run("records_version", String(recordsVersion() + 1)),
   };
 }
+
+const CURSOR_KEY = "event_cursor_key";
 
 /** How often the database was opened by a service: whether one has written to it since. */
 export const OPENINGS = "openings";

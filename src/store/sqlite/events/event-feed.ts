@@ -19,7 +19,7 @@ const MAX_PAGE_CHARACTERS = 1024 * 1024;
 export interface FeedParts {
   readonly accounts: AccountCache;
   readonly events: EventLog;
-  readonly meta: Pick<Meta, "cursorKey">;
+  readonly meta: Pick<Meta, "cursorKey" | "makeCursorKey">;
 }
 
 /** `Store.feed`: pages of events, each with its message and timeline entry. */
@@ -53,7 +53,8 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
     read: (query) => db.read(() => readPage(query)),
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
     lastNumberOf: (accountId) => db.read(() => lastOf.get(numberOf(accountId))?.last ?? 0),
-    cursorKey: () => db.write(meta.cursorKey),
+    // Written only where it is missing: a disk that is full must not stop a reader.
+    cursorKey: async () => (await db.read(meta.cursorKey)) ?? db.write(meta.makeCursorKey),
     numberEvents: async () => 0,
     onEvents: events.onEvents,
   };
