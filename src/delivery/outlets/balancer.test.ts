@@ -75,3 +75,13 @@ test("one message in twenty goes to one that is passed over, where it has a slot
   b.slots.free = 0;
   expect(new Set(claimEach(balancer, choice, 100))).toEqual(new Set(["a"]));
 });
+
+test("several that are passed over get their messages in turn, so that the second is found well before the first is", () => {
+  const [a, b, c] = [openOutlet("a", 1), openOutlet("b", 1), openOutlet("c", 1)];
+  const choice = { sharing: [{ ...a, weight: 1 }], probed: [b.outlet, c.outlet] };
+  const balancer = createBalancer();
+  const probes = (count: number) => claimEach(balancer, choice, count).filter((id) => id !== "a");
+  expect(probes(80)).toEqual(["c", "b", "c", "b"]);
+  c.slots.free = 0;
+  expect(probes(40)).toEqual(["b", "b"]);
+});

@@ -1,7 +1,7 @@
 import type { Choice, Offer } from "./choose-outlets.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** One message in this many goes to a connector that is passed over for its health. */
+/** One message in this many goes to a connector that is passed over for its health; to each of several in turn. */
 const PROBE_EVERY = 20;
 
 /** Slots reserved at a route's outlets for one claim, and used up message by message. */
@@ -35,7 +35,7 @@ export function createBalancer(): Balancer {
         size,
         next() {
           const isProbe = probes.length > 0 && ++handedOut % PROBE_EVERY === 0;
-          const probe = isProbe ? probes.find(hasSlots) : undefined;
+          const probe = isProbe ? firstFrom(probes, handedOut / PROBE_EVERY) : undefined;
           const chosen = probe ?? nextByWeight(reserved, credits);
           if (chosen) chosen.slots -= 1;
           return chosen?.outlet;
@@ -61,6 +61,12 @@ function reserveAt(offer: Offer, most: number): Reserved {
 
 function hasSlots({ slots }: Reserved): boolean {
   return slots > 0;
+}
+
+/** The first that has a slot, from the one whose `turn` it is. */
+function firstFrom(probes: readonly Reserved[], turn: number): Reserved | undefined {
+  const start = turn % probes.length;
+  return [...probes.slice(start), ...probes.slice(0, start)].find(hasSlots);
 }
 
 function totalSlots(reserved: readonly Reserved[]): number {
