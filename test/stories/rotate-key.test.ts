@@ -1,63 +1,81 @@
 /** The master key is changed, and the machine may die at any moment of it. */
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
-import { makeDataFolder, type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
+import {
+  makeDataFolder,
+  type PostriderProcess,
+  runPostrider,
+  type Sandbox,
+  startPostrider,
+} from "../postrider-process.ts";
 
 const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-key.ts");
 const NEW_SECRET = "the next secret, of some length";
 
-let folder: ReturnType<typeof makeDataFolder>;
-let service: PostriderProcess;
-let secrets: unknown;
-let isOver: boolean;
+/** A database with a secret of every kind, at rest. Each test has a copy of its own. */
+let made: { path: string; sandbox: Sandbox; secrets: object; remove: () => void };
 
-/** A database with a secret of every kind, at rest. */
-beforeEach(async () => {
-  isOver = false;
-  folder = makeDataFolder();
-  service = await startPostrider({ dataFolder: folder.path });
+beforeAll(async () => {
+  const folder = makeDataFolder();
+  const service = await startPostrider({ dataFolder: folder.path });
   const config = { host: "127.0.0.1", port: 1, username: "acme", password: "s3cret-of-relay" };
   await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
   await admin(service, "/domains", { account_id: service.sandbox.account_id, domain: "example.com" });
   const value = `whsec_${btoa("a secret of the operator's own")}`;
   await admin(service, "/settings/alarm_webhook_secret", { value }, "PUT");
-  secrets = await shownSecrets();
-  await stop();
-});
+  made = { ...folder, sandbox: service.sandbox, secrets: await shownSecrets(service) };
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+}, 60_000);
 
-afterEach(async () => {
-  if (!isOver) await stop("SIGKILL");
-  folder.remove();
-});
+afterAll(() => made.remove());
 
-async function stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-  service.kill(signal);
-  await service.exited;
-  isOver = true;
-}
-
-async function start(env: Record<string, string> = {}): Promise<void> {
-  service = await startPostrider({ dataFolder: folder.path, env });
-  isOver = false;
-}
-
-const rotate = (env: Record<string, string> = {}, ...args: string[]) =>
-  runPostrider({ dataFolder: folder.path, command: "rotate-key", env, args });
-
-function shownSecrets(): Promise<unknown> {
+function shownSecrets(service: PostriderProcess): Promise<object> {
   return admin(service, `/webhooks/secret?account_id=${service.sandbox.account_id}`);
 }
 
-const inFolder = (name: string) => join(folder.path, name);
-const keyFile = (name = "master.key") => readFileSync(inFolder(name), "utf8").trim();
+type World = ReturnType<typeof openWorld>;
+
+/** A copy of that database, and a service on it, one at a time. */
+function openWorld() {
+  const folder = makeDataFolder();
+  cpSync(made.path, folder.path, { recursive: true });
+  let service: PostriderProcess | undefined;
+  const inFolder = (name: string) => join(folder.path, name);
+  const world = {
+    path: folder.path,
+    inFolder,
+    keyFile: (name = "master.key") => readFileSync(inFolder(name), "utf8").trim(),
+    async start(env: Record<string, string> = {}): Promise<PostriderProcess> {
+      service = await startPostrider({ dataFolder: folder.path, env });
+      return service;
+    },
+    async stop(): Promise<void> {
+      service?.kill("SIGTERM");
+      await service?.exited;
+    },
+    /** Starts a service, which shows the secrets that were made. */
+    async expectSecrets(env: Record<string, string> = {}): Promise<void> {
+      expect(await shownSecrets(await world.start(env))).toEqual(made.secrets);
+    },
+    rotate: (env: Record<string, string> = {}, ...args: string[]) =>
+      runPostrider({ dataFolder: folder.path, command: "rotate-key", env, args }),
+    async [Symbol.asyncDispose]() {
+      service?.kill("SIGKILL");
+      await service?.exited;
+      folder.remove();
+    },
+  };
+  return world;
+}
 
 /** Every sealed value of the database, by where it is. */
-function sealedValues(): Map<string, string> {
+function sealedValues({ inFolder }: World): Map<string, string> {
   const database = new Database(inFolder("postrider.db"));
   const names = database.query("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;
@@ -75,22 +93,23 @@ function sealedValues(): Map<string, string> {
   return new Map(found);
 }
 
-test("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
-  const before = sealedValues();
+test.concurrent("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
+  await using world = openWorld();
+  const { inFolder, keyFile, rotate, expectSecrets, stop } = world;
+  const before = sealedValues(world);
   const old = keyFile();
   const places = ["connectors.secrets", "domains.dkim_keys", "settings.value", "webhook_secrets.secret"];
   expect([...before.keys()].sort()).toEqual(places);
   expect(await rotate()).toMatchObject({ code: 0, output: expect.stringContaining("sealed under the new") });
-  const after = sealedValues();
+  const after = sealedValues(world);
   for (const [place, value] of before) expect([place, after.get(place)]).not.toEqual([place, value]);
   const octets = readFileSync(inFolder("postrider.db"), "latin1");
   for (const value of before.values()) expect(octets.includes(value)).toBe(false);
   expect([keyFile("master.key.previous"), keyFile() === old]).toEqual([old, false]);
 
-  await start();
-  expect(await shownSecrets()).toEqual(secrets as object);
+  await expectSecrets();
   await stop();
-  const refused = await runPostrider({ dataFolder: folder.path, env: { POSTRIDER_SECRET: old } });
+  const refused = await runPostrider({ dataFolder: world.path, env: { POSTRIDER_SECRET: old } });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
 }, 90_000);
 
@@ -100,7 +119,7 @@ test("every column that the schema calls sealed is one that a rotation knows", (
   expect(sealed.sort()).toEqual(["dkim_keys", "secret", "secrets"]);
 });
 
-async function rotateUntil(step: RotationStep, newSecret?: string): Promise<void> {
+async function rotateUntil({ path }: World, step: RotationStep, newSecret?: string): Promise<void> {
   const code = `
     import { randomBytes } from "node:crypto";
     import { rotateKey } from ${JSON.stringify(ROTATE)};
@@ -108,33 +127,37 @@ async function rotateUntil(step: RotationStep, newSecret?: string): Promise<void
     const { POSTRIDER_DATA: dataFolder, NEW: newSecret } = process.env;
     await rotateKey({ dataFolder, newSecret, forgetLinks: false, randomBytes, onStep });`;
   const env = newSecret === undefined ? {} : { NEW: newSecret };
-  const killed = await runPostrider({ dataFolder: folder.path, main: "-e", command: code, env });
+  const killed = await runPostrider({ dataFolder: path, main: "-e", command: code, env });
   expect(killed).toMatchObject({ code: null });
 }
 
 const STEPS: readonly RotationStep[] = ["new key written", "sealed", "committed", "old key put aside"];
 
 for (const step of STEPS) {
-  test(`killed at "${step}", the next start finds the key that fits, and another rotation goes through`, async () => {
-    const before = sealedValues();
-    await rotateUntil(step);
+  test.concurrent(`killed at "${step}", the next start finds the key that fits, and another rotation goes through`, async () => {
+    await using world = openWorld();
+    const { inFolder, rotate, expectSecrets, stop } = world;
+    const before = sealedValues(world);
+    await rotateUntil(world, step);
     expect(existsSync(inFolder("master.key.next"))).toBe(true);
-    await start();
-    expect(await shownSecrets()).toEqual(secrets as object);
+    await expectSecrets();
     expect(existsSync(inFolder("master.key.next"))).toBe(false);
     await stop();
     const isRotated = step === "committed" || step === "old key put aside";
-    expect(sealedValues().get("connectors.secrets") !== before.get("connectors.secrets")).toBe(isRotated);
+    expect(sealedValues(world).get("connectors.secrets") !== before.get("connectors.secrets")).toBe(
+      isRotated,
+    );
     expect((await rotate()).code).toBe(0);
-    await start();
-    expect(await shownSecrets()).toEqual(secrets as object);
+    await expectSecrets();
   }, 90_000);
 }
 
 for (const step of ["committed", "old key put aside"] as const) {
-  test(`killed at "${step}" on the way to a key that lies in no file, the command run again says that it is done, and does what is left`, async () => {
+  test.concurrent(`killed at "${step}" on the way to a key that lies in no file, the command run again says that it is done, and does what is left`, async () => {
+    await using world = openWorld();
+    const { inFolder, keyFile, rotate, expectSecrets } = world;
     const old = keyFile();
-    await rotateUntil(step, NEW_SECRET);
+    await rotateUntil(world, step, NEW_SECRET);
     expect(keyFile()).toBe(old);
     const again = await rotate({ POSTRIDER_NEW_SECRET: NEW_SECRET });
     expect(again).toMatchObject({
@@ -142,12 +165,13 @@ for (const step of ["committed", "old key put aside"] as const) {
       output: expect.stringContaining("is the key the database has already"),
     });
     expect([existsSync(inFolder("master.key")), keyFile("master.key.previous")]).toEqual([false, old]);
-    await start({ POSTRIDER_SECRET: NEW_SECRET });
-    expect(await shownSecrets()).toEqual(secrets as object);
+    await expectSecrets({ POSTRIDER_SECRET: NEW_SECRET });
   }, 90_000);
 }
 
-test("the key moves from the file to the environment, from there to another, and back into a file", async () => {
+test.concurrent("the key moves from the file to the environment, from there to another, and back into a file", async () => {
+  await using world = openWorld();
+  const { inFolder, rotate, expectSecrets, stop } = world;
   expect((await rotate({ POSTRIDER_NEW_SECRET: "short" })).output).toContain("at least 16 characters");
   expect((await rotate({ POSTRIDER_NEW_SECRET: NEW_SECRET })).code).toBe(0);
   expect(existsSync(inFolder("master.key"))).toBe(false);
@@ -156,15 +180,15 @@ test("the key moves from the file to the environment, from there to another, and
   const other = "another secret, of some length";
   expect((await rotate({ ...env, POSTRIDER_NEW_SECRET: other })).code).toBe(0);
   expect((await rotate(env)).output).toContain("neither POSTRIDER_SECRET nor a key file");
-  await start({ POSTRIDER_SECRET: other });
-  expect(await shownSecrets()).toEqual(secrets as object);
+  await expectSecrets({ POSTRIDER_SECRET: other });
   await stop();
   expect((await rotate({ POSTRIDER_SECRET: other })).output).toContain("unset POSTRIDER_SECRET");
-  await start();
-  expect(await shownSecrets()).toEqual(secrets as object);
+  await expectSecrets();
 }, 90_000);
 
-test("a service at work keeps its key", async () => {
+test.concurrent("a service at work keeps its key", async () => {
+  await using world = openWorld();
+  const { keyFile, start, rotate } = world;
   const key = keyFile();
   await start();
   expect(await rotate()).toMatchObject({
@@ -174,15 +198,17 @@ test("a service at work keeps its key", async () => {
   expect(keyFile()).toBe(key);
 });
 
-test("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
-  const { account_id: accountId } = service.sandbox;
+test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
+  await using world = openWorld();
+  const { keyFile, start, stop, rotate } = world;
+  const { account_id: accountId } = made.sandbox;
   const wish = { accountId, messageId: Bun.randomUUIDv7(), email: "ann@example.net" };
   const link = `/unsubscribe/${createMailKeys(keyFile()).unsubscribes.seal(wish)}`;
   for (const _ of [1, 2]) expect((await rotate()).code).toBe(0);
-  await start();
+  let service = await start();
   expect((await fetch(service.url + link)).status).toBe(200);
   await stop();
   expect((await rotate({}, "--forget-links")).code).toBe(0);
-  await start();
+  service = await start();
   expect((await fetch(service.url + link)).status).toBe(404);
 }, 90_000);
