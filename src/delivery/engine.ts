@@ -1,12 +1,13 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
 import { type Clock, type Random, sleep } from "../core/clock.ts";
+import { eachRecord } from "../core/each-record.ts";
 import type { ChannelName } from "../core/messages/message.ts";
 import type { PartOutcome, Receipt } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { ClaimedJob, ReceiptResult } from "../core/queue/claimed-job.ts";
 import { createHolds, type Holds } from "../core/queue/holds.ts";
 import { type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
-import type { Connector, RecordTypes, Route } from "../core/records/accounts.ts";
+import type { Connector, Route } from "../core/records/accounts.ts";
 import type { Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
@@ -28,9 +29,6 @@ const RECONCILE_MS = 1_000;
 
 /** How long `stop` waits for answers. Then the channels are told to give up on them, which leaves them time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
-
-/** Connectors and routes loaded at once. */
-const PAGE = 1_000;
 
 export interface DeliveryLog {
   isDebug(): boolean;
@@ -249,8 +247,8 @@ function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
   const run = async () => {
     const version = await deps.records.version();
     if (version === seenVersion) return;
-    const connectors = await listAll(deps.records, "connectors");
-    const routes = await listAll(deps.records, "routes");
+    const connectors = await Array.fromAsync(eachRecord((page) => deps.records.list("connectors", {}, page)));
+    const routes = await Array.fromAsync(eachRecord((page) => deps.records.list("routes", {}, page)));
     apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
     seenVersion = version;
   };
@@ -258,17 +256,4 @@ function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
     running = running.catch(() => {}).then(run);
     return running;
   };
-}
-
-async function listAll<K extends "connectors" | "routes">(
-  records: Records,
-  kind: K,
-): Promise<RecordTypes[K][]> {
-  const found: RecordTypes[K][] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await records.list(kind, {}, { ...(after !== undefined && { after }), limit: PAGE });
-    found.push(...page);
-    if (page.length < PAGE) return found;
-    after = page.at(-1)?.id;
-  }
 }

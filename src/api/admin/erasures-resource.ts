@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { domainToUnicode } from "node:url";
 import Type from "typebox";
+import { eachRecord } from "../../core/each-record.ts";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
 import { type Erasure, lowerAscii } from "../../core/messages/erasure.ts";
 import { present } from "../../core/present.ts";
@@ -139,13 +140,10 @@ async function listByRecipient(
   const found: Erasure[] = [];
   const spellings = spellingsOf(recipient);
   const isMatch = ({ salt, digest }: Erasure) => spellings.some((each) => digestOf(salt, each) === digest);
-  let after = page.after;
-  for (;;) {
-    const records = await store.erasures.list({ ...present({ after }), limit: RECORDS_AT_A_TIME });
-    found.push(...records.filter(isMatch));
-    after = records.at(-1)?.id;
-    if (records.length < RECORDS_AT_A_TIME || found.length >= page.limit) return found.slice(0, page.limit);
+  for await (const record of eachRecord(store.erasures.list, page.after)) {
+    if (isMatch(record) && found.push(record) === page.limit) break;
   }
+  return found;
 }
 
 /** The digest is of the recipient as it was given: an international domain may have been given in either form. */
@@ -155,8 +153,6 @@ function spellingsOf(recipient: string): readonly string[] {
   const unicode = end === 0 ? key : `${key.slice(0, end)}${domainToUnicode(key.slice(end))}`;
   return [...new Set([recipient, key, unicode])];
 }
-
-const RECORDS_AT_A_TIME = 1_000;
 
 function toResource(erasure: Erasure) {
   return present({

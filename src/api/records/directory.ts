@@ -1,4 +1,5 @@
 import { type Domain, senderDomain } from "../../core/domains/domain.ts";
+import { eachRecord } from "../../core/each-record.ts";
 import { createFreshCache, type FreshCache } from "../../core/fresh-cache.ts";
 import type {
   Account,
@@ -118,10 +119,8 @@ async function listAll<K extends "senders" | "routes" | "dltEntities" | "connect
   where: Partial<RecordTypes[K]>,
 ): Promise<readonly RecordTypes[K][]> {
   const all: RecordTypes[K][] = [];
-  for (let after: string | undefined; all.length < MAX_LISTED; after = all.at(-1)?.id) {
-    const page = await records.list(kind, where, { limit: PAGE, ...(after !== undefined && { after }) });
-    all.push(...page);
-    if (page.length < PAGE) break;
+  for await (const record of eachRecord((page) => records.list(kind, where, page))) {
+    if (all.push(record) === MAX_LISTED) break;
   }
   return all;
 }

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../../channels/channel.ts";
+import { eachRecord } from "../../../core/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { readSetting } from "../../../core/records/settings.ts";
@@ -16,7 +17,6 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import { adminPath, type RecordPlan } from "../record-plan.ts";
-import { eachRoute } from "../records/each-route.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
 import {
   type ConnectorSettings,
@@ -226,7 +226,7 @@ async function freeName(records: Records, kind: string): Promise<string> {
 /** The routes that name a connector, in words; `MAX_NAMED` at most. */
 async function routesWith(records: Records, { id }: Connector): Promise<readonly string[]> {
   const users: string[] = [];
-  for await (const route of eachRoute(records)) {
+  for await (const route of eachRecord((page) => records.list("routes", {}, page))) {
     if (route.connectorIds.includes(id)) users.push(`the route ${route.id}`);
     if (users.length === MAX_NAMED) break;
   }

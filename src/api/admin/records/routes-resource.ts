@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { eachRecord } from "../../../core/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Route } from "../../../core/records/accounts.ts";
 import { conditionKey } from "../../../core/records/routes.ts";
@@ -16,7 +17,6 @@ import {
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
 import { givenFields, shownFields } from "../shown-fields.ts";
-import { eachRoute } from "./each-route.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
 /** Routes: which messages go over which connectors, and in what order. */
@@ -121,7 +121,7 @@ function toResource(route: Route) {
 
 /** Of two routes for the same messages only the older would ever be chosen: the newer would silently do nothing. */
 async function refuseTwin(records: Records, route: Route): Promise<void> {
-  for await (const other of eachRoute(records)) {
+  for await (const other of eachRecord((page) => records.list("routes", {}, page))) {
     if (other.id !== route.id && leadsSame(other, route)) {
       throw conflict({ match: `taken by the route ${other.id}` });
     }
