@@ -20,21 +20,10 @@ export interface OneProcess {
   stop(): Promise<void>;
 }
 
-/** To be called where tests are defined. Each test gets a folder, and what it leaves running is ended. */
-export function oneProcess(): OneProcess {
-  let folder: ReturnType<typeof makeDataFolder>;
+/** For tests that run side by side: what it leaves running is ended with the test that owns it. `store`: see `makeDataFolder`. */
+export function ownProcess(store?: "sqlite" | "postgres"): OneProcess & AsyncDisposable {
+  const folder = makeDataFolder(store);
   let service: PostriderProcess | undefined;
-
-  beforeEach(() => {
-    folder = makeDataFolder();
-  });
-
-  afterEach(async () => {
-    service?.kill("SIGKILL");
-    await service?.exited;
-    folder.remove();
-  });
-
   const current = () => {
     if (!service) throw new Error("no service was started");
     return service;
@@ -50,6 +39,26 @@ export function oneProcess(): OneProcess {
       current().kill("SIGTERM");
       expect(await current().exited).toBe(0);
     },
+    async [Symbol.asyncDispose]() {
+      service?.kill("SIGKILL");
+      await service?.exited;
+      folder.remove();
+    },
+  };
+}
+
+/** To be called where tests are defined. Each test gets a folder, and what it leaves running is ended. */
+export function oneProcess(): OneProcess {
+  let own: OneProcess & AsyncDisposable;
+  beforeEach(() => {
+    own = ownProcess();
+  });
+  afterEach(() => own[Symbol.asyncDispose]());
+  return {
+    folder: () => own.folder(),
+    service: () => own.service(),
+    start: (options) => own.start(options),
+    stop: () => own.stop(),
   };
 }
 

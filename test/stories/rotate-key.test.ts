@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
+import { ownProcess } from "../one-process.ts";
 import {
   makeDataFolder,
   type PostriderProcess,
@@ -43,35 +44,22 @@ type World = ReturnType<typeof openWorld>;
 
 /** A copy of that database, and a service on it, one at a time. */
 function openWorld() {
-  const folder = makeDataFolder();
-  cpSync(made.path, folder.path, { recursive: true });
-  let service: PostriderProcess | undefined;
-  const inFolder = (name: string) => join(folder.path, name);
-  const world = {
-    path: folder.path,
+  const own = ownProcess();
+  cpSync(made.path, own.folder(), { recursive: true });
+  const inFolder = (name: string) => join(own.folder(), name);
+  const start = (env: Record<string, string> = {}) => own.start({ env });
+  return {
+    ...own,
+    start,
     inFolder,
     keyFile: (name = "master.key") => readFileSync(inFolder(name), "utf8").trim(),
-    async start(env: Record<string, string> = {}): Promise<PostriderProcess> {
-      service = await startPostrider({ dataFolder: folder.path, env });
-      return service;
-    },
-    async stop(): Promise<void> {
-      service?.kill("SIGTERM");
-      await service?.exited;
-    },
     /** Starts a service, which shows the secrets that were made. */
     async expectSecrets(env: Record<string, string> = {}): Promise<void> {
-      expect(await shownSecrets(await world.start(env))).toEqual(made.secrets);
+      expect(await shownSecrets(await start(env))).toEqual(made.secrets);
     },
     rotate: (env: Record<string, string> = {}, ...args: string[]) =>
-      runPostrider({ dataFolder: folder.path, command: "rotate-key", env, args }),
-    async [Symbol.asyncDispose]() {
-      service?.kill("SIGKILL");
-      await service?.exited;
-      folder.remove();
-    },
+      runPostrider({ dataFolder: own.folder(), command: "rotate-key", env, args }),
   };
-  return world;
 }
 
 /** Every sealed value of the database, by where it is. */
@@ -109,7 +97,7 @@ test.concurrent("after a rotation every secret opens under the new key, and the 
 
   await expectSecrets();
   await stop();
-  const refused = await runPostrider({ dataFolder: world.path, env: { POSTRIDER_SECRET: old } });
+  const refused = await runPostrider({ dataFolder: world.folder(), env: { POSTRIDER_SECRET: old } });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
 }, 90_000);
 
@@ -119,7 +107,7 @@ test("every column that the schema calls sealed is one that a rotation knows", (
   expect(sealed.sort()).toEqual(["dkim_keys", "secret", "secrets"]);
 });
 
-async function rotateUntil({ path }: World, step: RotationStep, newSecret?: string): Promise<void> {
+async function rotateUntil({ folder }: World, step: RotationStep, newSecret?: string): Promise<void> {
   const code = `
     import { randomBytes } from "node:crypto";
     import { rotateKey } from ${JSON.stringify(ROTATE)};
@@ -127,7 +115,7 @@ async function rotateUntil({ path }: World, step: RotationStep, newSecret?: stri
     const { POSTRIDER_DATA: dataFolder, NEW: newSecret } = process.env;
     await rotateKey({ dataFolder, newSecret, forgetLinks: false, randomBytes, onStep });`;
   const env = newSecret === undefined ? {} : { NEW: newSecret };
-  const killed = await runPostrider({ dataFolder: path, main: "-e", command: code, env });
+  const killed = await runPostrider({ dataFolder: folder(), main: "-e", command: code, env });
   expect(killed).toMatchObject({ code: null });
 }
 
