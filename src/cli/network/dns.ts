@@ -9,17 +9,8 @@ const RESOLVER_AGE_MS = 60_000;
 
 /** Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. */
 export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
-  let last:
-    | { readonly servers: string | undefined; readonly resolver: Resolver; readonly madeMs: number }
-    | undefined;
-  const resolver = async () => {
-    const servers = readSetting(await records.settings(undefined), "dns_servers");
-    const now = clock.monotonicMs();
-    if (!last || last.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
-      last = { servers, resolver: openResolver(servers), madeMs: now };
-    }
-    return last.resolver;
-  };
+  const resolverFor = createResolvers(clock);
+  const resolver = async () => resolverFor(readSetting(await records.settings(undefined), "dns_servers"));
   return {
     resolveTxt: async (name) => (await resolver()).resolveTxt(name),
     resolveMx: async (name) => (await resolver()).resolveMx(name),
@@ -29,8 +20,23 @@ export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns
   };
 }
 
-/** `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
-export function openResolver(servers: string | undefined): Resolver {
+/** The resolver to ask now. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+export function createResolvers(
+  clock: Pick<Clock, "monotonicMs">,
+): (servers: string | undefined) => Resolver {
+  let last:
+    | { readonly servers: string | undefined; readonly resolver: Resolver; readonly madeMs: number }
+    | undefined;
+  return (servers) => {
+    const now = clock.monotonicMs();
+    if (!last || last.servers !== servers || now - last.madeMs >= RESOLVER_AGE_MS) {
+      last = { servers, resolver: openResolver(servers), madeMs: now };
+    }
+    return last.resolver;
+  };
+}
+
+function openResolver(servers: string | undefined): Resolver {
   const made = new Resolver({ timeout: 2_000, tries: 2 });
   if (servers !== undefined) made.setServers(servers.split(","));
   return made;

@@ -8,14 +8,11 @@ import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
 /** Settings take effect within this time. */
 const SETTINGS_AGE_MS = 1_000;
 
-/** A resolver may remember for an hour that a name does not exist. A new one, opened after this time, remembers nothing. */
-const RESOLVER_AGE_MS = 60_000;
-
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  /** `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
-  readonly openResolver: (servers: string | undefined) => Resolver;
+  /** The resolver to ask now. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+  readonly resolverFor: (servers: string | undefined) => Resolver;
   /** Called when a setting cannot be used. */
   readonly onError: (error: unknown) => void;
 }
@@ -68,7 +65,10 @@ function isSame(a: HttpSettings, b: HttpSettings): boolean {
 }
 
 function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings): OutboundHttp {
-  const resolver = renewing(deps.clock, () => deps.openResolver(servers));
+  const resolver: Resolver = {
+    resolve4: (name) => deps.resolverFor(servers).resolve4(name),
+    resolve6: (name) => deps.resolverFor(servers).resolve6(name),
+  };
   const plain = { clock: deps.clock, resolver, allowed: toRanges(allowed) };
   if (ca === undefined) return createOutboundHttp(plain);
   try {
@@ -85,21 +85,4 @@ function toRanges(text: string | undefined): readonly Range[] {
     const range = parseRange(each);
     return range ? [range] : [];
   });
-}
-
-function renewing(clock: Clock, make: () => Resolver): Resolver {
-  let resolver: Resolver | undefined;
-  let madeAt = 0;
-  const latest = () => {
-    const now = clock.monotonicMs();
-    if (!resolver || now - madeAt >= RESOLVER_AGE_MS) {
-      resolver = make();
-      madeAt = now;
-    }
-    return resolver;
-  };
-  return {
-    resolve4: (name) => latest().resolve4(name),
-    resolve6: (name) => latest().resolve6(name),
-  };
 }
