@@ -6,35 +6,28 @@ import { present } from "../core/present.ts";
 import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import { createDomainWatch } from "../delivery/check-domains.ts";
-import { createEngine, type Engine } from "../delivery/engine.ts";
-import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
 import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
 import { parkedBoundChore } from "../delivery/receipts/parked-bound.ts";
-import type { Shares } from "../delivery/shares/shares.ts";
 import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
 import { openShared, openStore } from "../store/open-store.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarms } from "./alarms.ts";
 import { createAside } from "./aside/create-aside.ts";
-import { BUILT_IN, openChannel, slotsOf } from "./channels.ts";
 import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey } from "./data-folder/data-folder.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
+import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
 import { createMailKeys } from "./email/mail-keys.ts";
-import { createSenderDomains } from "./email/sender-domains.ts";
-import { createUnsubscribeHeaders } from "./email/unsubscribe.ts";
 import { createGate } from "./http/gate.ts";
 import { createHttp } from "./http/make-http.ts";
-import { createPublicUrl } from "./http/public-url.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { listen } from "./listen.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createDns } from "./network/dns.ts";
-import { createNetwork } from "./network/network.ts";
 import type { FixedAddress } from "./network/web.ts";
 import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
@@ -254,47 +247,4 @@ function openListeners(
 function endProcess(error: Error, log: Logger): void {
   log.fatal({ err: error }, "a thread ended by itself");
   process.exit(1);
-}
-
-function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
-  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
-  const network = createNetwork(dns);
-  const publicUrl = createPublicUrl(store.records, clock);
-  const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
-  const engine: Engine = createEngine({
-    queue: store.queue,
-    receipts: store.receipts,
-    records: store.records,
-    open: (connector, listeners) =>
-      openChannel(
-        connector,
-        {
-          clock,
-          random: Math.random,
-          log,
-          ...listeners,
-          onReceipts: async (receipts) => void (await watched.queue.recordReceipts(receipts)),
-          onInbound: async (messages) =>
-            void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
-          onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
-          publicUrl,
-          network,
-          mailPolicies: store.mailPolicies,
-          returnPaths: mailKeys.returnPaths,
-          composeAside: aside.compose,
-        },
-        store.sandbox,
-      ),
-    findSenderDomain: createSenderDomains(store.records, clock),
-    suppressions: store.suppressions,
-    unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, publicUrl),
-    clock,
-    random: Math.random,
-    log,
-    observe: metrics.observe,
-    builtIn: BUILT_IN,
-    slotsOf,
-    ...(shares && { shares }),
-  });
-  return engine;
 }

@@ -1,0 +1,54 @@
+import { createEngine, type Engine } from "../delivery/engine.ts";
+import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
+import type { Shares } from "../delivery/shares/shares.ts";
+import { BUILT_IN, openChannel, slotsOf } from "./channels.ts";
+import { createSenderDomains } from "./email/sender-domains.ts";
+import { createUnsubscribeHeaders } from "./email/unsubscribe.ts";
+import { createPublicUrl } from "./http/public-url.ts";
+import { createNetwork } from "./network/network.ts";
+import type { Parts } from "./parts.ts";
+import { watchReceipts } from "./watch-receipts.ts";
+
+/** The engine that sends messages, and what the channels of its connectors are opened with. */
+export function createDelivery(parts: Parts, shares: Shares | undefined): Engine {
+  const { clock, steadyLog: log, store, metrics, ids, dns, mailKeys, aside } = parts;
+  const network = createNetwork(dns);
+  const publicUrl = createPublicUrl(store.records, clock);
+  const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
+  const engine: Engine = createEngine({
+    queue: store.queue,
+    receipts: store.receipts,
+    records: store.records,
+    open: (connector, listeners) =>
+      openChannel(
+        connector,
+        {
+          clock,
+          random: Math.random,
+          log,
+          ...listeners,
+          onReceipts: async (receipts) => void (await watched.queue.recordReceipts(receipts)),
+          onInbound: async (messages) =>
+            void (await store.inbound.receive(messages.map((one) => ({ ...one, id: ids() })))),
+          onLateAnswer: createLateAnswers({ receipts: store.receipts, clock, log }),
+          publicUrl,
+          network,
+          mailPolicies: store.mailPolicies,
+          returnPaths: mailKeys.returnPaths,
+          composeAside: aside.compose,
+        },
+        store.sandbox,
+      ),
+    findSenderDomain: createSenderDomains(store.records, clock),
+    suppressions: store.suppressions,
+    unsubscribeHeaders: createUnsubscribeHeaders(mailKeys, publicUrl),
+    clock,
+    random: Math.random,
+    log,
+    observe: metrics.observe,
+    builtIn: BUILT_IN,
+    slotsOf,
+    ...(shares && { shares }),
+  });
+  return engine;
+}
