@@ -1,5 +1,6 @@
 /** `Idempotency-Key`: how it is read, what it is unique within, and how a saved answer is replayed. */
 import { hash } from "node:crypto";
+import { DAY_MS } from "../core/durations.ts";
 import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
 import { readSetting } from "../core/records/settings.ts";
 import type { Intake } from "../store/store.ts";
@@ -7,7 +8,7 @@ import type { Call } from "./endpoint.ts";
 import { idempotencyKeyReused, type Refusal, validationFailed } from "./errors.ts";
 
 /** Answers are replayed for this long after the first request. */
-const REPLAY_WINDOW_MS = 24 * 3600 * 1000;
+const REPLAY_WINDOW_MS = DAY_MS;
 const KEY = /^[!-~]{1,255}$/;
 
 /** The `Idempotency-Key` of a request; `undefined` if it has none. Refuses a malformed one. */

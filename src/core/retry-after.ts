@@ -1,5 +1,7 @@
+import { DAY_MS } from "./durations.ts";
+
 /** No wait that a peer asks for is longer than 24 hours. */
-export const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
+export const LONGEST_RETRY_AFTER_MS = DAY_MS;
 
 /**
  * The milliseconds a `Retry-After` asks for, 24 hours at the most: seconds, or a date in any of HTTP's three forms

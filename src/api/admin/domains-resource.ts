@@ -8,6 +8,7 @@ import {
   zoneLine,
 } from "../../core/domains/domain-records.ts";
 import { judgeDomain } from "../../core/domains/domain-verdict.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { parseEmailAddress } from "../../core/email/email-address.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { domainKey } from "../../core/suppressions/address-key.ts";
@@ -146,7 +147,7 @@ async function readPolicy({ store }: AdminDeps): Promise<Policy> {
   const stored = await store.records.settings(undefined);
   return {
     returnPathHost: readSetting(stored, "return_path_host"),
-    graceMs: readSetting(stored, "domain_grace_days") * 24 * 3_600_000,
+    graceMs: readSetting(stored, "domain_grace_days") * DAY_MS,
   };
 }
 

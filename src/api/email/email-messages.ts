@@ -1,5 +1,6 @@
 /** Send Email and Get Email. */
 
+import { HOUR_MS } from "../../core/durations.ts";
 import {
   parseSendEmail,
   type SendEmail,
@@ -82,8 +83,6 @@ async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<neve
   await judgeEmail(directory, callerOf(call), { request, errors });
   throw validationFailed(errors.list());
 }
-
-const HOUR_MS = 3600 * 1000;
 
 function toContent(request: SendEmail): EmailContent {
   const { scheduleAt, ...content } = request;

@@ -7,11 +7,11 @@ import { present } from "../../core/present.ts";
 import { isStorable } from "../../core/text-rules.ts";
 import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
+import { oldestShownAt } from "../messages/message-id.ts";
 import { countSchema, readCount } from "../read-count.ts";
 import { readTime } from "../read-time.ts";
 import { restorePlus } from "../restore-plus.ts";
 
-const RETENTION_MS = 7 * 24 * 3_600_000;
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
@@ -32,7 +32,7 @@ export function readInboundQuery(query: URLSearchParams, now: number): Omit<Inbo
   const asked = {
     from: readAddress(query, "from", errors),
     to: readAddress(query, "to", errors),
-    after: Math.max(after ?? 0, now - RETENTION_MS),
+    after: Math.max(after ?? 0, oldestShownAt(now)),
     before: readTime(query, { name: "before", errors }),
     olderThan: readCursor(query, errors),
     limit: readCount(query, { name: "limit", rule: LIMIT, errors }),

@@ -1,5 +1,6 @@
 /** The fields that sending an SMS and sending an email share: callback, schedule, tags, metadata. */
 import Type from "typebox";
+import { DAY_MS } from "../durations.ts";
 import { isExactNumber, NOT_EXACT } from "../exact-number.ts";
 import type { ErrorCollector } from "../field-errors.ts";
 import type { Writable } from "../present.ts";
@@ -93,7 +94,7 @@ export function addDeliveryOptions(
   if (tags !== undefined) into.tags = parseTags(tags, errors);
 }
 
-const SEVEN_DAYS_MS = 7 * 24 * 3600 * 1000;
+const LATEST_SCHEDULE_MS = 7 * DAY_MS;
 const MAX_METADATA_LENGTH = 16_384;
 const MAX_METADATA_DEPTH = 20;
 
@@ -135,7 +136,7 @@ function scheduleProblem(at: number | undefined, now: number): string | undefine
     return "must be an ISO 8601 timestamp with Z or an offset, for example 2026-01-15T12:00:00Z";
   }
   if (at <= now) return "must be in the future";
-  return at - now > SEVEN_DAYS_MS ? "must be at most 7 days ahead" : undefined;
+  return at - now > LATEST_SCHEDULE_MS ? "must be at most 7 days ahead" : undefined;
 }
 
 function parseTags(tags: readonly (string | undefined)[], errors: ErrorCollector): readonly string[] {

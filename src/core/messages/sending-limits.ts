@@ -1,7 +1,7 @@
 /** How much an account may send: limits against SMS pumping, where numbers are sent to for the fees their operators earn. */
+import { HOUR_MS } from "../durations.ts";
 import { readSetting } from "../records/settings.ts";
 
-const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 
 /** By the name of the setting; absent: without limit. Days are days in UTC, hours are hours of the clock. */

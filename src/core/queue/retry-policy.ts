@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
 import type { ChannelName } from "../messages/message.ts";
 
 /** When a message is tried again. Waits are in milliseconds; the last one repeats. */
@@ -7,24 +8,30 @@ export interface RetryPolicy {
   readonly maxAttempts?: number;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
 /**
  * SMS: one-time passwords live for minutes, so the first repeats are quick. Email: greylisting wants a second try
  * after one to five minutes, and RFC 5321 §4.5.4.1 gaps of half an hour and more once a host stays unwilling.
  */
 export const RETRY_POLICIES: Record<ChannelName, RetryPolicy> = {
   sms: {
-    waitsMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE],
+    waitsMs: [
+      5 * SECOND_MS,
+      15 * SECOND_MS,
+      30 * SECOND_MS,
+      MINUTE_MS,
+      2 * MINUTE_MS,
+      5 * MINUTE_MS,
+      10 * MINUTE_MS,
+    ],
     maxAttempts: 20,
   },
-  email: { waitsMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR] },
+  email: {
+    waitsMs: [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS],
+  },
 };
 
 /** The wait after a try that does not count as an attempt, where the provider asked for none. */
-const FREE_WAIT_MS = SECOND;
+const FREE_WAIT_MS = SECOND_MS;
 
 export interface Deferral {
   /** Attempts that reached the wire so far, this one included. */

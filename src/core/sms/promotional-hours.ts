@@ -1,5 +1,6 @@
 /** When promotional messages may go to Indian numbers: in the daytime there (TCCCPR 2018; operators answer 651). */
 import { isIndian } from "../dlt/dlt.ts";
+import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { Content } from "../messages/message.ts";
 import type { AccountMode } from "../records/accounts.ts";
 import { readSetting } from "../records/settings.ts";
@@ -39,9 +40,6 @@ export function nextOpening(hours: string, at: number): number {
   if (ofDay < opensMs) return midnight + opensMs;
   return ofDay < closesMs ? at : midnight + DAY_MS + opensMs;
 }
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Asia/Kolkata is 5 h 30 min ahead of UTC all year. */
 const KOLKATA_MS = 330 * MINUTE_MS;

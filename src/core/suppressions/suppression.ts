@@ -1,4 +1,5 @@
 /** Why an account sends no email to an address any more, and for how long. */
+import { DAY_MS } from "../durations.ts";
 import { readSetting } from "../records/settings.ts";
 
 export const SUPPRESSION_REASONS = [
@@ -14,8 +15,6 @@ export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 export function isSuppressionReason(word: string): word is SuppressionReason {
   return SUPPRESSION_REASONS.some((each) => each === word);
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Soft bounces further apart than this have nothing to do with each other. */
 const SOFT_MEMORY_DAYS = 30;

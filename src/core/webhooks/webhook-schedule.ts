@@ -1,20 +1,17 @@
 /** When a webhook whose delivery failed is tried again. */
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../durations.ts";
 import { LONGEST_RETRY_AFTER_MS } from "../retry-after.ts";
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 /** The wait after the first failure, the second, and so on. After one more failure the event stays failed. */
 const WAITS_MS = [
-  5 * SECOND,
-  MINUTE,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  24 * HOUR,
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  24 * HOUR_MS,
 ] as const;
 
 export interface WebhookFailure {

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../core/durations.ts";
 import type { MessageStatus } from "../../core/messages/message.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
@@ -13,8 +14,6 @@ export interface PruneParts {
   readonly keys: IdempotencyKeys;
   readonly suppressions: SuppressionList;
 }
-
-const HOUR_MS = 3_600_000;
 
 type Pruning = Omit<Retention, "prepareDays">;
 

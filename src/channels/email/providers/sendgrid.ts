@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
+import { HOUR_MS } from "../../../core/durations.ts";
 import {
   bounced,
   COMPLAINED,
@@ -15,7 +16,7 @@ import {
 import type { MailProvider } from "./mail-provider.ts";
 
 /** Oldest timestamp that is accepted: SendGrid tries for a day, with the timestamp of the first try. */
-const MAX_AGE_MS = 25 * 3_600_000;
+const MAX_AGE_MS = 25 * HOUR_MS;
 
 /**
  * SendGrid. Its signed event webhook is ECDSA over timestamp and body (Event Webhook Security Features); unique

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../core/durations.ts";
 import type { InboundPart, ReceivedSms } from "../../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../../core/inbound/inbound-address.ts";
 import { present } from "../../../core/present.ts";
@@ -11,7 +12,7 @@ const MAX_TEXT = 39_015;
 const MAX_ID = 255;
 
 /** Within this time an id seen before is a repeat. Providers repeat for a day or so, and never use an id twice. */
-const REPEATS_WITHIN_MS = 7 * 24 * 3_600_000;
+const REPEATS_WITHIN_MS = 7 * DAY_MS;
 
 export interface InboundReport {
   readonly connectorId: string;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../core/durations.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
@@ -14,8 +15,6 @@ export interface Days {
   /** Forgets which tables exist: some may have been dropped. */
   forget(): void;
 }
-
-const DAY_MS = 86_400_000;
 
 export function createDays(db: Database): Days {
   const known = new Set<number>();

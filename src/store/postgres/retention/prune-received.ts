@@ -1,8 +1,7 @@
+import { HOUR_MS } from "../../../core/durations.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Deletes at most `limit` rows from before `before`; returns how many. */
 export type PruneOld = (session: Session, before: number, limit: number) => Promise<number>;
