@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
+import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { checkMasterKey } from "../postgres/database/meta.ts";
 import { setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
@@ -27,16 +27,13 @@ export interface MoveUp {
   readonly clock: Clock;
 }
 
-/** Counting a long history takes its time. */
-const STATEMENT_MS = 3_600_000;
-
 /**
  * Copies an SQLite database into PostgreSQL, going on where an earlier move was interrupted, and compares the counts.
  * Until it is over no service starts on the copy, and afterwards none on the original: nothing is sent from both.
  */
 export async function moveUp({ path, url, vault, onProgress, clock }: MoveUp): Promise<readonly Counted[]> {
   const source = openSource(path);
-  const driver = openTarget({ url, connections: 2, statementMs: STATEMENT_MS });
+  const driver = openTarget({ url, connections: 2, statementMs: LONG_STATEMENT_MS });
   const closable = openClosable(driver, clock);
   try {
     configure(source);

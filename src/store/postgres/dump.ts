@@ -1,4 +1,4 @@
-import { type Connection, openDriver } from "./database/driver.ts";
+import { type Connection, LONG_STATEMENT_MS, openDriver } from "./database/driver.ts";
 import { refuseHalfMoved } from "./database/meta.ts";
 import { type Column, columnsOf } from "./database/table-columns.ts";
 import { migrationsOf, type SchemaStep } from "./migrate.ts";
@@ -25,15 +25,12 @@ export interface DumpTarget {
 /** Rows fetched at once. Contents of 10 MiB are among them, so not many. */
 const FETCHED = 200;
 
-/** A long history takes its time. */
-const STATEMENT_MS = 3_600_000;
-
 /** Tables that are not backed up: they are true only for this moment, or for this database. */
 const PASSING = ["leases", "lease_processes", "migrations"];
 
 /** Reads a database in one transaction, which blocks nobody but the pruning of days. */
 export async function dump(url: string, target: DumpTarget): Promise<Dump> {
-  const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
+  const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
   try {
     return await driver.hold(async (connection) => {
       const tables = await ownTables(connection);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { MOVING } from "../move/move-marks.ts";
-import { openDriver, type Session } from "./database/driver.ts";
+import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { type Column, columnsOf, setCounters } from "./database/table-columns.ts";
 import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
@@ -18,14 +18,12 @@ export interface LoadSource {
   readonly onTable: (table: string, rows: number) => void;
 }
 
-const STATEMENT_MS = 3_600_000;
-
 /**
  * Loads a dump into an empty database, with the schema it was made with. Until it is complete, and its counts have been
  * compared, no service starts on it; an interrupted load may be repeated.
  */
 export async function load(url: string, clock: Clock, source: LoadSource): Promise<void> {
-  const driver = openDriver({ url, connections: 2, statementMs: STATEMENT_MS });
+  const driver = openDriver({ url, connections: 2, statementMs: LONG_STATEMENT_MS });
   const closable = openClosable(driver, clock);
   try {
     // First, so that a database that is refused keeps its schema.

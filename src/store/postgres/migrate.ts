@@ -3,22 +3,19 @@ import { StoreUnavailable } from "../store.ts";
 import {
   type Connection,
   type Driver,
-  isCollision,
-  isLockTimeout,
+  LONG_STATEMENT_MS,
   openDriver,
   type Session,
 } from "./database/driver.ts";
 import { DONE_ADVICE, withAdvice } from "./database/foreign-schema.ts";
 import { LOCKS } from "./database/lock-numbers.ts";
+import { isCollision, isLockTimeout } from "./database/sql-errors.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 const OLDEST_SERVER = 150_000;
 
 /** SQL_ASCII stores octets as they come. Any other encoding lacks characters, and refuses messages with them. */
 const ENCODINGS: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
-
-/** A migration may build an index over a long history. */
-const STATEMENT_MS = 3_600_000;
 
 /** How long another process that migrates is waited for. */
 const TURN_MS = 5_000;
@@ -47,7 +44,7 @@ export async function isMigrated(session: Session): Promise<boolean> {
 
 /** `migrate` with all the time that it takes. */
 export async function migrateAt(url: string): Promise<void> {
-  const driver = openDriver({ url, connections: 1, statementMs: STATEMENT_MS });
+  const driver = openDriver({ url, connections: 1, statementMs: LONG_STATEMENT_MS });
   try {
     await migrate(driver);
   } finally {

@@ -1,10 +1,12 @@
 /** Runs statements with `pg`, on the connections of `connections.ts`. */
-import { DatabaseError, type PoolClient, type PoolConfig, types } from "pg";
+import { type PoolClient, type PoolConfig, types } from "pg";
+import { HOUR_MS } from "../../../core/durations.ts";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { toArrayText } from "./array-text.ts";
+import { isConnectionLost, isOutage, isOutdated, isReadOnlyServer } from "./sql-errors.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
@@ -39,7 +41,7 @@ export interface DriverOptions {
   readonly url: string;
   /** The most connections. */
   readonly connections?: number;
-  /** For tests: how long a statement may take, in milliseconds. */
+  /** How long a statement may take. */
   readonly statementMs?: number;
 }
 
@@ -50,6 +52,8 @@ const MAX_WAITING = 1_000;
 export const CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
+/** For a statement over all of a long history: an index, a count, a copy. */
+export const LONG_STATEMENT_MS = HOUR_MS;
 /** How much later we give up by ourselves, on a server that has fallen silent. */
 const SILENCE_MS = 5_000;
 
@@ -222,62 +226,4 @@ function throwUnreachable(error: unknown): never {
 
 function unreachable(cause: unknown): StoreUnavailable {
   return outage("the database cannot be reached", cause);
-}
-
-/**
- * SQLSTATEs that are not the statement's fault. Classes: connection (08), resources (53), operator intervention and
- * time-outs (57), system (58). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
- * transaction that was idle or open for too long (25P03, 25P04).
- */
-const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
-
-/** Errors that `pg` throws by itself are about the connection, unless they are about our values. */
-function isOutage(error: unknown): boolean {
-  if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
-  return !(error instanceof TypeError || error instanceof RangeError);
-}
-
-/** The connection is gone, or in an unknown state. */
-function isConnectionLost(error: unknown): boolean {
-  return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");
-}
-
-/** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
-function isReadOnlyServer(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "25006";
-}
-
-/** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
-export function isCollision(error: unknown): boolean {
-  if (isOutdated(error)) return true;
-  return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
-}
-
-/** A prepared statement would return other columns, since another version has migrated the database. */
-function isOutdated(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery"
-  );
-}
-
-/** A lock was not granted in time. */
-export function isLockTimeout(error: unknown): boolean {
-  const cause = error instanceof StoreUnavailable ? error.cause : error;
-  return cause instanceof DatabaseError && cause.code === "55P03";
-}
-
-/** The columns of the unique key that is violated; `undefined` for any other error. */
-export function takenColumns(error: unknown): readonly string[] | undefined {
-  if (!(error instanceof DatabaseError) || error.code !== "23505") return undefined;
-  return /\(([^()=]+)\)=\(/.exec(error.detail ?? "")?.[1]?.split(", ") ?? [];
-}
-
-/** A foreign key is violated: others refer to the row, or it refers to one that is missing. */
-export function isForeignKey(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "23503";
-}
-
-/** There is no partition for the row's day. */
-export function isOutOfRange(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "23514";
 }

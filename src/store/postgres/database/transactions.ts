@@ -1,7 +1,8 @@
 import type { Clock } from "../../../core/clock.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Connection, type Driver, isCollision, type Session, type SqlValue } from "./driver.ts";
+import type { Connection, Driver, Session, SqlValue } from "./driver.ts";
 import { beginAwaitable, type IsStored, type LostCommit, resolveLostCommit } from "./lost-commit.ts";
+import { isCollision } from "./sql-errors.ts";
 
 /** What every use case is built on: single statements and transactions. */
 export interface Database extends Session {

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
-import { isLockTimeout, type Session } from "../database/driver.ts";
+import type { Session } from "../database/driver.ts";
+import { isLockTimeout } from "../database/sql-errors.ts";
 
 /** A key with the answer that is to be saved under it. */
 export interface NewKey extends Idempotency {

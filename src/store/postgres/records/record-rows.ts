@@ -3,7 +3,8 @@ import { isStill } from "../../records/record-change.ts";
 import { columnOf, comparable, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
 import type { RecordChanges, Updated } from "../../store.ts";
-import { isForeignKey, type Session, type SqlValue, takenColumns } from "../database/driver.ts";
+import type { Session, SqlValue } from "../database/driver.ts";
+import { isForeignKey, takenColumns } from "../database/sql-errors.ts";
 import { applyAccountRules, lockForRules } from "./account-rules.ts";
 import { createTakenField } from "./taken-field.ts";
 

@@ -1,6 +1,7 @@
 import type { Retention } from "../../store.ts";
-import { isLockTimeout, type Session } from "../database/driver.ts";
+import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import { isLockTimeout } from "../database/sql-errors.ts";
 import type { Database } from "../database/transactions.ts";
 import { tryLock } from "../database/try-lock.ts";
 import { type Days, dayOf, daysWith } from "./days.ts";

@@ -1,0 +1,61 @@
+/** What an error means that a statement ended with. */
+import { DatabaseError } from "pg";
+import { StoreUnavailable } from "../../store.ts";
+
+/**
+ * SQLSTATEs that are not the statement's fault. Classes: connection (08), resources (53), operator intervention and
+ * time-outs (57), system (58). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
+ * transaction that was idle or open for too long (25P03, 25P04).
+ */
+const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
+
+/** Errors that `pg` throws by itself are about the connection, unless they are about our values. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof DatabaseError) return OUTAGES.test(error.code ?? "");
+  return !(error instanceof TypeError || error instanceof RangeError);
+}
+
+/** The connection is gone, or in an unknown state. */
+export function isConnectionLost(error: unknown): boolean {
+  return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");
+}
+
+/** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
+export function isReadOnlyServer(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "25006";
+}
+
+/** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
+export function isCollision(error: unknown): boolean {
+  if (isOutdated(error)) return true;
+  return error instanceof DatabaseError && (error.code === "40001" || error.code === "40P01");
+}
+
+/** A prepared statement would return other columns, since another version has migrated the database. */
+export function isOutdated(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery"
+  );
+}
+
+/** A lock was not granted in time. */
+export function isLockTimeout(error: unknown): boolean {
+  const cause = error instanceof StoreUnavailable ? error.cause : error;
+  return cause instanceof DatabaseError && cause.code === "55P03";
+}
+
+/** The columns of the unique key that is violated; `undefined` for any other error. */
+export function takenColumns(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof DatabaseError) || error.code !== "23505") return undefined;
+  return /\(([^()=]+)\)=\(/.exec(error.detail ?? "")?.[1]?.split(", ") ?? [];
+}
+
+/** A foreign key is violated: others refer to the row, or it refers to one that is missing. */
+export function isForeignKey(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23503";
+}
+
+/** There is no partition for the row's day. */
+export function isOutOfRange(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23514";
+}
