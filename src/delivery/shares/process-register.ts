@@ -5,8 +5,8 @@ import type { LeaseProcess } from "../../store/store.ts";
 export interface ProcessRegister {
   /** Takes up the processes that a turn returned. */
   note(processes: readonly LeaseProcess[]): void;
-  /** Processes other than `own` without a turn for `deadMs`, or for `KNOWN_MS` if they are known to be dead. */
-  dead(own: string): readonly LeaseProcess[];
+  /** Processes without a turn for `deadMs`, or for `KNOWN_MS` if they are known to be dead. */
+  dead(): readonly LeaseProcess[];
 }
 
 export interface RegisterOptions {
@@ -31,7 +31,6 @@ export function createRegister({ clock, deadMs, known }: RegisterOptions): Proce
   const firstStillMs = (process: string) => (knownDead.delete(process) ? deadMs - KNOWN_MS : 0);
   let seen = new Map<string, LeaseProcess & { readonly stillMs: number }>();
   let lookedMs = clock.monotonicMs();
-  const sinceLookMs = () => Math.min(LOOK_MS, clock.monotonicMs() - lookedMs);
   const stillMsOf = ({ process, turn }: LeaseProcess, moreMs: number): number => {
     const before = seen.get(process);
     if (!before) return firstStillMs(process);
@@ -39,15 +38,14 @@ export function createRegister({ clock, deadMs, known }: RegisterOptions): Proce
   };
   return {
     note(processes) {
-      const moreMs = sinceLookMs();
-      lookedMs = clock.monotonicMs();
+      const nowMs = clock.monotonicMs();
+      const moreMs = Math.min(LOOK_MS, nowMs - lookedMs);
+      lookedMs = nowMs;
       seen = new Map(processes.map((one) => [one.process, { ...one, stillMs: stillMsOf(one, moreMs) }]));
     },
-    dead(own) {
-      const limitMs = deadMs - sinceLookMs();
-      return [...seen.values()]
-        .filter(({ process, stillMs }) => process !== own && stillMs >= limitMs)
-        .map(({ process, turn }) => ({ process, turn }));
-    },
+    dead: () =>
+      [...seen.values()]
+        .filter(({ stillMs }) => stillMs >= deadMs)
+        .map(({ process, turn }) => ({ process, turn })),
   };
 }

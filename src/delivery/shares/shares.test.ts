@@ -278,22 +278,3 @@ test("a rate is divided with the slots, and what a part grows by begins to fill 
   expect(sent).toBeLessThanOrEqual(100);
   await b.shares.stop();
 });
-
-test("where messages of a connector can leave elsewhere is known within two turns", async () => {
-  const leases = createLeases();
-  const [a, b] = [startProcess(leases, "a"), startProcess(leases, "b")];
-  const { share } = joined(a.shares, 1);
-  joined(b.shares, 1);
-  let isUp = true;
-  share.tellUp(() => isUp);
-  await pass(2 * TURN_MS, a.clock, b.clock);
-  const holder = share.held().size === 1 ? b : a;
-  if (holder === b) {
-    expect(b.shares.isUpElsewhere("smsc")).toBeTrue();
-    isUp = false;
-    await pass(2 * TURN_MS, a.clock, b.clock);
-  }
-  expect(holder.shares.isUpElsewhere("smsc")).toBeFalse();
-  expect(a.shares.isUpElsewhere("other")).toBeFalse();
-  await Promise.all([a.shares.stop(), b.shares.stop()]);
-});

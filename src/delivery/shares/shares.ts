@@ -74,7 +74,7 @@ export function createShares(deps: SharesDeps): Shares {
   let running: Promise<unknown> | undefined;
   return {
     start() {
-      running ??= Promise.all([turns.run(), turns.guard()]);
+      running = Promise.all([turns.run(), turns.guard()]);
       return Promise.race([turns.begun, sleep(clock, START_MS, stopping.signal)]);
     },
     claimant() {
@@ -122,9 +122,6 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
-  const letGoUnlessSure = () => {
-    if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
-  };
   return {
     begun: begun.promise,
     isSure,
@@ -136,7 +133,6 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
         woken = new AbortController();
         const wentWell = await take();
         begun.resolve();
-        letGoUnlessSure();
         if (wentWell && hasMore()) continue;
         await sleep(clock, TURN_MS, AbortSignal.any([woken.signal, signal]));
       }
@@ -145,7 +141,7 @@ function createTurns(deps: SharesDeps, { holdings, isSharing, signal }: TurnsPar
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, TURN_MS / 4, signal);
-        letGoUnlessSure();
+        if (!isSure()) for (const holding of holdings.values()) holding.letGo(CLOSE_MS);
       }
     },
   };
@@ -172,7 +168,7 @@ function createTurn(
       keep: open.flatMap((holding) => holding.kept()),
       take: open.flatMap((holding) => holding.wanted()),
       now: clock.now(),
-      dead: register.dead(process),
+      dead: register.dead(),
     });
     renew(startedMs, board.isNew);
     register.note(board.processes);
@@ -192,8 +188,7 @@ function createTurn(
     },
     /** Whether another turn is due at once: there are free slots to take, or dead processes to remove. */
     hasMore: () =>
-      register.dead(process).length > 0 ||
-      [...holdings.values()].some((holding) => holding.wanted().length > 0),
+      register.dead().length > 0 || [...holdings.values()].some((holding) => holding.wanted().length > 0),
   };
 }
 

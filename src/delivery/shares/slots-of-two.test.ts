@@ -1,0 +1,139 @@
+/** What two processes that share connectors tell each other, and their own channels, of the slots. */
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { createLeases } from "../../store/sqlite/queue/leases.ts";
+import type { LeaseStore } from "../../store/store.ts";
+import { createShares, type OwnShare, SURE_MS, TURN_MS } from "./shares.ts";
+
+/** Processes on the same clock and leases; the way of each to the leases can be cut. */
+function open() {
+  const clock = createHeldClock();
+  const leases = createLeases();
+  const cut = new Set<string>();
+  const start = (process: string) => {
+    const reach = async () => {
+      if (cut.has(process)) throw new Error("away");
+    };
+    const reached: LeaseStore = {
+      turn: (turn) => reach().then(() => leases.turn(turn)),
+      leave: (name) => reach().then(() => leases.leave(name)),
+    };
+    const shares = createShares({ leases: reached, clock, log: { warn() {} }, process, isSharing: true });
+    void shares.start();
+    return shares;
+  };
+  /** What one sees that has no part. */
+  const board = () =>
+    leases.turn({ process: "c", isSharing: false, keep: [], take: [], dead: [], now: clock.now() });
+  return { clock, cut, start, board };
+}
+
+/** Notes what the share's channel is told; it has left a slot when `done` resolves. */
+function listen(share: OwnShare, done: (held: number) => Promise<void> = async () => {}) {
+  const told: [held: number, limitMs: number | undefined][] = [];
+  share.onChange((limitMs) => {
+    const held = share.held().size;
+    told.push([held, limitMs]);
+    return done(held);
+  });
+  return told;
+}
+
+test("the slots of one connector do not count for another", async () => {
+  const { clock, start } = open();
+  const [a, b] = [start("a"), start("b")];
+  const two = [a, b].map((each) => each.join("two", 2));
+  const four = [a, b].map((each) => each.join("four", 4));
+  await clock.advance(5_000);
+  expect(two.map((share) => share.held().size)).toEqual([1, 1]);
+  expect(four.map((share) => share.held().size)).toEqual([2, 2]);
+});
+
+test("a channel is told when its slots change, and only then, however long one is being left", async () => {
+  const { clock, start } = open();
+  const left = Promise.withResolvers<void>();
+  const toldA = listen(start("a").join("smsc", 2), (held) => (held === 1 ? left.promise : Promise.resolve()));
+  await clock.advance(10_000);
+  expect(toldA).toEqual([[2, undefined]]);
+  const toldB = listen(start("b").join("smsc", 2));
+  await clock.advance(10_000);
+  expect([toldA, toldB]).toEqual([
+    [
+      [2, undefined],
+      [1, undefined],
+    ],
+    [],
+  ]);
+  left.resolve();
+  await clock.advance(0);
+  await clock.advance(10_000);
+  expect([toldA.length, toldB]).toEqual([2, [[1, undefined]]]);
+});
+
+test("one that could not renew for a while closes its slots within 3 s, and uses them again once it can", async () => {
+  const { clock, cut, start } = open();
+  const told = listen(start("a").join("smsc", 2));
+  await clock.advance(100);
+  cut.add("a");
+  await clock.advance(SURE_MS + 2 * TURN_MS);
+  cut.delete("a");
+  await clock.advance(10_000);
+  expect(told).toEqual([
+    [2, undefined],
+    [0, 3_000],
+    [2, undefined],
+  ]);
+});
+
+test("slots are free as soon as their share is closed, and a part is the others' as soon as it is left", async () => {
+  const { clock, start, board } = open();
+  const a = start("a");
+  const share = a.join("smsc", 2);
+  await clock.advance(100);
+  expect((await board()).leases).toHaveLength(2);
+  share.close();
+  await clock.advance(0);
+  expect((await board()).leases).toEqual([]);
+  a.leaveConnectors();
+  await clock.advance(0);
+  expect((await board()).processes).toContainEqual(
+    expect.objectContaining({ process: "a", isSharing: false }),
+  );
+});
+
+test("a process that stands still is buried after 12 s and not before, also by one that has just started", async () => {
+  const { clock, cut, start } = open();
+  start("a").join("smsc", 4);
+  await clock.advance(100);
+  cut.add("a");
+  const share = start("b").join("smsc", 4);
+  await clock.advance(11_500);
+  expect(share.held().size).toBe(0);
+  await clock.advance(2_500);
+  expect(share.held().size).toBe(4);
+});
+
+test("whether messages of a connector can leave elsewhere is known within two turns", async () => {
+  const { clock, start } = open();
+  const [a, b] = [start("a"), start("b")];
+  const share = a.join("smsc", 1);
+  let isUp = true;
+  for (const each of [share, b.join("smsc", 1)]) each.tellUp(() => isUp);
+  await clock.advance(3 * TURN_MS);
+  const [holder, other] = share.held().size === 1 ? [a, b] : [b, a];
+  expect([holder, other].map((each) => each.isUpElsewhere("smsc"))).toEqual([false, true]);
+  expect(other.isUpElsewhere("other")).toBe(false);
+  isUp = false;
+  await clock.advance(2 * TURN_MS);
+  expect(other.isUpElsewhere("smsc")).toBe(false);
+});
+
+test("a process that has not started, or cannot reach the database, stops all the same", async () => {
+  const { clock, cut, start } = open();
+  const a = start("a");
+  await clock.advance(100);
+  cut.add("a");
+  await a.stop();
+  const parts = { leases: createLeases(), clock, log: { warn() {} }, process: "b", isSharing: true };
+  await createShares(parts).stop();
+});
