@@ -3,9 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseOf, forgetDatabase, placeOnPostgres } from "./both-stores.ts";
+import { builtPrograms } from "./built-programs.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
-
-const MAIN = join(import.meta.dir, "../src/cli/main.ts");
 
 export interface Sandbox {
   readonly base_url: string;
@@ -91,7 +90,9 @@ export function startCommand(
 function spawn(options: StartOptions) {
   const dataFolder = options.dataFolder ?? folderUntilTheEnd("postrider-");
   const command = [
-    ...(options.binary ? [options.binary] : [process.execPath, options.main ?? MAIN]),
+    ...(options.binary
+      ? [options.binary]
+      : [process.execPath, options.main ?? join(builtPrograms(), "main.ts")]),
     options.command ?? "serve",
     ...(options.args ?? []),
   ];

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { addAdminCommands } from "../../src/cli/admin/admin-commands.ts";
 import { readAdminTarget } from "../../src/cli/config.ts";
+import { builtPrograms } from "../built-programs.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
-
-const MAIN = join(import.meta.dir, "../../src/cli/main.ts");
 
 export interface Ran {
   readonly code: number;
@@ -56,18 +55,18 @@ export function typeBesideService(): CommandsAtService {
 export function typeInto(dataFolder: string): TypedCommands {
   const environment = (env: Record<string, string> = {}) => ({ POSTRIDER_DATA: dataFolder, ...env });
   const text = async (...args: string[]) => printedBy(await run(args, environment()));
-  const program = (args: readonly string[]) => [process.execPath, MAIN, ...args];
+  const main = join(builtPrograms(), "main.ts");
+  const program = (args: readonly string[]) => [process.execPath, main, ...args];
+  const defined = `postrider() { '${process.execPath}' '${main}' "$@"; }`;
   return {
     spawned: (args, env) => spawned(program(args), environment(env)),
     run: (args, env) => run(args, environment(env)),
     text,
     json: async (...args) => JSON.parse(await text(...args, "--json")),
-    shell: (line) => spawned(["sh", "-c", `${DEFINED}\n${line}`], environment()),
+    shell: (line) => spawned(["sh", "-c", `${defined}\n${line}`], environment()),
     fed: async (input, ...args) => printedBy(await spawned(program(args), environment(), input)),
   };
 }
-
-const DEFINED = `postrider() { '${process.execPath}' '${MAIN}' "$@"; }`;
 
 function printedBy({ code, out, err }: Ran): string {
   expect({ err, code }).toEqual({ err: "", code: 0 });

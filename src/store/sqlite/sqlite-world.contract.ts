@@ -1,8 +1,11 @@
 /** Ways for tests to open a store on SQLite, and to look behind it. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { builtPrograms } from "../../../test/built-programs.ts";
+import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { createSystemClock } from "../../cli/system-clock.ts";
 import type { Inside } from "../contract/world.contract.ts";
 import type { Store } from "../store.ts";
@@ -60,12 +63,27 @@ function lookInside(driver: Driver): Inside {
 }
 
 /** The program of the store's thread, as `cli` starts it. */
-export const THREAD_PROGRAM = new URL("../../cli/store-thread.ts", import.meta.url);
+export const THREAD_PROGRAM = pathToFileURL(join(builtPrograms(), "store-thread.ts"));
+
+let empty: Promise<string> | undefined;
+
+/** A database with the schema and nothing else, made once: to copy it costs less than all the migrations. */
+function emptyFile(): Promise<string> {
+  empty ??= makeEmptyFile();
+  return empty;
+}
+
+async function makeEmptyFile(): Promise<string> {
+  const path = join(folderUntilTheEnd("postrider-empty-"), "p.db");
+  await (await openWithDriver(path)).store.close();
+  return path;
+}
 
 /** With the thread, in a folder that goes with it, and a third connection to look inside. */
 export async function openOnThread(over: { readonly commitMs?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "postrider-store-"));
   const path = join(folder, "p.db");
+  copyFileSync(await emptyFile(), path);
   const threaded = await openThreaded({
     program: THREAD_PROGRAM,
     setup: { path, masterKey: MASTER_KEY, ...over },

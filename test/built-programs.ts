@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { folderUntilTheEnd } from "./temp-folder.ts";
+
+const CLI = join(import.meta.dir, "../src/cli");
+
+/** The program and those of its threads, which it looks for beside itself, as the binary has them. */
+const PROGRAMS = readdirSync(CLI).filter((name) => /^(main|\w+-thread)\.ts$/.test(name));
+
+let built: string | undefined;
+
+/**
+ * The folder of the service's programs, bundled when a test run first asks: from the sources, a start takes nearly twice
+ * the work, and there are hundreds of starts. The commands of the documents run the sources themselves.
+ */
+export function builtPrograms(): string {
+  built ??= build();
+  return built;
+}
+
+/** In a process of its own, since what it makes depends on the environment, and that of tests says that it is one. */
+function build(): string {
+  const folder = folderUntilTheEnd("postrider-built-");
+  const entries = PROGRAMS.map((name) => join(CLI, name));
+  // The names that the sources have, since threads are started by them.
+  const options = [
+    "--target=bun",
+    "--splitting",
+    "--entry-naming=[name].ts",
+    `--outdir=${folder}`,
+    `--public-path=${folder}/`,
+  ];
+  const env = { PATH: process.env.PATH ?? "", HOME: folder };
+  execFileSync(process.execPath, ["build", ...options, ...entries], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  return folder;
+}
