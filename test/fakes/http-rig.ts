@@ -1,4 +1,5 @@
 /** A channel to a fake gateway, on a clock that a test holds. */
+import { afterEach, beforeEach } from "bun:test";
 import type {
   CallbackReading,
   CallbackRequest,
@@ -9,6 +10,7 @@ import type {
 import { httpConnectorKind } from "../../src/channels/sms/http/http-connector.ts";
 import type { Part } from "../../src/core/messages/message.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
+import { type FakeGateway, type GatewayBehaviour, startFakeGateway } from "./fake-gateway.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 
 const PUBLIC_URL = "https://sms.acme.example";
@@ -58,6 +60,16 @@ export function openHttpRig(
   });
   if (isStarted) channel.start();
   return { channel, clock, statuses, slotsTold: () => slots };
+}
+
+/** To be called where tests are defined: a gateway for each of them, which answers so at first. */
+export function withGateway(behaviour?: GatewayBehaviour): () => FakeGateway {
+  let gateway: FakeGateway;
+  beforeEach(async () => {
+    gateway = await startFakeGateway(behaviour);
+  });
+  afterEach(() => gateway.close());
+  return () => gateway;
 }
 
 /** What a gateway answers that takes a message. */

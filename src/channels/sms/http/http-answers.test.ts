@@ -1,24 +1,17 @@
 /** What a gateway's answer means: by its status, by the rows of its description, by its ids, and in what words it is told. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  type FakeGateway,
-  type GatewayBehaviour,
-  startFakeGateway,
-} from "../../../../test/fakes/fake-gateway.ts";
+import { expect, test } from "bun:test";
+import type { GatewayBehaviour } from "../../../../test/fakes/fake-gateway.ts";
 import {
   httpConnector,
   MESSAGE_ID,
   never,
   openHttpRig,
   outgoingSms,
+  withGateway,
 } from "../../../../test/fakes/http-rig.ts";
 import type { OutgoingSms } from "../../channel.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway();
-});
-afterEach(() => gateway.close());
+const gateway = withGateway();
 
 interface Case {
   readonly answer?: Record<string, unknown>;
@@ -28,8 +21,8 @@ interface Case {
 
 /** What a gateway with this description makes of one message by answering so. */
 async function became(behaviour: GatewayBehaviour, { answer = {}, config = {}, message = {} }: Case = {}) {
-  gateway.behave(behaviour);
-  const described = { send: { url: gateway.url, json: { to: "{{to}}" } }, answer };
+  gateway().behave(behaviour);
+  const described = { send: { url: gateway().url, json: { to: "{{to}}" } }, answer };
   const rig = openHttpRig(httpConnector({ provider: "custom", gateway: described, ...config }));
   const { parts, countsAsAttempt } = await rig.channel.send(outgoingSms(message), never);
   const { state, alarm } = rig.channel.status();
@@ -85,7 +78,7 @@ test("a message that waits for its turn comes back after a second, or when the g
     retryAfterMs: 7_000,
   });
   expect((await became({ status: 503 })).part).not.toHaveProperty("retryAfterMs");
-  await gateway.close();
+  await gateway().close();
   expect((await became({ status: 200 })).part).toMatchObject({ kind: "deferred", retryAfterMs: 1_000 });
 });
 
@@ -102,8 +95,8 @@ test("the id is that of the answer, without blanks and quotes around it, and cut
 
 test("several different ids are those of as many parts, up to what a message can have", async () => {
   const idsOf = async (ids: readonly string[]) => {
-    gateway.behave({ status: 200, body: { ids } });
-    const described = { send: { url: gateway.url }, answer: { id: { json: "/ids/*" } } };
+    gateway().behave({ status: 200, body: { ids } });
+    const described = { send: { url: gateway().url }, answer: { id: { json: "/ids/*" } } };
     const rig = openHttpRig(httpConnector({ provider: "custom", gateway: described }));
     const { parts } = await rig.channel.send(outgoingSms(), never);
     await rig.channel.stop();

@@ -1,20 +1,16 @@
 /** The request that a description makes of a message: its values, where they come from, and where they are put. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
+import { expect, test } from "bun:test";
 import {
   httpConnector,
   MESSAGE_ID,
   never,
   openHttpRig,
   outgoingSms,
+  withGateway,
 } from "../../../../test/fakes/http-rig.ts";
 import type { OutgoingSms } from "../../channel.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway();
-});
-afterEach(() => gateway.close());
+const gateway = withGateway();
 
 const SECRETS = { auth_token: "t0ken" };
 
@@ -25,13 +21,13 @@ interface Described {
 
 /** The request, or why there is none. */
 async function requested(message: OutgoingSms, { send = {}, config = {} }: Described) {
-  const described = { send: { url: gateway.url, ...send }, answer: {} };
+  const described = { send: { url: gateway().url, ...send }, answer: {} };
   const rig = openHttpRig(httpConnector({ provider: "custom", gateway: described, ...config }, SECRETS));
-  const before = gateway.requests.length;
+  const before = gateway().requests.length;
   const { parts } = await rig.channel.send(message, never);
   await rig.channel.stop();
   const [part] = parts;
-  return gateway.requests[before] ?? (part?.kind === "rejected" ? part.error.code : part?.kind);
+  return gateway().requests[before] ?? (part?.kind === "rejected" ? part.error.code : part?.kind);
 }
 
 async function filled(template: string, message: OutgoingSms, config: Record<string, unknown> = {}) {
@@ -115,15 +111,15 @@ test("an empty value is none: its field is left out, or the message is not sent 
   const message = { ...rest, content: { ...content, variables: { 1: "" } } };
   const send = { json: { a: "{{variables.1}}", list: ["{{variables.1}}"], id: "{{message_id}}" } };
   expect(await requested(message, { send })).toMatchObject({ json: { id: MESSAGE_ID } });
-  expect(gateway.requests[0]?.json).not.toHaveProperty("a");
-  expect(gateway.requests[0]?.json).not.toHaveProperty("list");
+  expect(gateway().requests[0]?.json).not.toHaveProperty("a");
+  expect(gateway().requests[0]?.json).not.toHaveProperty("list");
   expect(await requested(message, { send: { ...send, required: ["variables.1"] } })).toBe(
     "http.missing_value",
   );
 });
 
 test("a send has a second more than its answer may take, so that the answer's own limit ends it", () => {
-  const described = { send: { url: gateway.url }, answer: {} };
+  const described = { send: { url: gateway().url }, answer: {} };
   const settings = { provider: "custom", gateway: described, response_timeout_ms: 5_000 };
   expect(openHttpRig(httpConnector(settings)).channel.sendTimeoutMs).toBe(6_000);
 });

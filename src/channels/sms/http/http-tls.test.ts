@@ -2,13 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import {
-  type HttpRig,
-  httpConnector,
-  never,
-  openHttpRig,
-  outgoingSms,
-} from "../../../../test/fakes/http-rig.ts";
+import { type HttpRig, never, openPlain, outgoingSms } from "../../../../test/fakes/http-rig.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
 
 let rig: HttpRig | undefined;
@@ -47,8 +41,7 @@ async function startTlsGateway() {
 }
 
 function openAt(url: string, config: Record<string, unknown>) {
-  const gateway = { send: { url, json: { to: "{{to}}" } }, answer: { id: { json: "/id" } } };
-  rig = openHttpRig(httpConnector({ provider: "custom", gateway, ...config }));
+  rig = openPlain(url, config);
   return rig.channel;
 }
 

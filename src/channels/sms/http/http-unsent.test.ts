@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
 import {
+  ACCEPTED,
   type HttpRig,
   httpConnector,
   never,
@@ -13,7 +14,7 @@ import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
 let gateway: FakeGateway;
 let rig: HttpRig | undefined;
 beforeEach(async () => {
-  gateway = await startFakeGateway({ status: 200, body: { id: "a-1" } });
+  gateway = await startFakeGateway(ACCEPTED);
 });
 afterEach(async () => {
   expect(gateway.requests).toEqual([]);

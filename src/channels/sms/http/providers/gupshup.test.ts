@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { describe, expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   httpConnector,
@@ -7,28 +6,24 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
-
 const ID = "3562707498794989059-328736121207676738";
 const ACCEPTED = { status: 200, body: `success | 919876543210 | ${ID}\n` };
+const gateway = withGateway(ACCEPTED);
 
 const connector = () =>
-  httpConnector({ provider: "gupshup", base_url: gateway.url, userid: "2000000001" }, { password: "p=w" });
+  httpConnector({ provider: "gupshup", base_url: gateway().url, userid: "2000000001" }, { password: "p=w" });
 
 describe("gupshup", () => {
   test("a message is sent as documented", async () => {
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms({ text: "नमस्ते" }), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: [ID] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "POST", path: "/GatewayAPI/rest" });
-    expect(gateway.requests[0]?.fields).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "POST", path: "/GatewayAPI/rest" });
+    expect(gateway().requests[0]?.fields).toEqual({
       method: "SendMessage",
       v: "1.1",
       auth_scheme: "plain",
@@ -57,7 +52,7 @@ describe("gupshup", () => {
     [{ status: 200, body: "<html>Maintenance</html>" }, "unconfirmed", true],
     [{ status: 503, body: "" }, "deferred", true],
   ] as const)("%p is %s", async (answer, kind, counts) => {
-    gateway.behave(answer);
+    gateway().behave(answer);
     const { channel } = openHttpRig(connector());
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind }],
@@ -67,7 +62,7 @@ describe("gupshup", () => {
   });
 
   test("its words of a refusal are kept", async () => {
-    gateway.behave({ status: 200, body: "error | 105 | The phone number is invalid." });
+    gateway().behave({ status: 200, body: "error | 105 | The phone number is invalid." });
     const { channel } = openHttpRig(connector());
     expect((await channel.send(outgoingSms(), never)).parts[0]).toMatchObject({
       error: { code: "gupshup.105", message: "The phone number is invalid." },

@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { describe, expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -8,16 +7,12 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
-
 const ACCEPTED = answer("PENDING", "PENDING_ACCEPTED");
+const gateway = withGateway(ACCEPTED);
 
 function answer(groupName: string, name: string) {
   const status = { groupId: 1, groupName, id: 26, name, description: `${name} it is` };
@@ -25,7 +20,7 @@ function answer(groupName: string, name: string) {
 }
 
 const connector = (over: Record<string, unknown> = {}, secrets: Record<string, string> = {}) =>
-  httpConnector({ provider: "infobip", base_url: gateway.url, ...over }, { api_key: "key-1", ...secrets });
+  httpConnector({ provider: "infobip", base_url: gateway().url, ...over }, { api_key: "key-1", ...secrets });
 
 const report = (messageId: string, groupName: string, name: string) => ({
   messageId,
@@ -42,9 +37,9 @@ describe("infobip", () => {
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms(), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["m-1"] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "POST", path: "/sms/3/messages" });
-    expect(gateway.requests[0]?.headers.authorization).toBe("App key-1");
-    expect(gateway.requests[0]?.json).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "POST", path: "/sms/3/messages" });
+    expect(gateway().requests[0]?.headers.authorization).toBe("App key-1");
+    expect(gateway().requests[0]?.json).toEqual({
       messages: [
         {
           sender: "ACMEIN",
@@ -70,7 +65,7 @@ describe("infobip", () => {
     const { channel } = openHttpRig(connector(), { publicUrl: null });
     const { from: _, ...rest } = outgoingSms({ content: { channel: "sms" } });
     await channel.send(rest, never);
-    expect(gateway.requests[0]?.json.messages[0]).toEqual({
+    expect(gateway().requests[0]?.json.messages[0]).toEqual({
       destinations: [{ to: "919876543210" }],
       content: { text: "Ihr Code ist 4711 & gilt 5 Minuten." },
       options: { validityPeriod: { amount: 600, timeUnit: "SECONDS" } },
@@ -90,7 +85,7 @@ describe("infobip", () => {
     [{ status: 429, body: {} }, "deferred", "http.429", false],
     [{ status: 500, body: {} }, "deferred", "http.500", true],
   ] as const)("%p is %s", async (given, kind, code, counts) => {
-    gateway.behave(given);
+    gateway().behave(given);
     const { channel } = openHttpRig(connector());
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind, error: { code } }],
@@ -129,8 +124,8 @@ describe("infobip", () => {
   });
 
   test("trying it asks for the balance", async () => {
-    gateway.behave({ status: 200, body: { balance: 1, currency: "EUR" } });
+    gateway().behave({ status: 200, body: { balance: 1, currency: "EUR" } });
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({ ok: true });
-    expect(gateway.requests[0]).toMatchObject({ method: "GET", path: "/account/1/balance" });
+    expect(gateway().requests[0]).toMatchObject({ method: "GET", path: "/account/1/balance" });
   });
 });

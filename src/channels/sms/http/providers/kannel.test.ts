@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { describe, expect, test } from "bun:test";
+import { startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -9,20 +9,17 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
 const ACCEPTED = { status: 202, body: "0: Accepted for delivery" };
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
+const gateway = withGateway(ACCEPTED);
 
 const connector = (over: Record<string, unknown> = {}) =>
   httpConnector(
-    { provider: "kannel", base_url: gateway.url, username: "acme", ...over },
+    { provider: "kannel", base_url: gateway().url, username: "acme", ...over },
     { password: "pw&1" },
   );
 
@@ -31,8 +28,8 @@ describe("kannel", () => {
     const { channel } = openHttpRig(connector({ smsc: "airtel" }));
     const outcome = await channel.send(outgoingSms({ remainingMs: 150_000 }), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: [MESSAGE_ID] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "GET", path: "/cgi-bin/sendsms", body: "" });
-    expect(gateway.requests[0]?.query).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "GET", path: "/cgi-bin/sendsms", body: "" });
+    expect(gateway().requests[0]?.query).toEqual({
       username: "acme",
       password: "pw&1",
       from: "ACMEIN",
@@ -53,9 +50,9 @@ describe("kannel", () => {
     const { channel } = openHttpRig(connector(), { publicUrl: null });
     const outcome = await channel.send(outgoingSms({ text: "नमस्ते" }), never);
     expect(outcome.detail).toEqual({ encoding: "ucs2", segments: 1 });
-    expect(gateway.requests[0]?.query).toMatchObject({ text: "नमस्ते", coding: "2" });
-    expect(gateway.requests[0]?.query).not.toHaveProperty("dlr-url");
-    expect(gateway.requests[0]?.query).not.toHaveProperty("dlr-mask");
+    expect(gateway().requests[0]?.query).toMatchObject({ text: "नमस्ते", coding: "2" });
+    expect(gateway().requests[0]?.query).not.toHaveProperty("dlr-url");
+    expect(gateway().requests[0]?.query).not.toHaveProperty("dlr-mask");
     await channel.stop();
   });
 
@@ -68,7 +65,7 @@ describe("kannel", () => {
     [403, "Authorization failed for sendsms", "deferred", false],
     [503, "Temporal failure, try again later.", "deferred", true],
   ] as const)("%p %p is %s", async (status, body, kind, counts) => {
-    gateway.behave({ status, body });
+    gateway().behave({ status, body });
     const { channel } = openHttpRig(connector());
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind }],
@@ -109,7 +106,7 @@ describe("kannel", () => {
     const { ok, detail } = await httpConnectorKind.check(connector(), createHeldClock());
     expect(ok).toBe(true);
     expect(detail).toContain("no request that tries the credentials");
-    expect(gateway.requests).toEqual([]);
+    expect(gateway().requests).toEqual([]);
     const nobody = await startFakeGateway();
     await nobody.close();
     expect(

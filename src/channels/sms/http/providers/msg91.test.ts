@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { describe, expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   httpConnector,
@@ -7,19 +6,15 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
-
 const ACCEPTED = { status: 200, body: { message: "376364", type: "success" } };
+const gateway = withGateway(ACCEPTED);
 
 const connector = (over: Record<string, unknown> = {}) =>
-  httpConnector({ provider: "msg91", base_url: gateway.url, ...over }, { authkey: "key-1" });
+  httpConnector({ provider: "msg91", base_url: gateway().url, ...over }, { authkey: "key-1" });
 
 const { text: _, ...untold } = outgoingSms();
 const content = { ...outgoingSms().content };
@@ -47,9 +42,9 @@ describe("msg91", () => {
     const { channel } = openHttpRig(connector({ template_ids, variable_prefix: "var" }));
     const outcome = await channel.send(withoutText, never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["376364"] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "POST", path: "/api/v5/flow" });
-    expect(gateway.requests[0]?.headers.authkey).toBe("key-1");
-    expect(gateway.requests[0]?.json).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "POST", path: "/api/v5/flow" });
+    expect(gateway().requests[0]?.headers.authkey).toBe("key-1");
+    expect(gateway().requests[0]?.json).toEqual({
       template_id: "65f0",
       short_url: "0",
       sender: "ACMEIN",
@@ -61,12 +56,12 @@ describe("msg91", () => {
   test("without an entry for the template its DLT id is tried, and without one nothing", async () => {
     const { channel } = openHttpRig(connector());
     await channel.send(withoutText, never);
-    expect(gateway.requests[0]?.json.template_id).toBe("1107160000000000001");
+    expect(gateway().requests[0]?.json.template_id).toBe("1107160000000000001");
     const { dltTemplateId: __, ...bare } = content;
     expect(await channel.send({ ...withoutText, content: bare }, never)).toMatchObject({
       parts: [{ kind: "rejected", error: { code: "http.missing_value" } }],
     });
-    expect(gateway.requests.length).toBe(1);
+    expect(gateway().requests.length).toBe(1);
     await channel.stop();
   });
 
@@ -77,7 +72,7 @@ describe("msg91", () => {
     [{ status: 200, body: { type: "error", message: "IP not whitelisted", code: 418 } }, "deferred", false],
     [{ status: 429, body: "slow down", headers: { "Retry-After": "7" } }, "deferred", false],
   ] as const)("%p is %s", async (answer, kind, counts) => {
-    gateway.behave(answer);
+    gateway().behave(answer);
     const { channel } = openHttpRig(connector());
     expect(await channel.send(withoutText, never)).toMatchObject({
       parts: [{ kind }],
@@ -118,6 +113,6 @@ describe("msg91", () => {
 
   test("trying it connects", async () => {
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({ ok: true });
-    expect(gateway.requests).toEqual([]);
+    expect(gateway().requests).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -9,23 +8,19 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
-
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
 
 const ACCEPTED = {
   status: 202,
   body: { message: "message(s) queued", message_uuid: ["uuid-1"], api_id: "api-1" },
 };
+const gateway = withGateway(ACCEPTED);
 
 const connector = () =>
   httpConnector(
-    { provider: "plivo", base_url: gateway.url, auth_id: "MA1" },
+    { provider: "plivo", base_url: gateway().url, auth_id: "MA1" },
     { auth_token: "plivo_test_auth_token" },
   );
 
@@ -41,9 +36,9 @@ describe("plivo", () => {
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms({ remainingMs: 86_400_000 }), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["uuid-1"] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "POST", path: "/v1/Account/MA1/Message/" });
-    expect(gateway.requests[0]?.headers.authorization).toBe(`Basic ${btoa("MA1:plivo_test_auth_token")}`);
-    expect(gateway.requests[0]?.json).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "POST", path: "/v1/Account/MA1/Message/" });
+    expect(gateway().requests[0]?.headers.authorization).toBe(`Basic ${btoa("MA1:plivo_test_auth_token")}`);
+    expect(gateway().requests[0]?.json).toEqual({
       src: "ACMEIN",
       dst: "919876543210",
       text: "Ihr Code ist 4711 & gilt 5 Minuten.",
@@ -62,7 +57,7 @@ describe("plivo", () => {
     [429, "deferred", false],
     [500, "deferred", true],
   ] as const)("an answer %p is %s", async (status, kind, counts) => {
-    gateway.behave({ status, body: { api_id: "a", error: "what is wrong" } });
+    gateway().behave({ status, body: { api_id: "a", error: "what is wrong" } });
     const { channel } = openHttpRig(connector());
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind, error: { code: `http.${status}`, message: "what is wrong" } }],
@@ -92,8 +87,8 @@ describe("plivo", () => {
   });
 
   test("trying it reads the account", async () => {
-    gateway.behave({ status: 200, body: { auth_id: "MA1" } });
+    gateway().behave({ status: 200, body: { auth_id: "MA1" } });
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({ ok: true });
-    expect(gateway.requests[0]).toMatchObject({ method: "GET", path: "/v1/Account/MA1/" });
+    expect(gateway().requests[0]).toMatchObject({ method: "GET", path: "/v1/Account/MA1/" });
   });
 });

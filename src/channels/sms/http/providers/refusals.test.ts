@@ -1,17 +1,15 @@
 /** What is told of a refusal: the provider's own code and words, and whether it is the message or we who are refused. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
+import type { GatewayAnswer } from "../../../../../test/fakes/fake-gateway.ts";
 import {
-  type FakeGateway,
-  type GatewayAnswer,
-  startFakeGateway,
-} from "../../../../../test/fakes/fake-gateway.ts";
-import { httpConnector, never, openHttpRig, outgoingSms } from "../../../../../test/fakes/http-rig.ts";
+  httpConnector,
+  never,
+  openHttpRig,
+  outgoingSms,
+  withGateway,
+} from "../../../../../test/fakes/http-rig.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway();
-});
-afterEach(() => gateway.close());
+const gateway = withGateway();
 
 const SETTINGS = {
   gupshup: [{ userid: "1" }, { password: "p" }],
@@ -26,9 +24,9 @@ const SETTINGS = {
 type Provider = keyof typeof SETTINGS;
 
 async function refused(provider: Provider, answer: GatewayAnswer) {
-  gateway.behave(answer);
+  gateway().behave(answer);
   const [config, secrets] = SETTINGS[provider];
-  const rig = openHttpRig(httpConnector({ provider, base_url: gateway.url, ...config }, secrets));
+  const rig = openHttpRig(httpConnector({ provider, base_url: gateway().url, ...config }, secrets));
   const { parts, countsAsAttempt } = await rig.channel.send(outgoingSms(), never);
   const { alarm } = rig.channel.status();
   await rig.channel.stop();

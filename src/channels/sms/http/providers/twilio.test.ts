@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -9,6 +8,7 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
@@ -16,15 +16,11 @@ const SID = "AC00000000000000000000000000000000";
 const TOKEN = "twilio-auth-token";
 const CREATED = { status: 201, body: { sid: "SM1", status: "queued", error_code: null } };
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(CREATED);
-});
-afterEach(() => gateway.close());
+const gateway = withGateway(CREATED);
 
 const connector = (over: Record<string, unknown> = {}) =>
   httpConnector(
-    { provider: "twilio", base_url: gateway.url, account_sid: SID, ...over },
+    { provider: "twilio", base_url: gateway().url, account_sid: SID, ...over },
     { auth_token: TOKEN },
   );
 
@@ -36,7 +32,7 @@ describe("twilio", () => {
       never,
     );
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["SM1"] }]);
-    const [request] = gateway.requests;
+    const [request] = gateway().requests;
     expect(request).toMatchObject({
       method: "POST",
       path: `/2010-04-01/Accounts/${SID}/Messages.json`,
@@ -55,8 +51,8 @@ describe("twilio", () => {
   test("a Messaging Service picks the sender", async () => {
     const { channel } = openHttpRig(connector({ messaging_service_sid: "MG1" }));
     await channel.send(outgoingSms(), never);
-    expect(gateway.requests[0]?.fields.MessagingServiceSid).toBe("MG1");
-    expect(gateway.requests[0]?.fields).not.toHaveProperty("From");
+    expect(gateway().requests[0]?.fields.MessagingServiceSid).toBe("MG1");
+    expect(gateway().requests[0]?.fields).not.toHaveProperty("From");
     await channel.stop();
   });
 
@@ -68,7 +64,7 @@ describe("twilio", () => {
     [401, 20003, "deferred", false],
     [500, 20500, "deferred", true],
   ] as const)("an answer %p with code %p is %s", async (status, code, kind, counts) => {
-    gateway.behave({ status, body: { code, message: `The 'To' number +919876543210 is bad`, status } });
+    gateway().behave({ status, body: { code, message: `The 'To' number +919876543210 is bad`, status } });
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms(), never);
     expect(outcome).toMatchObject({
@@ -121,10 +117,10 @@ describe("twilio", () => {
   });
 
   test("trying it reads the account, and tells a wrong token", async () => {
-    gateway.behave({ status: 200, body: { sid: SID } });
+    gateway().behave({ status: 200, body: { sid: SID } });
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({ ok: true });
-    expect(gateway.requests[0]).toMatchObject({ method: "GET", path: `/2010-04-01/Accounts/${SID}.json` });
-    gateway.behave({ status: 401, body: { code: 20003, message: "Authenticate" } });
+    expect(gateway().requests[0]).toMatchObject({ method: "GET", path: `/2010-04-01/Accounts/${SID}.json` });
+    gateway().behave({ status: 401, body: { code: 20003, message: "Authenticate" } });
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({
       ok: false,
       detail: expect.stringContaining("401"),

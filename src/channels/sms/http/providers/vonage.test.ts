@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type FakeGateway, startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
+import { describe, expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -8,16 +7,12 @@ import {
   openHttpRig,
   outgoingSms,
   readCallback,
+  withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
-let gateway: FakeGateway;
-beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
-});
-afterEach(() => gateway.close());
-
 const ACCEPTED = answer("0");
+const gateway = withGateway(ACCEPTED);
 
 function answer(status: string, text?: string) {
   const message = { to: "919876543210", "message-id": "0C01", status, ...(text && { "error-text": text }) };
@@ -26,7 +21,7 @@ function answer(status: string, text?: string) {
 
 const connector = (over: Record<string, unknown> = {}, secrets: Record<string, string> = {}) =>
   httpConnector(
-    { provider: "vonage", base_url: gateway.url, ...over },
+    { provider: "vonage", base_url: gateway().url, ...over },
     { api_key: "key1", api_secret: "s&", ...secrets },
   );
 
@@ -43,8 +38,8 @@ describe("vonage", () => {
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms({ text: "₹ 5", remainingMs: 5_000 }), never);
     expect(outcome.parts).toEqual([{ kind: "sent", providerMessageIds: ["0C01"] }]);
-    expect(gateway.requests[0]).toMatchObject({ method: "POST", path: "/sms/json" });
-    expect(gateway.requests[0]?.fields).toEqual({
+    expect(gateway().requests[0]).toMatchObject({ method: "POST", path: "/sms/json" });
+    expect(gateway().requests[0]?.fields).toEqual({
       api_key: "key1",
       api_secret: "s&",
       from: "ACMEIN",
@@ -61,7 +56,7 @@ describe("vonage", () => {
 
   test("each id in its answer is that of a part", async () => {
     const parts = [1, 2].map((part) => ({ "message-id": `0C0${part}`, status: "0" }));
-    gateway.behave({ status: 200, body: { "message-count": "2", messages: parts } });
+    gateway().behave({ status: 200, body: { "message-count": "2", messages: parts } });
     const { channel } = openHttpRig(connector());
     const outcome = await channel.send(outgoingSms(), never);
     expect(outcome.parts).toEqual(["0C01", "0C02"].map((id) => ({ kind: "sent", providerMessageIds: [id] })));
@@ -75,7 +70,7 @@ describe("vonage", () => {
     ["5", "Internal error", "deferred", true],
     ["6", "Unroutable message - rejected", "rejected", true],
   ] as const)("status %p, %p, is %s", async (status, text, kind, counts) => {
-    gateway.behave(answer(status, text));
+    gateway().behave(answer(status, text));
     const { channel } = openHttpRig(connector());
     expect(await channel.send(outgoingSms(), never)).toMatchObject({
       parts: [{ kind, error: { code: `vonage.${status}`, message: text } }],
@@ -111,9 +106,9 @@ describe("vonage", () => {
   });
 
   test("trying it asks for the balance", async () => {
-    gateway.behave({ status: 200, body: { value: 10.28 } });
+    gateway().behave({ status: 200, body: { value: 10.28 } });
     expect(await httpConnectorKind.check(connector(), createHeldClock())).toMatchObject({ ok: true });
-    expect(gateway.requests[0]).toMatchObject({
+    expect(gateway().requests[0]).toMatchObject({
       method: "GET",
       path: "/account/get-balance",
       query: { api_key: "key1", api_secret: "s&" },
