@@ -8,7 +8,7 @@ import { makeDataFolder, onPostgres, startCommand, startPostrider } from "../pos
 /** Longer than a start may go on after a signal where nobody is answered yet (1 s). */
 const WAIT_S = 3;
 
-test.each(["SIGTERM", "SIGINT"] as const)(
+test.concurrent.each(["SIGTERM", "SIGINT"] as const)(
   "%s between the first answers and ready cuts off no request, and the process ends cleanly",
   async (signal) => {
     const folder = makeDataFolder();
