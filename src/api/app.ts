@@ -102,7 +102,8 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
       } catch (error) {
         if (error instanceof HandedOn && elsewhere) {
           inFlight--;
-          return handOn(elsewhere, error, { request, addressOf });
+          // This may be a copy, since the body was read: only the original has a client address.
+          return elsewhere(error.restore(request), () => addressOf(request));
         }
         answered = refuse(error, context.requestId);
       }
@@ -122,20 +123,6 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
 /** Whether the body has arrived for certain. A refusal may have come before, and endpoints without a body do not wait for one. */
 function isBodyRead(match: Match, { status }: Answered): boolean {
   return status < 400 && match.kind === "found" && hasBody(match.endpoint);
-}
-
-interface Incoming {
-  readonly request: Request;
-  readonly addressOf: (request: Request) => string;
-}
-
-/** The handed-on request may be a copy, since its body was read: only the original has a client address. */
-function handOn(
-  elsewhere: AnswerRequest,
-  error: HandedOn,
-  { request, addressOf }: Incoming,
-): Promise<Response> {
-  return elsewhere(error.restore(request), () => addressOf(request));
 }
 
 type WrongMethod = Extract<Match, { kind: "wrong_method" }>;

@@ -9,6 +9,8 @@ const good = {
   sender: { senderId: "ACMECO" },
   variables: { "1": "Asha" },
   variableMaxLength: 40,
+  templateField: "dlt_template_id",
+  entities: [],
 } satisfies DltDeclaration;
 
 function errorsOf(changes: Partial<DltDeclaration> & { drop?: string }): Readonly<Record<string, string>> {

@@ -14,12 +14,12 @@ export interface DltDeclaration {
   readonly variables?: Variables;
   /** Absent where the provider renders by template id. */
   readonly template?: RegisteredTemplate;
-  /** The field under which problems of the template are reported; absent: `dlt_template_id`. */
-  readonly templateField?: "template_id" | "dlt_template_id";
+  /** The field under which problems of the template are reported. */
+  readonly templateField: "template_id" | "dlt_template_id";
   /** The sender that `from` names or, without `from`, the default one of the template or the account. */
   readonly sender?: RegisteredSender;
-  /** The account's entities; empty or absent: entity ids are not checked against them. */
-  readonly entities?: readonly RegisteredEntity[];
+  /** The account's entities; empty: entity ids are not checked against them. */
+  readonly entities: readonly RegisteredEntity[];
   /** Of the account's settings. */
   readonly defaultEntityId?: string;
   readonly variableMaxLength: number;
@@ -49,12 +49,12 @@ export interface DltResolution {
  */
 export function preflightDlt(declared: DltDeclaration): Parsed<DltResolution> {
   const errors = createErrors();
-  const { template, sender, templateField = "dlt_template_id" } = declared;
+  const { template, sender, templateField } = declared;
   const dltTemplateId = declared.dltTemplateId ?? template?.dltTemplateId;
   const dltEntityId =
     declared.dltEntityId ?? template?.dltEntityId ?? sender?.dltEntityId ?? declared.defaultEntityId;
   if (dltTemplateId === undefined) errors.add("dlt_template_id", NO_TEMPLATE_ID);
-  const entity = declared.entities?.find(({ entityId }) => entityId === dltEntityId);
+  const entity = declared.entities.find(({ entityId }) => entityId === dltEntityId);
   const problems: Readonly<Record<string, string | undefined>> = {
     [templateField]: template && portalProblem(template),
     dlt_entity_id: entityProblem(declared, dltEntityId, entity),
@@ -94,7 +94,7 @@ function portalProblem({ status }: { readonly status?: DltStatus }): string | un
 }
 
 function entityProblem(
-  { template, entities = [] }: DltDeclaration,
+  { template, entities }: DltDeclaration,
   dltEntityId: string | undefined,
   entity: RegisteredEntity | undefined,
 ): string | undefined {

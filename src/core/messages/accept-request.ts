@@ -80,7 +80,6 @@ export interface StoredMessage {
   /** Without `text`, `bodyHtml`, `bodyText`, `headers`, `replyTo`. */
   readonly content: Content;
   readonly createdAt: number;
-  readonly expiresAt: number;
 }
 
 export interface KeyOwner {

@@ -1,5 +1,5 @@
 /** What the delivery engine claims from the queue, and how it settles it. Times are Unix milliseconds. */
-import type { Content, MessageStatus, Progress, TimelineEntry } from "../messages/message.ts";
+import type { Content, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
 import type { NextStep } from "../messages/progress.ts";
 import type { Account } from "../records/accounts.ts";
@@ -62,5 +62,4 @@ export interface ReceiptResult {
    */
   readonly kind: "applied" | "late" | "parked" | "unknown";
   readonly messageId?: string;
-  readonly status?: MessageStatus;
 }

@@ -15,7 +15,6 @@ export function acceptContract(open: OpenStore): void {
         progress: { channel: "sms", status: "queued", parts: [], sequence: 0, position: 0 },
         content: { ...shown, metadata: { order: "7", nested: { a: [1, null] } } },
         createdAt: clock.now,
-        expiresAt: clock.now + DAY,
       });
     }),
   );

@@ -45,9 +45,9 @@ export function addressJsonForms(recipient: string): readonly string[] {
   return writingsOf(recipient).map(addressJson);
 }
 
-type ListedRow = Omit<MessageRow, "content" | "account">;
+export type ShownRow = ProgressRow & Pick<MessageRow, "id" | "recipient">;
 
-export interface FoundMessages<Row extends ListedRow> {
+export interface FoundMessages<Row extends ShownRow> {
   /** Newest first; messages below `floor`, if there is one, were not examined. */
   readonly rows: readonly Row[];
   readonly floor: string | undefined;
@@ -57,7 +57,7 @@ export interface FoundMessages<Row extends ListedRow> {
   readonly isEnough: () => boolean;
 }
 
-export function readPage<Row extends ListedRow>(
+export function readPage<Row extends ShownRow>(
   { accountId, tag, limit }: MessageQuery,
   { rows, floor, envelopeOf, isEnough }: FoundMessages<Row>,
 ): MessagePage {
@@ -77,7 +77,7 @@ export function readPage<Row extends ListedRow>(
 }
 
 export function toStoredMessage(
-  row: ProgressRow & Pick<MessageRow, "recipient" | "expires_at">,
+  row: Omit<ShownRow, "id">,
   { id, accountId, envelope }: Pick<StoredMessage, "id" | "accountId"> & { readonly envelope: string },
 ): StoredMessage {
   return {
@@ -87,6 +87,5 @@ export function toStoredMessage(
     progress: toProgress(row),
     content: joinContent(envelope, null),
     createdAt: uuidTime(id) ?? 0,
-    expiresAt: row.expires_at,
   };
 }

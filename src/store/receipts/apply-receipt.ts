@@ -49,7 +49,7 @@ function apply<M extends KnownMessage>(
     if (receipt.status !== "sent") knownIds.received({ messageId: message.id, part });
     learn(state, message, { receipt, email: progress.parts[part]?.address });
   }
-  return { kind: isLate ? "late" : "applied", messageId: message.id, status: progress.status };
+  return { kind: isLate ? "late" : "applied", messageId: message.id };
 }
 
 /** Tells operators when it was not the id alone that matched. */

@@ -1,13 +1,8 @@
 import type { KeyOwner } from "../../../core/messages/accept-request.ts";
 import type { Account } from "../../../core/records/accounts.ts";
 import { isUuid } from "../../../core/uuid.ts";
-import { toStoredMessage } from "../../messages/message-page.ts";
-import {
-  type MessageRow,
-  TIMELINE_COLUMNS,
-  type TimelineRow,
-  toTimelineEntry,
-} from "../../messages/message-rows.ts";
+import { type ShownRow, toStoredMessage } from "../../messages/message-page.ts";
+import { TIMELINE_COLUMNS, type TimelineRow, toTimelineEntry } from "../../messages/message-rows.ts";
 import type { Intake } from "../../store.ts";
 import type { Database } from "../database/transactions.ts";
 import { readSettings } from "../records/account-settings.ts";
@@ -30,10 +25,9 @@ export function createMessageLookup(db: Database): Pick<Intake, "findMessage" | 
   };
 }
 
-type FoundRow = Omit<MessageRow, "content" | "account"> & { readonly envelope: string };
+type FoundRow = ShownRow & { readonly envelope: string };
 
-const FIND_MESSAGE = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error,
-    m.expires_at, m.callback_host, c.envelope
+const FIND_MESSAGE = `SELECT m.id, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, c.envelope
   FROM messages m JOIN contents c ON c.id = m.content WHERE m.id = $1 AND m.channel = $2
     AND m.account = (SELECT number FROM accounts WHERE accounts.id = $3)`;
 

@@ -6,8 +6,8 @@ import {
   maxExamined,
   readPage,
   rowLimit,
+  type ShownRow,
 } from "../../messages/message-page.ts";
-import type { MessageRow } from "../../messages/message-rows.ts";
 import type { MessageDesk, MessageQuery } from "../../store.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
 
@@ -33,7 +33,7 @@ const IN_RANGE = `m.account = (SELECT number FROM accounts WHERE accounts.id = $
 
 const FLOOR = `SELECT m.id FROM messages m WHERE ${IN_RANGE} ORDER BY m.id DESC OFFSET $5 LIMIT 1`;
 
-interface ListedRow extends Omit<MessageRow, "content" | "account"> {
+interface ListedRow extends ShownRow {
   readonly content: string;
 }
 
@@ -47,8 +47,8 @@ function select(
   const tests = testsOf(query).map((test) => test((value) => `$${values.push(value)}`));
   const where = [IN_RANGE, ...tests].join(" AND ");
   return session.query<ListedRow>(
-    `SELECT m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error, m.expires_at,
-       m.callback_host FROM messages m WHERE ${where} ORDER BY m.id DESC LIMIT $5`,
+    `SELECT m.id, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position, m.error
+     FROM messages m WHERE ${where} ORDER BY m.id DESC LIMIT $5`,
     values,
   );
 }

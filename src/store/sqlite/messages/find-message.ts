@@ -1,5 +1,5 @@
 import type { KeyOwner } from "../../../core/messages/accept-request.ts";
-import { toStoredMessage } from "../../messages/message-page.ts";
+import { type ShownRow, toStoredMessage } from "../../messages/message-page.ts";
 import {
   type MessageRow,
   TIMELINE_COLUMNS,
@@ -19,7 +19,7 @@ export function createMessageLookup(
 ): Pick<Intake, "findMessage" | "timeline"> {
   // Without the id, which the caller has: each text that is read costs a string.
   const find = db.prepare<FoundRow>(
-    `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, expires_at, envelope
+    `SELECT channel, content, recipient, ${statusOf("messages")} AS status, parts, sequence, position, error, envelope
      FROM messages WHERE id = ? AND account = ? AND channel = ?`,
   );
   const envelopeOf = createEnvelopeOf(db);
@@ -47,7 +47,7 @@ export function createMessageLookup(
   };
 }
 
-type FoundRow = Omit<MessageRow, "id" | "account" | "callback_host"> & { readonly envelope: string | null };
+type FoundRow = Omit<ShownRow, "id"> & Pick<MessageRow, "content"> & { readonly envelope: string | null };
 
 /** `Intake.findKeyOwner`. */
 export function createKeyLookup(db: Database, accounts: AccountCache): Intake["findKeyOwner"] {
