@@ -28,45 +28,48 @@ const LATER: StartOptions = {
   env: { AHEAD_MS: "60000" },
 };
 
-onBothStores((store) => {
-  const kills = KILLS[store];
-  const folder = makeDataFolder();
-  afterAll(folder.remove);
+onBothStores(
+  (store) => {
+    const kills = KILLS[store];
+    const folder = makeDataFolder(store);
+    afterAll(folder.remove);
 
-  test(
-    `after ${kills} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
-    async () => {
-      const accepted = new Map<string, readonly string[]>();
-      let service = await startPostrider({ dataFolder: folder.path });
-      const writing = (kill: number) => WAYS[store][kill % WAYS[store].length] ?? [];
-      for (let kill = 0; kill < kills; kill++) {
-        const load = startLoad(service, accepted);
-        await load.accepted(20 + Math.floor(Math.random() * 200));
-        service.kill("SIGKILL");
-        await service.exited;
-        await load.stop();
-        const when = store === "postgres" && kill === kills - 1 ? LATER : {};
-        service = await startPostrider({ dataFolder: folder.path, args: writing(kill), ...when });
-        await load.finish(service);
-      }
-      const ids = [...accepted.values()].flat();
-      await allFinal(service, ids);
-      service.kill("SIGTERM");
-      expect(await service.exited).toBe(0);
+    test(
+      `after ${kills} kill -9 under load every message that was answered 202 exists once and reaches a final state`,
+      async () => {
+        const accepted = new Map<string, readonly string[]>();
+        let service = await startPostrider({ dataFolder: folder.path });
+        const writing = (kill: number) => WAYS[store][kill % WAYS[store].length] ?? [];
+        for (let kill = 0; kill < kills; kill++) {
+          const load = startLoad(service, accepted);
+          await load.accepted(20 + Math.floor(Math.random() * 200));
+          service.kill("SIGKILL");
+          await service.exited;
+          await load.stop();
+          const when = store === "postgres" && kill === kills - 1 ? LATER : {};
+          service = await startPostrider({ dataFolder: folder.path, args: writing(kill), ...when });
+          await load.finish(service);
+        }
+        const ids = [...accepted.values()].flat();
+        await allFinal(service, ids);
+        service.kill("SIGTERM");
+        expect(await service.exited).toBe(0);
 
-      const stored = await storedRows<{ id: string; status: string }>(
-        folder.path,
-        "SELECT id, status FROM messages",
-      );
-      const jobs = await storedRows(folder.path, "SELECT id FROM jobs");
-      expect(new Set(ids).size).toBe(ids.length);
-      expect(stored.length).toBe(ids.length);
-      expect(stored.every((row) => row.status === "delivered")).toBe(true);
-      expect(jobs).toEqual([]);
-    },
-    IS_LONG ? 3_600_000 : 240_000,
-  );
-});
+        const stored = await storedRows<{ id: string; status: string }>(
+          folder.path,
+          "SELECT id, status FROM messages",
+        );
+        const jobs = await storedRows(folder.path, "SELECT id FROM jobs");
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(stored.length).toBe(ids.length);
+        expect(stored.every((row) => row.status === "delivered")).toBe(true);
+        expect(jobs).toEqual([]);
+      },
+      IS_LONG ? 3_600_000 : 240_000,
+    );
+  },
+  { atOnce: true },
+);
 
 /** Clients that post singles and batches, each with a key of its own; what a kill cut off is repeated with the same key. */
 function startLoad(service: PostriderProcess, accepted: Map<string, readonly string[]>) {

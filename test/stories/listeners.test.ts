@@ -6,7 +6,7 @@ import { exchange, statusOf } from "../fuzz/wire.ts";
 import { type PostriderProcess, runPostrider, startPostrider } from "../postrider-process.ts";
 
 const { CI } = process.env;
-const testFiles = test.skipIf(!canLimitFiles && !CI); // skipped: this system cannot limit another process
+const testFiles = test.concurrent.skipIf(!canLimitFiles && !CI); // skipped: this system cannot limit another process
 
 let service: PostriderProcess;
 
@@ -134,24 +134,6 @@ test("a rate limit is one limit over all of them", async () => {
   await until(async () => (await burst()).every((status) => status === 202));
 });
 
-test("a second service does not slip in on the port", async () => {
-  const { code, output } = await runPostrider({
-    args: ["--listeners", "2"],
-    env: { PORT: new URL(service.url).port },
-  });
-  expect(code).toBe(1);
-  expect(output).toContain("nothing can be served on");
-});
-
-test("on SIGTERM every thread finishes, and the process ends with 0", async () => {
-  const own = await startPostrider({ args: ["--listeners", "3"] });
-  const key = own.sandbox.api_key;
-  const sent = Array.from({ length: CONNECTIONS }, () => send({}, {}, { url: own.url, key }));
-  await Promise.all(sent);
-  own.kill("SIGTERM");
-  expect(await own.exited).toBe(0);
-});
-
 async function burst(): Promise<readonly number[]> {
   const answers = await Promise.all(Array.from({ length: CONNECTIONS }, () => send({})));
   return answers.map(({ status }) => status);
@@ -211,6 +193,26 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo()));
 }
 
+// From here on each has a process of its own, and all wait at the same time.
+
+test.concurrent("a second service does not slip in on the port", async () => {
+  const { code, output } = await runPostrider({
+    args: ["--listeners", "2"],
+    env: { PORT: new URL(service.url).port },
+  });
+  expect(code).toBe(1);
+  expect(output).toContain("nothing can be served on");
+});
+
+test.concurrent("on SIGTERM every thread finishes, and the process ends with 0", async () => {
+  const own = await startPostrider({ args: ["--listeners", "3"] });
+  const key = own.sandbox.api_key;
+  const sent = Array.from({ length: CONNECTIONS }, () => send({}, {}, { url: own.url, key }));
+  await Promise.all(sent);
+  own.kill("SIGTERM");
+  expect(await own.exited).toBe(0);
+});
+
 testFiles(
   "without free files, what only one of them can answer is answered or put off on every open connection",
   async () => {
@@ -235,7 +237,7 @@ testFiles(
   },
 );
 
-test("requests that nobody finishes, on every thread, do not keep it from ending in time and cleanly", async () => {
+test.concurrent("requests that nobody finishes, on every thread, do not keep it from ending in time and cleanly", async () => {
   const another = await startPostrider({ args: ["--listeners", "2"] });
   const wires = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => dial(Number(new URL(another.url).port))),
@@ -253,7 +255,7 @@ test("requests that nobody finishes, on every thread, do not keep it from ending
   expect(await another.exited).toBe(0);
 });
 
-test("clients that keep their requests waiting, on every thread, keep no other client waiting", async () => {
+test.concurrent("clients that keep their requests waiting, on every thread, keep no other client waiting", async () => {
   const another = await startPostrider({ args: ["--listeners", "2"] });
   const port = Number(new URL(another.url).port);
   const keys = await Promise.all(Array.from({ length: 12 }, () => newKey(another)));
