@@ -1,5 +1,6 @@
 import pino, { type Logger } from "pino";
 import type { LogLevel } from "./config.ts";
+import { type Output, unblocked } from "./terminal.ts";
 
 /** Fields that are never logged, even if a log line carries them by mistake. */
 const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authorization", "text", "body"];
@@ -8,24 +9,24 @@ const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authoriz
 const MAX_HELD = 4 * 1024 * 1024;
 
 /** Logs JSON lines to standard output. If the reader stops reading or goes away, lines are dropped and nothing blocks. */
-export function createLog(level: LogLevel): Logger {
+export function createLog(level: LogLevel, output: Output = unblocked(process.stdout)): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let held = 0;
   let lost = 0;
   const onHandedOn = (length: number) => {
     held -= length;
     if (held > 0 || lost === 0) return;
-    const lines = lost;
+    const count = lost;
     lost = 0;
-    log.warn({ lines }, "lines of this log were lost: nobody read it in time");
+    log.warn({ lines: count }, "lines of this log were lost: nobody read it in time");
   };
-  const output = {
+  const lines = {
     write(line: string) {
       const { length } = line;
       if (held + length > MAX_HELD) return void lost++;
       held += length;
       // The stream buffers what is not read yet, and flushes what it can when the process ends.
-      process.stdout.write(line, () => onHandedOn(length));
+      output.write(line, () => onHandedOn(length));
     },
   };
   const log = pino(
@@ -37,7 +38,7 @@ export function createLog(level: LogLevel): Logger {
       serializers: { err: describeError },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
     },
-    output,
+    lines,
   );
   return log;
 }

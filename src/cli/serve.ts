@@ -9,6 +9,7 @@ import { ListenFailure, listenProblem } from "./listen.ts";
 import { createLog } from "./log.ts";
 import { stopSignals } from "./stop-signals.ts";
 import { createSystemClock } from "./system-clock.ts";
+import { unblocked } from "./terminal.ts";
 
 /** A stop that takes longer is stuck: the process exits with code 1. */
 const STOP_LIMIT_MS = 20_000;
@@ -31,7 +32,8 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     process.exit(1);
   }
   const { config } = result;
-  const log = createLog(config.logLevel);
+  const output = unblocked(process.stdout);
+  const log = createLog(config.logLevel, output);
   const clock = createSystemClock();
   let service: Postrider | undefined;
   // Before the start, so that a signal during it is not missed.
@@ -44,7 +46,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
   try {
     const started = await startPostrider({ config, clock, log, onServing });
     service = started;
-    if (started.sandbox) process.stdout.write(welcome(started.sandbox, config.dataFolder));
+    if (started.sandbox) output.write(welcome(started.sandbox, config.dataFolder));
     log.info({ url: started.url, roles: [...config.roles], ...placeOf(config) }, "ready");
     void signalled.then(() => stop(started, log));
   } catch (error) {
@@ -84,7 +86,7 @@ function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<vo
 function giveUp(why: string, log: Logger, unfinished: readonly string[]): never {
   const left = unfinished.length > 0 ? unfinished.join(", ") : "nothing";
   log.fatal({ unfinished }, why);
-  process.stderr.write(
+  unblocked(process.stderr).write(
     `postrider: ${why}; unfinished: ${left}. Nothing that was accepted is lost: the next start goes on with it, and an attempt whose result is not stored is unconfirmed\n`,
   );
   process.exit(1);
@@ -100,7 +102,7 @@ async function stop(service: Postrider, log: Logger): Promise<never> {
   try {
     await service.stop();
   } catch (error) {
-    process.stderr.write(`postrider could not stop cleanly: ${String(error)}\n`);
+    unblocked(process.stderr).write(`postrider could not stop cleanly: ${String(error)}\n`);
     process.exit(1);
   }
   log.info({}, "stopped");

@@ -1,0 +1,60 @@
+import { constants, openSync, writeSync } from "node:fs";
+import { isatty } from "node:tty";
+
+/** How often a terminal that takes nothing is tried again. */
+const AGAIN_MS = 100;
+
+/** Standard output or standard error. `onTaken`: the text is held no longer. */
+export interface Output {
+  write(text: string, onTaken?: () => void): unknown;
+}
+
+/**
+ * A stream that never waits for its reader, also where it is a terminal: there Bun waits, and Ctrl-S, or a connection to the
+ * terminal that hangs, would stop the whole process. For pipes and files Bun does not wait.
+ */
+export function unblocked(stream: Output & { readonly fd: number }): Output {
+  const fd = isatty(stream.fd) ? openAgain(stream.fd) : undefined;
+  return fd === undefined ? stream : writeWhenTaken(fd);
+}
+
+/** The same terminal, opened once more: what the shell has opened has to wait as before, for those who use it after us. */
+function openAgain(fd: number): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    // It belongs to another user, after `su`.
+    return undefined;
+  }
+}
+
+function writeWhenTaken(fd: number): Output {
+  const left: { octets: Uint8Array; readonly onTaken: (() => void) | undefined }[] = [];
+
+  const flush = () => {
+    for (let first = left[0]; first; first = left[0]) {
+      first.octets = first.octets.subarray(writeSome(fd, first.octets));
+      if (first.octets.length > 0) break;
+      first.onTaken?.();
+      left.shift();
+    }
+    if (left.length > 0) setTimeout(flush, AGAIN_MS).unref();
+  };
+  process.on("exit", flush);
+  return {
+    write(text, onTaken) {
+      // What is written while a text is handed on waits for the loop that hands it on.
+      const isFirst = left.push({ octets: Buffer.from(text), onTaken }) === 1;
+      if (isFirst) flush();
+    },
+  };
+}
+
+/** How many octets the terminal has taken; all of them if it is gone, since nobody will read them. */
+function writeSome(fd: number, octets: Uint8Array): number {
+  try {
+    return writeSync(fd, octets);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? 0 : octets.length;
+  }
+}
