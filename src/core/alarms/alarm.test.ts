@@ -50,3 +50,15 @@ test("alarms of several subjects are apart, and the oldest comes first", () => {
     ["a", "refused"],
   ]);
 });
+
+test("alarms that were raised at once are always in the same order", () => {
+  const [a, b] = ["a", "b"].map((subject) => ({ ...DOWN, raiseAfterMs: 0, subject })) as [
+    Condition,
+    Condition,
+  ];
+  const orders = [
+    [a, b],
+    [b, a],
+  ].map((conditions) => raisedAlarms(judgeAlarms(new Map(), conditions, 1).troubles));
+  expect(orders[0]).toEqual(orders[1] as (typeof orders)[0]);
+});

@@ -47,9 +47,15 @@ test("a verified domain is failing for the grace time, then lapsed, then verifie
   expect(stateOf(failing)).toBe("failing");
   expect(stateOf(judge(failing, "missing", /_postrider/, NOW + 2 * DAY - 1))).toBe("failing");
   const lapsed = judge(failing, "missing", /_postrider/, NOW + 2 * DAY);
-  expect(stateOf(lapsed)).toBe("lapsed");
-  expect(stateOf(judge(lapsed, "ok", /./, NOW + 3 * DAY))).toBe("verified");
+  expect([stateOf(lapsed), lapsed.failingSince]).toEqual(["lapsed", undefined]);
+  expect(stateOf(judge(lapsed, "missing", /_postrider/, NOW + 3 * DAY))).toBe("lapsed");
+  const again = judge(lapsed, "ok", /./, NOW + 3 * DAY);
+  expect([stateOf(again), again.lapsedAt]).toEqual(["verified", undefined]);
   expect(judge(failing, "ok").failingSince).toBeUndefined();
+});
+
+test("a domain is verified since its records were first found, not since they were last", () => {
+  expect(judge(domain(), "ok").verifiedAt).toBe(NOW - DAY);
 });
 
 test("what could not be looked up proves nothing, and is looked at again within the hour", () => {
@@ -57,6 +63,10 @@ test("what could not be looked up proves nothing, and is looked at again within 
   expect(stateOf(after)).toBe("verified");
   expect(after.nextCheckAt).toBe(NOW + 3_600_000);
   expect(judge(domain(), "ok").nextCheckAt).toBe(NOW + DAY);
+  const standing = ({ verifiedAt, failingSince, lapsedAt }: Domain) => [verifiedAt, failingSince, lapsedAt];
+  const { verifiedAt: _, ...lapsed } = domain({ lapsedAt: NOW - DAY });
+  for (const before of [domain({ failingSince: NOW - DAY }), lapsed])
+    expect(standing(judge(before, "unknown", /_postrider/))).toEqual(standing(before));
 });
 
 test("new records are looked for every hour for three days, and after that once a day, as the others are", () => {
@@ -93,6 +103,13 @@ test("new keys take over when both their records are seen, and the old ones are 
   const later = judge(whole, "missing", /^a(-ed)?\./, NOW + 7 * DAY);
   expect(later.dkimKeys.map(({ selector }) => selector)).toEqual(["b"]);
   expect(stateOf(later)).toBe("verified");
+});
+
+test("the records of old keys may be gone as soon as those of new ones are there", () => {
+  const rotating = domain({ dkimKeys: [pair("a", { seenAt: NOW - DAY }), pair("b", { createdAt: NOW })] });
+  const swapped = judge(rotating, "missing", /^a(-ed)?\./);
+  expect([signingPair(swapped)?.selector, stateOf(swapped)]).toEqual(["b", "verified"]);
+  expect(stateOf(judge(rotating, "missing", /^(a|b)(-ed)?\./))).toBe("failing");
 });
 
 test("records are in A-labels, and lines of a zone file", () => {

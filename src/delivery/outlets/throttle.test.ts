@@ -8,18 +8,44 @@ test("without a limit there is always room", () => {
   expect(throttle.available()).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("no more than the rate passes in a second, however the clock steps", async () => {
+test.each([0.5, 1, 10])(
+  "no more than %p pass in a second, and no less, however the clock steps",
+  async (rate) => {
+    const clock = createHeldClock();
+    const throttle = createThrottle(clock, rate);
+    let passed = 0;
+    for (let step = 0; step < 1_000; step++) {
+      const count = Math.max(0, throttle.available());
+      throttle.take(count);
+      passed += count;
+      await clock.advance(10);
+    }
+    expect(passed).toBeGreaterThanOrEqual(10 * rate);
+    expect(passed).toBeLessThan(Math.max(1, rate) + 10 * rate);
+  },
+);
+
+test("a silence saves up no more than a second's worth", async () => {
   const clock = createHeldClock();
   const throttle = createThrottle(clock, 10);
-  let passed = 0;
-  for (let step = 0; step < 1_000; step++) {
-    const count = Math.max(0, throttle.available());
-    throttle.take(count);
-    passed += count;
-    await clock.advance(10);
-  }
-  expect(passed).toBeGreaterThanOrEqual(100);
-  expect(passed).toBeLessThanOrEqual(110);
+  await clock.advance(60_000);
+  throttle.take(10);
+  expect(throttle.available()).toBe(0);
+});
+
+test("what had been saved up goes with the part of the rate that is lost, and does not come back with it", async () => {
+  const clock = createHeldClock();
+  let part = 1;
+  const throttle = createThrottle(clock, 10, () => part);
+  part = 0.5;
+  expect(throttle.available()).toBe(5);
+  part = 0;
+  expect([throttle.available(), throttle.waitMs()]).toEqual([0, Number.POSITIVE_INFINITY]);
+  await clock.advance(60_000);
+  part = 1;
+  expect(throttle.available()).toBe(0);
+  await clock.advance(500);
+  expect(throttle.available()).toBe(5);
 });
 
 test("a long message may go into debt, and those behind it wait for that", async () => {
@@ -28,6 +54,8 @@ test("a long message may go into debt, and those behind it wait for that", async
   throttle.take(6);
   expect(throttle.available()).toBeLessThanOrEqual(0);
   expect(throttle.waitMs()).toBe(2_500);
-  await clock.advance(2_500);
-  expect(throttle.available()).toBe(1);
+  await clock.advance(1_000);
+  expect(throttle.waitMs()).toBe(1_500);
+  await clock.advance(1_500);
+  expect([throttle.waitMs(), throttle.available()]).toEqual([0, 1]);
 });

@@ -45,7 +45,7 @@ export function createThrottle(
     },
     waitMs() {
       refill();
-      return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) / rate) * 1_000);
+      return Math.max(0, Math.ceil(((1 - tokens) / rate) * 1_000));
     },
   };
 }
