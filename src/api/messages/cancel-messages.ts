@@ -5,11 +5,10 @@ import { present } from "../../core/present.ts";
 import type { Intake, MessageDesk } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
-import { EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound, tooLateToCancel } from "../errors.ts";
 import { idempotencyOf, replayed } from "../idempotency.ts";
-import { SmsMessage } from "../sms/sms-resource.ts";
+import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { shownMessageId } from "./message-id.ts";
 import { toMessageResource } from "./message-resource.ts";
 
@@ -19,10 +18,10 @@ export interface CancelDeps {
 }
 
 export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
-  return OPERATIONS.map(({ channel, path, operation, tag, schema }) => ({
+  return MESSAGE_CHANNELS.map(({ channel, name, path, tag, resource }) => ({
     method: "POST",
     path: `${path}/{message_id}/cancel`,
-    operation,
+    operation: `cancel${name}`,
     summary: "Cancel a message that is still scheduled or queued",
     tag,
     auth: "api-key",
@@ -32,7 +31,7 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
         description:
           "The message: `failed`, with the error code `canceled` in its events. Nothing of it reaches anybody. The same " +
           "answer where it was canceled before.",
-        schema,
+        schema: resource,
       },
       404: { description: "`message not found`: unknown, or older than 7 days." },
       409: {
@@ -40,20 +39,9 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
           "`message can no longer be canceled`: it is final, on its way, or something of it may have left.",
       },
     },
-    handle: (call) => cancelMessage(deps, { channel, operation }, call),
+    handle: (call) => cancelMessage(deps, { channel, operation: `cancel${name}` }, call),
   }));
 }
-
-const OPERATIONS = [
-  { channel: "sms", path: "/v1/sms/messages", operation: "cancelSms", tag: "SMS", schema: SmsMessage },
-  {
-    channel: "email",
-    path: "/v1/emails/messages",
-    operation: "cancelEmail",
-    tag: "Email",
-    schema: EmailMessage,
-  },
-] as const;
 
 interface Operation {
   readonly channel: ChannelName;

@@ -8,13 +8,14 @@ import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound } from "../errors.ts";
+import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { shownMessageId } from "./message-id.ts";
 
 export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonly Endpoint[] {
-  return OPERATIONS.map(({ channel, path, operation, tag }) => ({
+  return MESSAGE_CHANNELS.map(({ channel, name, path, tag }) => ({
     method: "GET",
     path: `${path}/{message_id}/events`,
-    operation,
+    operation: `list${name}Events`,
     summary: "Read what happened to a message: its events, attempts and receipts",
     tag,
     auth: "api-key",
@@ -25,11 +26,6 @@ export function messageEventEndpoints(intake: Pick<Intake, "timeline">): readonl
     handle: (call) => readTimeline(intake, channel, call),
   }));
 }
-
-const OPERATIONS = [
-  { channel: "sms", path: "/v1/sms/messages", operation: "listSmsEvents", tag: "SMS" },
-  { channel: "email", path: "/v1/emails/messages", operation: "listEmailEvents", tag: "Email" },
-] as const;
 
 /** The kinds of entries that accounts see; all others are for operators only. */
 const SHOWN_KINDS = ["status", "attempt", "late_answer", "interrupted", "receipt", "late_receipt"] as const;

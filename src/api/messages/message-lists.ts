@@ -1,66 +1,35 @@
 /** List SMS and List Email: an account's messages, newest first. */
 import Type, { type TSchema } from "typebox";
-import { EMAIL_STATUSES, SMS_STATUSES } from "../../core/messages/message.ts";
 import type { MessageDesk } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
-import { EmailMessage } from "../email/email-resource.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { countSchema } from "../read-count.ts";
-import { SmsMessage } from "../sms/sms-resource.ts";
+import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { LIST_LIMIT, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
 
 export function messageListEndpoints(messages: Pick<MessageDesk, "list">): readonly Endpoint[] {
-  return LISTS.map((list) => ({
+  return MESSAGE_CHANNELS.map(({ name, plural, tag, path, resource, ...listed }) => ({
     method: "GET",
-    path: list.path,
-    operation: list.operation,
-    summary: list.summary,
-    tag: list.tag,
+    path,
+    operation: `list${name}`,
+    summary: `List ${plural}, by status, tag, recipient and time`,
+    tag,
     auth: "api-key",
-    query: queryOf(list),
+    query: queryOf(listed),
     responses: {
       200: {
         description:
           "Newest first, of the last 7 days. A page may hold fewer than `limit`, or none, and yet not be the last: go " +
           "on while there is a `next`.",
-        schema: list.page,
+        schema: pageOf(resource, `${name}Page`),
       },
       400: { description: "`validation failed`: a filter, `limit` or `cursor` is not what it should be." },
     },
-    handle: (call) => listMessages(messages, list, call),
+    handle: (call) => listMessages(messages, listed, call),
   }));
 }
-
-interface MessageList extends Listed {
-  readonly path: string;
-  readonly operation: string;
-  readonly summary: string;
-  readonly tag: string;
-  readonly page: TSchema;
-}
-
-const LISTS: readonly MessageList[] = [
-  {
-    channel: "sms",
-    statuses: SMS_STATUSES,
-    path: "/v1/sms/messages",
-    operation: "listSms",
-    summary: "List SMS, by status, tag, recipient and time",
-    tag: "SMS",
-    page: pageOf(SmsMessage, "SmsPage"),
-  },
-  {
-    channel: "email",
-    statuses: EMAIL_STATUSES,
-    path: "/v1/emails/messages",
-    operation: "listEmail",
-    summary: "List emails, by status, tag, recipient and time",
-    tag: "Email",
-    page: pageOf(EmailMessage, "EmailPage"),
-  },
-];
 
 function pageOf(item: TSchema, title: string): TSchema {
   return Type.Object(

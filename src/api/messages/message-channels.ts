@@ -1,0 +1,26 @@
+import { EMAIL_STATUSES, SMS_STATUSES } from "../../core/messages/message.ts";
+import { EmailMessage } from "../email/email-resource.ts";
+import { SmsMessage } from "../sms/sms-resource.ts";
+
+/** What the endpoints that both channels have differ in. */
+export const MESSAGE_CHANNELS = [
+  {
+    channel: "sms",
+    /** In the names of operations and schemas: `cancelSms`. */
+    name: "Sms",
+    plural: "SMS",
+    tag: "SMS",
+    path: "/v1/sms/messages",
+    statuses: SMS_STATUSES,
+    resource: SmsMessage,
+  },
+  {
+    channel: "email",
+    name: "Email",
+    plural: "emails",
+    tag: "Email",
+    path: "/v1/emails/messages",
+    statuses: EMAIL_STATUSES,
+    resource: EmailMessage,
+  },
+] as const;
