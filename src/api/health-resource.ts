@@ -1,8 +1,9 @@
 /** A connector's state and health as the interface shows them, to operators and in a dry run. */
 import Type from "typebox";
+import { CHANNEL_STATES } from "../channels/channel.ts";
 import { type ConnectorHealth, HEALTH_PROBLEMS } from "../core/alarms/connector-health.ts";
 
-export const CONNECTOR_STATE = Type.Enum(["stopped", "connecting", "up", "down", "unknown"], {
+export const CONNECTOR_STATE = Type.Enum([...CHANNEL_STATES, "unknown"], {
   type: "string",
   description: "`unknown`: not run by the process that answered",
 });

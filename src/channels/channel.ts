@@ -7,7 +7,7 @@ import Type, { type TSchema } from "typebox";
 import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { ReceivedSms } from "../core/inbound/inbound.ts";
-import type { EmailContent, Part, SmsContent } from "../core/messages/message.ts";
+import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messages/message.ts";
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
 import type { LateAnswer } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
@@ -47,8 +47,11 @@ export interface Channel {
   status(): ChannelStatus;
 }
 
+export const CHANNEL_STATES = ["stopped", "connecting", "up", "down"] as const;
+export const CHANNEL_ALARMS = ["bind_refused", "credentials_refused"] as const;
+
 export interface ChannelStatus {
-  readonly state: "stopped" | "connecting" | "up" | "down";
+  readonly state: (typeof CHANNEL_STATES)[number];
   /** Since when, Unix milliseconds. */
   readonly since: number;
   /** Why it is down, or not wholly up, in words for the operator. */
@@ -58,7 +61,7 @@ export interface ChannelStatus {
   /** The most it sends now, a second. `isReduced`: the provider has asked for less than is configured. */
   readonly rate?: { readonly perSecond: number; readonly isReduced: boolean };
   /** A fault that does not mend itself: an operator has to act. */
-  readonly alarm?: "bind_refused" | "credentials_refused";
+  readonly alarm?: (typeof CHANNEL_ALARMS)[number];
 }
 
 /** The channel's status, and what the delivery engine knows beside it. */
@@ -172,7 +175,7 @@ export const MAX_PER_SECOND = Type.Optional(
 /** A kind of connector: what its configuration looks like, how to open one, and how to check it. */
 export interface ConnectorKind {
   readonly kind: string;
-  readonly channel: "sms" | "email";
+  readonly channel: ChannelName;
   /** JSON schema (a typebox object) of `Connector.config`, with defaults; snake_case, as the admin API shows it. */
   readonly config: TSchema;
   /** The fields of `Connector.secrets`, all optional strings, and what each is for. */

@@ -4,6 +4,7 @@ import { smtpConnectorKind } from "../channels/email/smtp/smtp-connector.ts";
 import { createSimulator } from "../channels/simulator/simulator.ts";
 import { httpConnectorKind } from "../channels/sms/http/http-connector.ts";
 import { smppConnectorKind } from "../channels/sms/smpp/smpp-connector.ts";
+import { CHANNELS } from "../core/messages/message.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import { SANDBOX_QUEUES } from "../core/records/routes.ts";
 import type { SandboxLedger } from "../store/store.ts";
@@ -20,7 +21,7 @@ const SIMULATOR = "simulator";
 
 /** The connectors and routes of sandbox accounts, which need no configuration. */
 export const BUILT_IN = {
-  connectors: (["sms", "email"] as const).map(
+  connectors: CHANNELS.map(
     (channel): Connector => ({
       id: SANDBOX_QUEUES[channel],
       name: `sandbox ${channel}`,
@@ -31,7 +32,7 @@ export const BUILT_IN = {
       createdAt: 0,
     }),
   ),
-  routes: (["sms", "email"] as const).map(
+  routes: CHANNELS.map(
     (channel): Route => ({
       id: SANDBOX_QUEUES[channel],
       channel,

@@ -24,7 +24,7 @@ export function alarmEndpoints({ alarms }: Pick<AdminDeps, "alarms">): readonly 
 const time = (description: string) => Type.String({ format: "date-time", description });
 
 const shown = Type.Object({
-  name: Type.Enum([...ALARM_NAMES], { type: "string" }),
+  name: Type.Enum(ALARM_NAMES, { type: "string" }),
   subject: Type.String({ description: "Id of the connector, or name of the queue" }),
   reason: Type.String(),
   since: time("Since when it has been wrong, as far as this process knows"),

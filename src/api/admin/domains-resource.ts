@@ -1,8 +1,12 @@
 import Type from "typebox";
-import { type Domain, nextPair, signingPair, stateOf } from "../../core/domains/domain.ts";
+import { DOMAIN_STATES, type Domain, nextPair, signingPair, stateOf } from "../../core/domains/domain.ts";
 import { checkRecords } from "../../core/domains/domain-check.ts";
 import {
+  DNS_TYPES,
   type DnsRecord,
+  RECORD_PURPOSES,
+  RECORD_RESULTS,
+  RECORD_ROLES,
   type RecordVerdict,
   recordsOf,
   zoneLine,
@@ -88,11 +92,11 @@ function withSelector(keys: Domain["dkimKeys"], selector: string): Domain["dkimK
 }
 
 const dnsRecord = {
-  purpose: Type.Enum(["ownership", "dkim", "return_path", "dmarc"]),
-  role: Type.Enum(["required", "next", "retiring", "advised"], {
+  purpose: Type.Enum(RECORD_PURPOSES),
+  role: Type.Enum(RECORD_ROLES, {
     description: "`next`: of keys that sign once it is seen; `retiring`: of keys that no longer do",
   }),
-  type: Type.Enum(["TXT", "CNAME"]),
+  type: Type.Enum(DNS_TYPES),
   name: Type.String(),
   value: Type.String(),
   strings: Type.Optional(
@@ -101,9 +105,7 @@ const dnsRecord = {
   zone: Type.String({ description: "The record as a line of a zone file" }),
 };
 
-const lastResult = Type.Optional(
-  Type.Enum(["ok", "wrong", "missing", "unknown"], { description: "What the last look found" }),
-);
+const lastResult = Type.Optional(Type.Enum(RECORD_RESULTS, { description: "What the last look found" }));
 
 function planOf(deps: AdminDeps): RecordPlan<"domains"> {
   return {
@@ -118,7 +120,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
       id: shownFields.id,
       account_id: shownFields.account_id,
       domain: domainName,
-      state: Type.Enum(["pending", "verified", "failing", "lapsed"], {
+      state: Type.Enum(DOMAIN_STATES, {
         description:
           "`failing`: its records are missing, and it may send until `stops_at`. `lapsed`: it may not any more",
       }),

@@ -88,7 +88,7 @@ const optional = {
     }),
   ),
   header_type: Type.Optional(
-    Type.Enum([...HEADER_TYPES], { type: "string", description: "What the header is registered for" }),
+    Type.Enum(HEADER_TYPES, { type: "string", description: "What the header is registered for" }),
   ),
   status: givenFields.status,
   is_default: Type.Optional(

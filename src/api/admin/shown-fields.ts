@@ -15,7 +15,7 @@ export const givenFields = {
   dlt_template_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   dlt_entity_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   status: Type.Optional(
-    Type.Enum([...DLT_STATUSES], {
+    Type.Enum(DLT_STATUSES, {
       type: "string",
       description: "What the DLT portal says: only what is `approved`, or absent, may send to Indian numbers",
     }),

@@ -94,14 +94,14 @@ const optional = {
     Type.String({ minLength: 1, maxLength: 15, description: "Sender id used when a request names none" }),
   ),
   category: Type.Optional(
-    Type.Enum([...SMS_CATEGORIES], {
+    Type.Enum(SMS_CATEGORIES, {
       type: "string",
       description:
         "As registered on the DLT portal; `promotional` goes to Indian numbers in the daytime only",
     }),
   ),
   variable_tags: Type.Optional(
-    Type.Array(Type.Enum([...PLACEHOLDER_KINDS], { type: "string" }), {
+    Type.Array(Type.Enum(PLACEHOLDER_KINDS, { type: "string" }), {
       maxItems: MAX_VARIABLES,
       description: "What the portal tags the `{#var#}`s of the body as, in order, where it keeps tags apart",
     }),

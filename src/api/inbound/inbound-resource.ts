@@ -1,6 +1,7 @@
 /** The schema of an SMS that a handset wrote. Fields that are not used are absent. */
 import Type from "typebox";
 import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
+import { KEYWORD_MEANINGS } from "../../core/suppressions/opt-out.ts";
 
 const fields = {
   message_id: Type.String({ description: "Unique message identifier" }),
@@ -13,7 +14,7 @@ const fields = {
   segments: Type.Integer({ minimum: 1 }),
   encoding: Type.Enum(SMS_ENCODINGS),
   keyword: Type.Optional(
-    Type.Enum(["stop", "start"], {
+    Type.Enum(KEYWORD_MEANINGS, {
       description: "The whole text is one of the account's stop or start words",
     }),
   ),

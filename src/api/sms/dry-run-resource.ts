@@ -1,5 +1,6 @@
 /** The schemas of a dry run's answer. */
 import Type from "typebox";
+import { FAILOVERS } from "../../core/records/accounts.ts";
 import { SMS_CATEGORIES } from "../../core/sms/sms-category.ts";
 import { SMS_ENCODINGS } from "../../core/sms/sms-segments.ts";
 import { CONNECTOR_STATE, HEALTH } from "../health-resource.ts";
@@ -21,7 +22,7 @@ const verdict = Type.Object({
 const route = Type.Object(
   {
     route_id: Type.String(),
-    failover: Type.Enum(["safe", "always"], { type: "string" }),
+    failover: Type.Enum(FAILOVERS, { type: "string" }),
     connectors: Type.Array(
       Type.Object({
         connector_id: Type.String(),
@@ -45,7 +46,7 @@ export const DryRunSms = Type.Object(
     template_id: Type.Optional(Type.String()),
     dlt_template_id: Type.Optional(Type.String()),
     dlt_entity_id: Type.Optional(Type.String()),
-    category: Type.Optional(Type.Enum([...SMS_CATEGORIES], { type: "string" })),
+    category: Type.Optional(Type.Enum(SMS_CATEGORIES, { type: "string" })),
     status: Type.Enum(["queued", "scheduled"], { type: "string" }),
     deferred_until: Type.Optional(
       Type.String({ format: "date-time", description: "Promotional messages wait for the day in India" }),

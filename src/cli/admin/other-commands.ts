@@ -1,5 +1,6 @@
 /** Commands about other things than records: the sandbox's messages, a message's timeline, a domain's DNS and keys. */
 import { type Command, Option } from "commander";
+import { CHANNELS } from "../../core/messages/message.ts";
 import {
   addNoun,
   addVerb,
@@ -73,7 +74,7 @@ export function addMessageCommands(program: Command, commandLine: CommandLine): 
     },
   )
     .option("--account <id>", "only if it is this account's")
-    .addOption(new Option("--channel <channel>", "only if it is one").choices(["sms", "email"]));
+    .addOption(new Option("--channel <channel>", "only if it is one").choices(CHANNELS));
 }
 
 /** `domains verify`. */

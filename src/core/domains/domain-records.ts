@@ -2,9 +2,12 @@
 import { domainKey } from "../suppressions/address-key.ts";
 import { type DkimPair, type Domain, ed25519Selector, nextPair, signingPair } from "./domain.ts";
 
+export const RECORD_PURPOSES = ["ownership", "dkim", "return_path", "dmarc"] as const;
+export const DNS_TYPES = ["TXT", "CNAME"] as const;
+
 export interface DnsRecord {
-  readonly purpose: "ownership" | "dkim" | "return_path" | "dmarc";
-  readonly type: "TXT" | "CNAME";
+  readonly purpose: (typeof RECORD_PURPOSES)[number];
+  readonly type: (typeof DNS_TYPES)[number];
   readonly name: string;
   readonly value: string;
   /** TXT: the value in strings of at most 255 octets, as zone files want long ones (RFC 1035 §3.3.14). */
@@ -16,13 +19,16 @@ export interface DnsRecord {
  * `required`: without it the domain is not verified. `next`: of keys that will sign once the record is there. `retiring`: of
  * keys that no longer sign; to be kept until the mail that they signed has arrived. `advised`: not needed.
  */
-export type RecordRole = "required" | "next" | "retiring" | "advised";
+export const RECORD_ROLES = ["required", "next", "retiring", "advised"] as const;
+export type RecordRole = (typeof RECORD_ROLES)[number];
+
+export const RECORD_RESULTS = ["ok", "wrong", "missing", "unknown"] as const;
 
 /** What a check found for one record. */
 export interface RecordVerdict {
   readonly type: DnsRecord["type"];
   readonly name: string;
-  readonly result: "ok" | "wrong" | "missing" | "unknown";
+  readonly result: (typeof RECORD_RESULTS)[number];
   /** What DNS has under the name: the first five values, shortened. */
   readonly found: readonly string[];
   /** What is not as it should be, in words. */

@@ -43,7 +43,8 @@ export interface DkimPair {
 }
 
 /** `failing`: its records are missing, but it may still send for a while. `lapsed`: that time is over. */
-export type DomainState = "pending" | "verified" | "failing" | "lapsed";
+export const DOMAIN_STATES = ["pending", "verified", "failing", "lapsed"] as const;
+export type DomainState = (typeof DOMAIN_STATES)[number];
 
 export function stateOf({ verifiedAt, failingSince, lapsedAt }: Domain): DomainState {
   if (verifiedAt === undefined) return lapsedAt === undefined ? "pending" : "lapsed";

@@ -1,6 +1,8 @@
+export const POLICY_MODES = ["enforce", "testing", "none"] as const;
+
 /** The MTA-STS policy of a domain (RFC 8461 §3): its mail hosts, and whether they must prove their names by TLS. */
 export interface MailPolicy {
-  readonly mode: "enforce" | "testing" | "none";
+  readonly mode: (typeof POLICY_MODES)[number];
   /** `mail.example.com` or `*.example.com`; lower case. */
   readonly mx: readonly string[];
   /** How long it holds, milliseconds. */

@@ -1,7 +1,8 @@
 /** The parts of a message that every room shares. Statuses are exactly the words of the public interface. */
 import type { SmsCategory } from "../sms/sms-category.ts";
 
-export type ChannelName = "sms" | "email";
+export const CHANNELS = ["sms", "email"] as const;
+export type ChannelName = (typeof CHANNELS)[number];
 
 export const SMS_STATUSES = [
   "queued",

@@ -1,11 +1,13 @@
 /** The records that operators keep. Times are Unix milliseconds; ids are UUIDv7 unless said otherwise. */
 import type { DltStatus, HeaderType } from "../dlt/dlt-registry.ts";
 import type { Domain } from "../domains/domain.ts";
+import type { ChannelName } from "../messages/message.ts";
 import type { SmsCategory } from "../sms/sms-category.ts";
 import type { PlaceholderKind } from "../sms/template.ts";
 import type { SuppressionReason } from "../suppressions/suppression.ts";
 
-export type AccountMode = "sandbox" | "live";
+export const ACCOUNT_MODES = ["sandbox", "live"] as const;
+export type AccountMode = (typeof ACCOUNT_MODES)[number];
 
 export interface Account {
   readonly id: string;
@@ -105,12 +107,14 @@ export interface Connector {
   readonly createdAt: number;
 }
 
+export const FAILOVERS = ["safe", "always"] as const;
+
 /** Which connectors, in which order, send the messages that meet its conditions. Its id names its queue. */
 export interface Route {
   readonly id: string;
   /** Absent: every live account. */
   readonly accountId?: string;
-  readonly channel: "sms" | "email";
+  readonly channel: ChannelName;
   /** SMS: digits after `+` the number starts with. Email: the recipient's domain. Empty: all. */
   readonly match: string;
   /** SMS: the sender id that goes out. Email: the domain of the From address, lower case. Absent: any. */
@@ -122,7 +126,7 @@ export interface Route {
   /** By connector id. Neighbours in the order that have a weight share a place in it, and its messages in proportion. */
   readonly weights?: Readonly<Record<string, number>>;
   /** `always`: a message that one connector may have taken may go over another. `safe`, or absent: it may not. */
-  readonly failover?: "safe" | "always";
+  readonly failover?: (typeof FAILOVERS)[number];
   readonly createdAt: number;
 }
 

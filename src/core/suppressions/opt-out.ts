@@ -2,7 +2,8 @@
 import { toInboundAddress } from "../inbound/inbound-address.ts";
 import { readSetting } from "../records/settings.ts";
 
-export type KeywordMeaning = "stop" | "start";
+export const KEYWORD_MEANINGS = ["stop", "start"] as const;
+export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
 
 /**
  * What a message asks for, if its whole text is one of the account's words. Case, width and composition of letters do not

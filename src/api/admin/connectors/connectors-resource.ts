@@ -1,6 +1,12 @@
 import Type, { type TSchema } from "typebox";
-import { type ConnectorKind, type ConnectorStatus, callbackPath } from "../../../channels/channel.ts";
+import {
+  CHANNEL_ALARMS,
+  type ConnectorKind,
+  type ConnectorStatus,
+  callbackPath,
+} from "../../../channels/channel.ts";
 import { eachRecord } from "../../../core/each-record.ts";
+import { CHANNELS } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { readSetting } from "../../../core/records/settings.ts";
@@ -130,7 +136,7 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
       id: shownFields.id,
       name: Type.String(),
       kind: Type.String(),
-      channel: Type.Optional(Type.Enum(["sms", "email"])),
+      channel: Type.Optional(Type.Enum(CHANNELS)),
       config: Type.Object({}, { additionalProperties: true, description: "Defaults filled in" }),
       secrets: Type.Object({}, { additionalProperties: Type.Literal("set") }),
       callback_path: Type.Optional(
@@ -167,7 +173,7 @@ const status = Type.Object({
   ),
   health: Type.Optional(HEALTH),
   alarm: Type.Optional(
-    Type.Enum(["bind_refused", "credentials_refused"], {
+    Type.Enum(CHANNEL_ALARMS, {
       description: "What somebody has to see to; it does not mend itself",
     }),
   ),
@@ -258,7 +264,7 @@ function kindsEndpoint(deps: AdminDeps): Endpoint {
           data: Type.Array(
             Type.Object({
               kind: Type.String(),
-              channel: Type.Enum(["sms", "email"]),
+              channel: Type.Enum(CHANNELS),
               config: anySchema,
               secrets: Type.Array(Type.String()),
               secret_descriptions: Type.Record(Type.String(), Type.String()),

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import type { ChannelName } from "../../../core/messages/message.ts";
+import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
@@ -43,7 +43,7 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
   ];
 }
 
-const channel = Type.Enum(["sms", "email"], { type: "string" });
+const channel = Type.Enum(CHANNELS, { type: "string" });
 
 const shown = Type.Object(
   {

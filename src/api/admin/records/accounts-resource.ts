@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { present } from "../../../core/present.ts";
-import type { Account } from "../../../core/records/accounts.ts";
+import { ACCOUNT_MODES, type Account } from "../../../core/records/accounts.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
@@ -35,7 +35,7 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const mode = Type.Enum(["sandbox", "live"], {
+const mode = Type.Enum(ACCOUNT_MODES, {
   type: "string",
   description: "In a sandbox no message leaves the machine, and nothing needs registration",
 });

@@ -2,9 +2,9 @@
 import Type from "typebox";
 import { domainOf, parseEmailAddress } from "../../../core/email/email-address.ts";
 import type { ErrorCollector } from "../../../core/field-errors.ts";
-import type { ChannelName } from "../../../core/messages/message.ts";
+import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import { present } from "../../../core/present.ts";
-import type { Route } from "../../../core/records/accounts.ts";
+import { FAILOVERS, type Route } from "../../../core/records/accounts.ts";
 import { SMS_CATEGORIES, type SmsCategory } from "../../../core/sms/sms-category.ts";
 import { domainKey } from "../../../core/suppressions/address-key.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -20,7 +20,7 @@ const weight = Type.Integer({
 });
 
 export const routeFields = {
-  channel: Type.Enum(["sms", "email"], { type: "string" }),
+  channel: Type.Enum(CHANNELS, { type: "string" }),
   match: Type.String({
     maxLength: 255,
     description:
@@ -31,7 +31,7 @@ export const routeFields = {
     maxLength: 255,
     description: "SMS: the sender id that goes out. Email: the domain of the From address. Absent: any",
   }),
-  category: Type.Enum([...SMS_CATEGORIES], {
+  category: Type.Enum(SMS_CATEGORIES, {
     type: "string",
     description: "SMS: the DLT category of the template. Absent: any",
   }),
@@ -45,7 +45,7 @@ export const routeFields = {
     maxItems: 20,
     description: "In the order in which they are tried. Instead of `connectors`, where none has a weight",
   }),
-  failover: Type.Enum(["safe", "always"], {
+  failover: Type.Enum(FAILOVERS, {
     type: "string",
     description:
       "`safe`: a message that one connector may have taken goes over no other. `always`: it may, and may arrive twice",

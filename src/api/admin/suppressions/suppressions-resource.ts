@@ -60,7 +60,7 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
 }
 
 const email = Type.String({ minLength: 1, maxLength: 254, description: "Whom no email goes to any more" });
-const reason = Type.Enum([...SUPPRESSION_REASONS], { description: "Absent: `manual`" });
+const reason = Type.Enum(SUPPRESSION_REASONS, { description: "Absent: `manual`" });
 const source = Type.String({
   minLength: 1,
   maxLength: 255,

@@ -47,7 +47,7 @@ function listEvents({ store }: AdminDeps): Endpoint {
       account_id: text,
       message_id: text,
       host: text,
-      state: Type.Optional(Type.Enum([...WEBHOOK_STATES])),
+      state: Type.Optional(Type.Enum(WEBHOOK_STATES)),
       since: time,
       until: time,
       ...PAGE_QUERY,

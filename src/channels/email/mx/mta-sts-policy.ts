@@ -1,5 +1,5 @@
 /** Reads MTA-STS policies (RFC 8461 §3): which mail hosts a domain has, and whether they prove it by TLS. Pure. */
-import type { MailPolicy } from "../../../core/email/mail-policy.ts";
+import { type MailPolicy, POLICY_MODES } from "../../../core/email/mail-policy.ts";
 
 /** A year: RFC 8461 §3.2. */
 const LONGEST_AGE_S = 31_557_600;
@@ -18,14 +18,12 @@ export function parseStsPolicy(text: string): MailPolicy | undefined {
     if (!fields.has(name)) fields.set(name, value);
   }
   const first = (name: string) => fields.get(name);
-  const mode = MODES.find((each) => each === first("mode"));
+  const mode = POLICY_MODES.find((each) => each === first("mode"));
   const maxAge = first("max_age");
   if (first("version") !== "STSv1" || !mode || !/^\d{1,10}$/.test(maxAge ?? "")) return undefined;
   if (mode !== "none" && mx.length === 0) return undefined;
   return { mode, mx, maxAgeMs: Math.min(Number(maxAge), LONGEST_AGE_S) * 1_000 };
 }
-
-const MODES = ["enforce", "testing", "none"] as const;
 
 /** `*.` stands for exactly one label (§4.1). */
 export function allowsHost({ mx }: MailPolicy, host: string): boolean {

@@ -56,7 +56,7 @@ export const smtpConfigSchema = Type.Object({
     }),
   ),
   provider: Type.Optional(
-    Type.Enum([...MAIL_PROVIDERS], {
+    Type.Enum(MAIL_PROVIDERS, {
       type: "string",
       description:
         "The relay's provider, whose webhooks arrive at `callback_url`. SendGrid and Resend sign them with the secret `webhook_secret`.",

@@ -17,7 +17,7 @@ const SIGNATURE_METHODS = ["md5hash", "md5", "sha1", "sha256", "sha512"] as cons
 /** `Connector.config` of kind `http`, as the admin API shows it. */
 export const httpConfigSchema = Type.Object({
   provider: Type.Unsafe<ProviderName>(
-    Type.Enum([...PROVIDER_NAMES], {
+    Type.Enum(PROVIDER_NAMES, {
       type: "string",
       description: "The gateway; `custom` is described in `gateway`",
     }) as TSchema,
@@ -51,7 +51,7 @@ export const httpConfigSchema = Type.Object({
   ),
   signature_method: Type.Optional(
     Type.Unsafe<(typeof SIGNATURE_METHODS)[number]>(
-      Type.Enum([...SIGNATURE_METHODS], {
+      Type.Enum(SIGNATURE_METHODS, {
         type: "string",
         description: "vonage: how callbacks are signed; the secret is signature_secret",
       }) as TSchema,
