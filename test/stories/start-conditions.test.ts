@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -58,6 +58,37 @@ test("a data folder that cannot be made is called that, with what to do", async 
   expect(output).toMatch(
     /^postrider cannot start: the data folder \S+file cannot be made or written \(EEXIST.*\): .*POSTRIDER_DATA\n$/,
   );
+  remove();
+});
+
+test("a file that the user may not read or write is named, with what to do", async () => {
+  const { path, remove } = makeDataFolder();
+  const started = await startPostrider({ dataFolder: path });
+  started.kill("SIGKILL");
+  await started.exited;
+  // Root may read and write everything, unless it gives that up.
+  const before = `[ "$(id -u)" != 0 ] || exec setpriv --bounding-set=-dac_override,-dac_read_search "$@"`;
+  for (const [name, mode, said] of [
+    ["postrider.db-shm", 0o400, "cannot be made or written"],
+    ["postrider.db", 0o400, "cannot be made or written"],
+    ["master.key", 0o000, "cannot be read"],
+  ] as const) {
+    const file = join(path, name);
+    chmodSync(file, mode);
+    const { code, output } = await runPostrider({ dataFolder: path, before });
+    chmodSync(file, 0o600);
+    expect([code, output]).toEqual([1, expect.stringContaining(said)]);
+    expect(output).toMatch(
+      new RegExp(`^postrider cannot start: .*EACCES.*${file}.* the user that runs this`),
+    );
+  }
+  rmSync(join(path, "master.key"));
+  mkdirSync(join(path, "master.key"));
+  const { code, output } = await runPostrider({ dataFolder: path });
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining(join(path, "master.key cannot be read (EISDIR")),
+  ]);
   remove();
 });
 

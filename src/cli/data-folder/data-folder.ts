@@ -21,6 +21,9 @@ export const NEXT_KEY_FILE = "master.key.next";
 /** The key before the last rotation, which older backups need. */
 export const PREVIOUS_KEY_FILE = "master.key.previous";
 
+/** A file of another user among these is as bad as a folder of his: a command that ran as root has left it. */
+const WRITTEN_FILES = [DATABASE_FILE, `${DATABASE_FILE}-wal`, `${DATABASE_FILE}-shm`, "postrider.lock"];
+
 /** A shorter key is a truncated file. */
 const MIN_KEY_LENGTH = 16;
 
@@ -29,20 +32,27 @@ const OTHERS_NOTHING = 0o077;
 
 /**
  * Makes the folder if it does not exist, and sets the umask, so that files this process writes are readable by their owner
- * only. Throws, in words for the operator, if the folder cannot be made, or not be written although it `isWritten`.
+ * only. Throws, in words for the operator, if the folder cannot be made, or it or a file in it not be written although it
+ * `isWritten`.
  */
 export function ensureDataFolder(path: string, { isWritten }: { readonly isWritten: boolean }): void {
   process.umask(OTHERS_NOTHING);
   try {
     mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    if (isWritten) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (isWritten) checkWritten(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `the data folder ${path} cannot be made or written (${reason}): give it to the user that runs this, or name another with POSTRIDER_DATA`,
+      `the data folder ${path} cannot be made or written (${reason}): give it and its files to the user that runs this, or name another with POSTRIDER_DATA`,
       { cause },
     );
   }
+}
+
+function checkWritten(path: string): void {
+  accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  const files = WRITTEN_FILES.map((name) => join(path, name)).filter((file) => existsSync(file));
+  for (const file of files) accessSync(file, constants.R_OK | constants.W_OK);
 }
 
 /**
@@ -63,9 +73,20 @@ export function readMasterKey(dataFolder: string, secret: string | undefined): s
 }
 
 function readKeyFile(path: string): string {
-  const key = readFileSync(path, "utf8").trim();
+  const key = readOwnFile(path).trim();
   if (key.length >= MIN_KEY_LENGTH) return key;
   throw new Error(`${path} holds no master key: restore it, or remove it if the folder is new`);
+}
+
+function readOwnFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${path} cannot be read (${reason}): make it a file of the user that runs this`, {
+      cause,
+    });
+  }
 }
 
 /**
