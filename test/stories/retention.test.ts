@@ -106,6 +106,24 @@ onBothStores(() => {
     expect(await send(DELIVERED, headers)).toEqual({ ...second, isReplay: true });
   });
 
+  test("a key goes with its answer after 24 hours, and a suppression when it has ended", async () => {
+    await send(DELIVERED, { "Idempotency-Key": "order-1" });
+    const [email, expires_at] = ["ann@example.net", new Date(postrider.now() + DAY_MS).toISOString()];
+    await admin(postrider, "/suppressions", { account_id: postrider.sandbox.account_id, email, expires_at });
+    const left = async () => ({
+      keys: (await storedRows(postrider.dataFolder, "SELECT * FROM idempotency_keys")).length,
+      suppressions: (await admin<{ data: readonly unknown[] }>(postrider, "/suppressions")).data.length,
+    });
+    postrider.leap(DAY_MS - 2 * ROUND_MS);
+    await postrider.pass(ROUND_MS);
+    expect(await left()).toEqual({ keys: 1, suppressions: 1 });
+    postrider.leap(ROUND_MS);
+    await postrider.passUntil(
+      async () => Bun.deepEquals(await left(), { keys: 0, suppressions: 0 }),
+      2 * ROUND_MS,
+    );
+  });
+
   test("a text is wiped once nothing can need it any more, and what the interface shows stays", async () => {
     const { template_id } = await admin<{ template_id: string }>(postrider, "/sms-templates", {
       account_id: postrider.sandbox.account_id,

@@ -40,6 +40,20 @@ test("what a handset writes is handed over with the time it came", async () => {
   ]);
 });
 
+test("a text in a data_sm arrives whole and in its alphabet (§4.7.1)", async () => {
+  const { smsc, received } = await openRig();
+  const text = "नमस्ते ".repeat(40);
+  const payload = Buffer.from(text, "utf16le").swap16();
+  const body = Buffer.concat([
+    Buffer.from("\0\x01\x01919876543210\0\x00\x0156161\0", "latin1"),
+    Buffer.of(0, 0, 8), // esm_class, registered_delivery, data_coding
+    Buffer.of(0x04, 0x24, payload.length >> 8, payload.length & 0xff), // message_payload
+    payload,
+  ]);
+  expect(await smsc.request(0x103, body)).toMatchObject({ commandId: 0x80000103, status: 0 });
+  expect(received).toMatchObject([{ from: "+919876543210", to: "56161", text, encoding: "ucs2" }]);
+});
+
 test("a text that looks like a receipt is what the handset wrote", async () => {
   const { smsc, received, receipts } = await openRig();
   const text = "id:1 stat:DELIVRD";

@@ -116,7 +116,8 @@ test.each([
   [octets(`${ascii("id")} 00 0423 0001 00`), "id"],
   [octets("00"), ""],
   [octets(), ""],
-])("message_id of a submit_sm_resp is taken as written (%#)", (body, id) => {
+  [octets(ascii("A".repeat(300))), "A".repeat(255)],
+])("message_id of a submit_sm_resp is taken as written, up to 255 characters (%#)", (body, id) => {
   expect(decodeMessageId(body)).toBe(id);
 });
 

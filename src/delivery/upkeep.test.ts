@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { NOTHING_HELD } from "../core/queue/holds.ts";
+import { type Chore, createUpkeep, stageChore } from "./upkeep.ts";
+
+function open(...chores: readonly Chore[]) {
+  const clock = createHeldClock();
+  const warnings: unknown[] = [];
+  const ignore = () => {};
+  const log = { isDebug: () => false, debug: ignore, info: ignore, error: ignore };
+  const warn = ({ chore, err }: Record<string, unknown>) => warnings.push([chore, String(err)]);
+  return { clock, warnings, upkeep: createUpkeep({ clock, log: { ...log, warn }, chores }) };
+}
+
+test("a chore that fails is told of and tried again in its turn, and holds up no other", async () => {
+  const ran = { broken: 0, sound: 0 };
+  const { clock, upkeep, warnings } = open(
+    {
+      name: "broken",
+      everyMs: 1_000,
+      async run() {
+        ran.broken++;
+        throw new Error("disk full");
+      },
+    },
+    { name: "sound", everyMs: 1_000, run: async () => 0 * ran.sound++ },
+  );
+  upkeep.start();
+  await clock.advance(0);
+  await clock.advance(2_500);
+  expect(ran).toEqual({ broken: 3, sound: 3 });
+  expect(warnings).toEqual(Array.from({ length: 3 }, () => ["broken", "Error: disk full"]));
+  await upkeep.stop();
+});
+
+test("a chore that found work goes on at once until there is none left, and by the time that it is then", async () => {
+  const times: number[] = [];
+  let left = 3;
+  const run = async (now: number) => {
+    times.push(now);
+    return left > 0 ? left-- : 0;
+  };
+  const { clock, upkeep } = open({ name: "work", everyMs: 1_000, run });
+  const startedAt = clock.now();
+  upkeep.start();
+  await clock.advance(0);
+  await clock.advance(1_000);
+  expect(times.map((at) => at - startedAt)).toEqual([0, 0, 0, 0, 1_000]);
+  await upkeep.stop();
+});
+
+test("a chore that hangs is named once it is late, and a stop waits for it and begins nothing more", async () => {
+  const done = Promise.withResolvers<number>();
+  let runs = 0;
+  const run = () => {
+    runs++;
+    return done.promise;
+  };
+  const { clock, upkeep } = open(
+    { name: "hangs", everyMs: 1_000, run },
+    { name: "turns", everyMs: 1_000, run: async () => 0 },
+  );
+  expect(upkeep.stalled(0)).toEqual([]);
+  upkeep.start();
+  await clock.advance(0);
+  await clock.advance(6_000);
+  expect(upkeep.stalled(5_000)).toEqual([]);
+  await clock.advance(1);
+  expect(upkeep.stalled(5_000)).toEqual(["hangs"]);
+  let isStopped = false;
+  const stopping = upkeep.stop().then(() => {
+    isStopped = true;
+  });
+  await clock.advance(10_000);
+  expect(isStopped).toBe(false);
+  done.resolve(1);
+  await stopping;
+  expect(runs).toBe(1);
+});
+
+test("looking for jobs of which none is due costs no transaction", async () => {
+  const swept: number[] = [];
+  let dueAt: number | undefined;
+  const queue = {
+    nextDueAt: async () => dueAt,
+    stage: async (now: number) => swept.push(now),
+  };
+  const { run } = stageChore(queue, () => NOTHING_HELD);
+  expect(await run(1_000)).toBe(0);
+  dueAt = 1_001;
+  expect(await run(1_000)).toBe(0);
+  expect(await run(1_001)).toBe(1);
+  expect(swept).toEqual([1_001]);
+});
