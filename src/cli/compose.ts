@@ -66,7 +66,7 @@ export async function startPostrider(options: StartOptions): Promise<Postrider> 
   const { config } = options;
   // On PostgreSQL only the first start writes to the folder, and reports it itself if it cannot.
   ensureDataFolder(config.dataFolder, { isWritten: config.databaseUrl === undefined });
-  if (config.databaseUrl === undefined) finishRotation(config.dataFolder);
+  if (config.databaseUrl === undefined) await finishRotation(config.dataFolder);
   const lockMemory = createLockMemory();
   const store = await openData(options, lockMemory);
   const metrics = createMetrics();

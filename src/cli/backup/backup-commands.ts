@@ -66,7 +66,7 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
         const { databaseUrl } = target;
         const manifest =
           databaseUrl === undefined
-            ? restoreBackup(order)
+            ? await restoreBackup(order)
             : await restorePostgres({ ...order, databaseUrl, clock, onTable: tellRows(terminal) });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);

@@ -9,7 +9,7 @@ import {
   MASTER_KEY_FILE,
   SANDBOX_FILE,
 } from "../data-folder/data-folder.ts";
-import { takeDataFolder } from "../data-folder/take-data-folder.ts";
+import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
 import { type Manifest, readBackup } from "./manifest.ts";
 
@@ -28,7 +28,7 @@ const OWNER_ONLY_FILE = 0o600;
  * Restores a backup into a data folder that has no database. The database gets its name last, when it is checked and its
  * master key is at hand: before that no service can start on it.
  */
-export function restoreBackup(order: RestoreOrder): Manifest {
+export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
   const manifest = readBackup(from);
   if (manifest.postgres) {
@@ -37,13 +37,10 @@ export function restoreBackup(order: RestoreOrder): Manifest {
     );
   }
   ensureDataFolder(order.dataFolder, { isWritten: true });
-  const lock = takeDataFolder(order.dataFolder);
-  try {
+  await withDataFolder(order.dataFolder, () => {
     refuseToOverwrite(order.dataFolder);
     restoreInto(order, { from, manifest });
-  } finally {
-    lock.release();
-  }
+  });
   return manifest;
 }
 

@@ -7,11 +7,11 @@ import { cancelMove, type MoveUp, moveUp } from "../../store/move/move-up.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { createVault } from "../../store/vault.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
-import { findMasterKey } from "../keys/find-master-key.ts";
+import { requireMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 import { noDatabase } from "./own-database.ts";
-import { takeDataFolder } from "./take-data-folder.ts";
+import { withDataFolder } from "./with-data-folder.ts";
 
 export interface MoveOrder extends Pick<MoveUp, "url" | "onProgress"> {
   readonly dataFolder: string;
@@ -25,12 +25,7 @@ export async function migrateTo(order: MoveOrder): Promise<readonly Counted[]> {
   const path = databaseOf(order.dataFolder);
   return alone(order.dataFolder, () => {
     const { dataFolder, secret } = order;
-    const masterKey = findMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
-    if (masterKey === undefined) {
-      throw new AdminFailure(
-        "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
-      );
-    }
+    const masterKey = requireMasterKey({ dataFolder, secret, checkValue: readKeyCheckValue(path) });
     return moveUp({ ...order, path, vault: createVault({ masterKey, randomBytes }) });
   });
 }
@@ -47,11 +42,6 @@ function databaseOf(dataFolder: string): string {
   return path;
 }
 
-async function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {
-  const lock = takeDataFolder(dataFolder);
-  try {
-    return await withReasons(work);
-  } finally {
-    lock.release();
-  }
+function alone<T>(dataFolder: string, work: () => Promise<T>): Promise<T> {
+  return withDataFolder(dataFolder, () => withReasons(work));
 }

@@ -2,15 +2,27 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createVault } from "../../store/vault.ts";
+import { AdminFailure } from "../admin/admin-client.ts";
 import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 
-/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
-export function findMasterKey(from: {
+interface KeySearch {
   readonly dataFolder: string;
   readonly secret: string | undefined;
   /** Of the database; `undefined` if no service has been started on it: then any key will do. */
   readonly checkValue: string | undefined;
-}): string | undefined {
+}
+
+/** As `findMasterKey`, but throws if none of them is it. */
+export function requireMasterKey(search: KeySearch): string {
+  const key = findMasterKey(search);
+  if (key !== undefined) return key;
+  throw new AdminFailure(
+    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+  );
+}
+
+/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
+export function findMasterKey(from: KeySearch): string | undefined {
   const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(from.dataFolder, name)));
   const keys = [from.secret, ...files].filter((key) => key !== undefined);
   return keys.find((key) => from.checkValue === undefined || isKeyOf(from.checkValue, key));

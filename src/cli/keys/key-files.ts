@@ -4,7 +4,7 @@ import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
-import { findMasterKey, isKeyOf, readKey } from "./find-master-key.ts";
+import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";
 
 /**
  * The present master key of a database with this check value. Throws if it is not at hand, if `newSecret` is too short, or
@@ -18,11 +18,7 @@ export function findOldKey(
   if (newSecret !== undefined && checkValue !== undefined && isKeyOf(checkValue, newSecret)) {
     throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
   }
-  const old = findMasterKey({ dataFolder, secret, checkValue });
-  if (old !== undefined) return old;
-  throw new AdminFailure(
-    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
-  );
+  return requireMasterKey({ dataFolder, secret, checkValue });
 }
 
 /** Whether the key file holds this key. Of a shared database it may not: the folder may be that of a service on SQLite. */

@@ -7,7 +7,7 @@ import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts
 import { createVault } from "../../store/vault.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
-import { takeDataFolder } from "../data-folder/take-data-folder.ts";
+import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { isKeyOf, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
@@ -36,13 +36,10 @@ const KEY_OCTETS = 32;
 export async function rotateKey(rotation: KeyRotation): Promise<void> {
   const { dataFolder } = rotation;
   ownDatabase(dataFolder);
-  const lock = takeDataFolder(dataFolder);
-  try {
+  await withDataFolder(dataFolder, async () => {
     settleKeyFiles(dataFolder);
     await rotate(rotation);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 async function rotate(rotation: KeyRotation): Promise<void> {
@@ -75,14 +72,9 @@ function retireStaleFile({ dataFolder, newSecret }: KeyRotation, checkValue: str
 }
 
 /** Completes or undoes a rotation that was interrupted. Call it before reading the master key. */
-export function finishRotation(dataFolder: string): void {
+export async function finishRotation(dataFolder: string): Promise<void> {
   if (!existsSync(join(dataFolder, NEXT_KEY_FILE))) return;
-  const lock = takeDataFolder(dataFolder);
-  try {
-    settleKeyFiles(dataFolder);
-  } finally {
-    lock.release();
-  }
+  await withDataFolder(dataFolder, () => settleKeyFiles(dataFolder));
 }
 
 /** Adopts the next key if the database is sealed with it, else deletes it. Needs the folder's lock. */
