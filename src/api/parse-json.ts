@@ -1,4 +1,5 @@
 import { type FieldErrors, isObject } from "../core/field-errors.ts";
+import { parseJson } from "../core/parse-json.ts";
 
 export type ParsedJson =
   | { readonly json: Readonly<Record<string, unknown>> }
@@ -9,7 +10,7 @@ export type ParsedJson =
  * could see different requests), `__proto__`, and nesting so deep that recursion could exhaust the stack.
  */
 export function parseJsonObject(text: string): ParsedJson {
-  const json = parse(text);
+  const json = parseJson(text);
   if (!isObject(json)) return problem(json === undefined ? "must be valid JSON" : "must be a JSON object");
   const names = countNames(json, 0);
   if (names === FORBIDDEN) return problem("must not contain the name __proto__");
@@ -25,14 +26,6 @@ const TOO_DEEP = -2;
 
 function problem(sentence: string): ParsedJson {
   return { problem: { body: sentence } };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The number of names in all objects of a value, or `FORBIDDEN`, or `TOO_DEEP`. */

@@ -73,8 +73,7 @@ function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): 
 /** The URL of `path` on a server. Throws `AdminFailure` if `baseUrl` is not a URL, or has a password, which it does not show. */
 export function urlOn(baseUrl: string, path: string): URL {
   if (baseUrl.includes("@")) throw new AdminFailure(WITHOUT_USER);
-  const text = baseUrl.replace(/\/+$/, "") + path;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(baseUrl.replace(/\/+$/, "") + path);
   if (!url || !/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
   return url;
 }

@@ -63,7 +63,7 @@ async function listen(
 }
 
 function readUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
   throw new UsageFailure(`"${text}" is not a URL to forward to; one looks like http://localhost:3000/hook`);
 }

@@ -107,20 +107,12 @@ export function callbackProblem(text: string): string | undefined {
   if (!text.startsWith("https://")) return "must start with https://";
   // The URL parser drops tabs and line ends and reads `https:///host` and `\` as people did not mean them.
   if (hasControls(text) || !text.isWellFormed() || /^https:\/\/[/?#]|[ \\]/.test(text)) return NOT_A_URL;
-  const url = parseUrl(text);
+  const url = URL.parse(text);
   if (!url) return NOT_A_URL;
   return url.username === "" && url.password === "" ? undefined : "must not hold a user name or password";
 }
 
 const NOT_A_URL = "must be a valid URL, for example https://example.com/hooks/delivery";
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function parseSchedule(
   text: string,

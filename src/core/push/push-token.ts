@@ -1,3 +1,4 @@
+import { parseJson } from "../parse-json.ts";
 import type { PushPlatform } from "../records/accounts.ts";
 import { isVisibleAscii } from "../text-rules.ts";
 
@@ -33,14 +34,6 @@ function isSubscription(token: string): boolean {
   return isHttpsUrl(endpoint) && matches(P256DH, p256dh) && matches(AUTH, auth);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function members(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
@@ -50,7 +43,6 @@ function matches(pattern: RegExp, value: unknown): boolean {
 }
 
 function isHttpsUrl(value: unknown): boolean {
-  if (typeof value !== "string" || !/^https:\/\/[^/?#\s\\]/.test(value) || !URL.canParse(value)) return false;
-  const { username, password } = new URL(value);
-  return username === "" && password === "";
+  const url = typeof value === "string" && /^https:\/\/[^/?#\s\\]/.test(value) ? URL.parse(value) : undefined;
+  return url?.username === "" && url.password === "";
 }

@@ -17,7 +17,7 @@ export interface Target {
  * that they are. A string says why nothing can be sent there.
  */
 export function parseTarget(text: string): Target | string {
-  const url = parseUrl(text);
+  const url = URL.parse(text);
   if (!url) return "not a URL";
   if (url.protocol !== "https:") return "not https";
   if (url.username !== "" || url.password !== "") return "holds a user name or password";
@@ -31,12 +31,4 @@ export function parseTarget(text: string): Target | string {
     host: url.host,
     path: url.pathname + url.search,
   };
-}
-
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../../../core/parse-json.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CallbackReading, CallbackRequest, Web } from "../../channel.ts";
 import { type MailEvent, objectOf, textOf, toReceipt } from "./mail-event.ts";
@@ -52,7 +53,7 @@ export async function readMailCallback(
   web: Web,
 ): Promise<CallbackReading> {
   const { provider, sns_topic_arn: topic } = connector.config as ProviderSettings;
-  const body = parse(request.body);
+  const body = parseJson(request.body);
   if (provider === undefined) return refused(400, "this connector reads no callbacks");
   if (body === undefined) return refused(400, "cannot be read");
   if (provider === "ses") return readSns(connector, { message: objectOf(body), topic, request, web });
@@ -82,7 +83,7 @@ async function readSns(
   const isSigned = await isSignedBySns(message, { web, now: request.receivedAt, certificates });
   if (!isSigned) return refused(401, "the signature is missing or wrong");
   if (type === "Notification")
-    return toReading(connector, sesEvents(parse(textOf(message.Message) ?? "")), request);
+    return toReading(connector, sesEvents(parseJson(textOf(message.Message) ?? "")), request);
   if (type === "SubscriptionConfirmation") {
     const url = snsUrl(textOf(message.SubscribeURL));
     if (url?.searchParams.get("Action") !== "ConfirmSubscription") return refused(400, "no way to confirm");
@@ -107,12 +108,4 @@ function toReading(
 
 function refused(status: 400 | 401, reason: string): CallbackReading {
   return { kind: "refused", status, reason };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

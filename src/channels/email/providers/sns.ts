@@ -9,7 +9,7 @@ const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{8,64}\.pem$/;
 
 /** The URL, if it is one of SNS itself, over HTTPS. */
 export function snsUrl(text: string | undefined): URL | undefined {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
+  const url = text === undefined ? undefined : URL.parse(text);
   const isSns =
     url?.protocol === "https:" && url.port === "" && url.username === "" && SNS_HOST.test(url.hostname);
   return isSns ? url : undefined;

@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/field-errors.ts";
 import type { CallbackRequest } from "../../channel.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 /** The content of a callback, in whatever form it came: fields of a query or a form are members of an object. */
 export function documentOf(request: CallbackRequest, jsonField: string | undefined): unknown {
@@ -28,6 +28,6 @@ function withJson(fields: Record<string, string>, jsonField: string | undefined)
 
 /** `undefined` if it is not JSON, or neither an object nor an array. */
 function parsed(text: string): unknown {
-  const document = parseJson(text);
+  const document = parseExactJson(text);
   return isObject(document) || Array.isArray(document) ? document : undefined;
 }

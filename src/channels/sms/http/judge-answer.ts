@@ -4,9 +4,9 @@ import { bareId } from "../../../core/receipts/provider-id.ts";
 import { parseRetryAfter } from "../../../core/retry-after.ts";
 import type { OwnCodes } from "../dlt-scrub-codes.ts";
 import { providerError, scrubError } from "./error-words.ts";
+import { parseExactJson } from "./exact-json.ts";
 import type { AnswerDescription, AnswerWord } from "./gateway.ts";
 import type { Answer, Exchange } from "./http-client.ts";
-import { parseJson } from "./parse-json.ts";
 import { type Readable, readAll, readFirst } from "./source.ts";
 
 /** What one request came to: for the message, and for the connector. */
@@ -136,7 +136,7 @@ function judgeSent({ description, messageId }: Judging, readable: Readable): Jud
 }
 
 function toReadable({ body, header }: Answer): Readable {
-  return { json: parseJson(body), text: body, header };
+  return { json: parseExactJson(body), text: body, header };
 }
 
 function wordFor(answer: Answer, { rows = [] }: AnswerDescription, readable: Readable): AnswerWord {

@@ -38,7 +38,7 @@ function refusal(code: string, message: string): { readonly error: MessageError 
 function renderUrl({ url: template, query, auth }: SendDescription, lookup: Lookup): URL | undefined {
   const filled = fillTemplate(template, lookup, encodeURIComponent);
   if (filled === undefined || (LEADS_UP.test(filled) && !LEADS_UP.test(template))) return undefined;
-  const url = URL.canParse(filled) ? new URL(filled) : undefined;
+  const url = URL.parse(filled);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
   const given = auth?.kind === "query" && auth.name ? { ...query, [auth.name]: auth.value } : query;
   for (const [name, value] of fields(given, lookup)) url.searchParams.append(name, value);

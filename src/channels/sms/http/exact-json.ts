@@ -5,7 +5,7 @@ const LONG_NUMBER = /\d{16}/;
  * Parses JSON; `undefined` if it is none. Integers that a JavaScript number cannot hold exactly are given as text, digit
  * by digit: they are message ids, and rounding would make two of them the same.
  */
-export function parseJson(text: string): unknown {
+export function parseExactJson(text: string): unknown {
   try {
     return LONG_NUMBER.test(text) ? JSON.parse(text, asWritten) : JSON.parse(text);
   } catch {

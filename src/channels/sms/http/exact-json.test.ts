@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { documentOf } from "./callback-document.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 test("ids beyond 2^53 stay apart, and are what the provider wrote", () => {
   const text = '{"ids":[9007199254740993,9007199254740992,-12345678901234567890],"n":4711,"x":1.5e300}';
-  expect(parseJson(text)).toEqual({
+  expect(parseExactJson(text)).toEqual({
     ids: ["9007199254740993", "9007199254740992", "-12345678901234567890"],
     n: 4711,
     x: 1.5e300,
@@ -24,5 +24,5 @@ test("so they do in callbacks", () => {
 
 test.each(["", "<html>", '{"id":', `{"id":12345678901234567890}${"]".repeat(3)}`, "[".repeat(200_000)])(
   "what is no JSON is none: %#",
-  (text) => expect(parseJson(text)).toBeUndefined(),
+  (text) => expect(parseExactJson(text)).toBeUndefined(),
 );
