@@ -46,17 +46,13 @@ onEveryStore((start) => {
 
   test("every message of a batch can be looked up", async () => {
     await using api = await start();
-    const sent = await api.post(
-      "/v1/sms/messages",
-      sms({ to: ["+919876543210", "+14155550123"], tags: ["a"] }),
+    const batch = ["+919876543210", "+14155550123"];
+    const sent = await api.post("/v1/sms/messages", sms({ to: batch, tags: ["a"] }));
+    const ids: string[] = sent.json.messages.map((each: { message_id: string }) => each.message_id);
+    const found = await Promise.all(ids.map((id) => api.get(`/v1/sms/messages/${id}`)));
+    expect(found.map(({ json }) => [json.message_id, json.to, json.tags])).toEqual(
+      batch.map((to, index) => [ids[index], to, ["a"]]),
     );
-    for (const { message_id, to } of sent.json.messages) {
-      expect((await api.get(`/v1/sms/messages/${message_id}`)).json).toMatchObject({
-        message_id,
-        to,
-        tags: ["a"],
-      });
-    }
   });
 
   test("a scheduled message reads scheduled", async () => {

@@ -67,14 +67,13 @@ test("opaque ids differ in case and zeros only, and folding again changes nothin
 test.each([
   ["A1B2C3D4", ["2712847316"]],
   ["2712847316", ["167814394646", "A1B2C3D4"]],
-  ["10000000000000001", ["18446744073709551617"]],
+  ["10000000000000001", ["18446744073709551617", "2386F26FC10001"]],
   ["AbCxyz_9", []],
   ["f".repeat(65), []],
   ["", []],
   ["0", []],
 ] as const)("%s may also be written as %p", (id, others) => {
-  expect(inOtherRadix(id)).toEqual(expect.arrayContaining([...others]));
-  if (others.length === 0) expect(inOtherRadix(id)).toEqual([]);
+  expect(inOtherRadix(id)).toEqual([...others]);
 });
 
 test("an id of a million quotes keeps nobody waiting, nor does one that folds a step at a time", () => {
