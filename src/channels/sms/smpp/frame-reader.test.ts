@@ -51,6 +51,8 @@ test.each([0, 1, 15, 0xffffffff])("after a command_length of %p nothing more is 
   const { pdus, isReadable } = readAll([frames[0]!, bad, frames[0]!]);
   expect(pdus).toHaveLength(1);
   expect(isReadable).toBe(false);
+  for (const cut of [1, 2, 3])
+    expect(readAll([bad.subarray(0, cut), bad.subarray(cut, 4)]).isReadable).toBe(false);
 });
 
 // ---------------------------------------------------------------- fuzz

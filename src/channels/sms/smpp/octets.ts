@@ -10,7 +10,6 @@ export interface OctetReader {
   /** A C-octet string (§3.1). Some SMSCs leave out its NUL: then it ends with the body. */
   cString(): string;
   octets(count: number): Buffer;
-  skip(count: number): void;
   /** All that is left, as TLVs; one that is cut off is dropped. */
   tlvs(): Tlvs;
   isShort(): boolean;
@@ -31,10 +30,6 @@ export function createOctetReader(body: Buffer): OctetReader {
       return body[at++] ?? 0;
     },
     octets,
-    skip(count) {
-      if (at + count > body.length) short = true;
-      at = Math.min(body.length, at + count);
-    },
     cString() {
       if (at >= body.length) short = true;
       const nul = body.indexOf(0, at);
@@ -43,11 +38,7 @@ export function createOctetReader(body: Buffer): OctetReader {
       at = Math.min(body.length, end + 1);
       return text;
     },
-    tlvs() {
-      const from = at;
-      at = body.length;
-      return readTlvs(body, from);
-    },
+    tlvs: () => readTlvs(body, at),
     isShort: () => short,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { toPieces } from "./multipart.ts";
-import { encodeTlvs } from "./octets.ts";
+import { createOctetReader, encodeTlvs } from "./octets.ts";
 import {
   COMMAND,
   decodeDataSm,
@@ -127,6 +127,24 @@ test("a TLV value of any length, also none, is written with its length", () => {
     [0x130c, Buffer.alloc(0)],
   ]);
   expect(encodeTlvs(tlvs)).toEqual(octets(`0424 012c ${"41".repeat(300)} 130c 0000`));
+  expect(decodeShortMessage(encodeShortMessage({ ...submit, tlvs }))).toEqual({ ...submit, tlvs });
+});
+
+test("a field behind the end of a body is 0 or empty, and tells that the body was too short", () => {
+  const read = (field: (reader: ReturnType<typeof createOctetReader>) => unknown) => {
+    const reader = createOctetReader(Buffer.alloc(0));
+    return [reader.isShort(), field(reader), reader.isShort()];
+  };
+  expect(read((reader) => reader.u8())).toEqual([false, 0, true]);
+  expect(read((reader) => reader.cString())).toEqual([false, "", true]);
+  expect(read((reader) => reader.octets(1).length)).toEqual([false, 0, true]);
+  expect(read((reader) => reader.tlvs().size)).toEqual([false, 0, false]);
+});
+
+test("a NUL within a text is left out, since the fields behind it would be read from there", () => {
+  const address = { ton: 0, npi: 0, address: "" };
+  const bind = { systemId: "a", password: "secret", systemType: "", address };
+  expect(encodeBind({ ...bind, password: "sec\0ret" })).toEqual(encodeBind(bind));
 });
 
 test("bind_transmitter and bind_receiver differ from bind_transceiver in their command only (§4.1.1, §4.1.3)", () => {

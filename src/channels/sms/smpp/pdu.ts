@@ -136,7 +136,8 @@ export function decodeShortMessage(body: Buffer): ShortMessage | undefined {
   const source = readAddress(reader);
   const destination = readAddress(reader);
   const esmClass = reader.u8();
-  reader.skip(2);
+  reader.u8();
+  reader.u8();
   reader.cString();
   const validityPeriod = reader.cString();
   const registeredDelivery = reader.u8();

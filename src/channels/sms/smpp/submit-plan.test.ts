@@ -181,16 +181,21 @@ test("whatever the alphabet, no segment is longer on the air than a handset take
   }
 });
 
-test("references of different messages differ, as far as 16 bits can", () => {
-  const references = new Set(
-    Array.from({ length: 1000 }, (_, i) => {
-      const messageId = `0198f7c2-1111-7000-8000-${i.toString(16).padStart(12, "0")}`;
-      const [submit] = submits({ messageId, text: "ж".repeat(100) }, { concat: "udh16" });
-      return Buffer.from(submit!.shortMessage.subarray(3, 5)).toString("hex");
-    }),
-  );
-  expect(references.size).toBeGreaterThan(950);
-});
+test.each(["udh8", "udh16", "sar"])(
+  "by %s, references of different messages differ as far as its bits can",
+  (concat) => {
+    const references = new Set(
+      Array.from({ length: 1000 }, (_, i) => {
+        const messageId = `0198f7c2-1111-7000-8000-${i.toString(16).padStart(12, "0")}`;
+        const [submit] = submits({ messageId, text: "ж".repeat(100) }, { concat });
+        const { shortMessage, tlvs } = submit!;
+        const reference = tlvs.get(0x020c) ?? shortMessage.subarray(3, concat === "udh8" ? 4 : 5);
+        return Buffer.from(reference).toString("hex");
+      }),
+    );
+    expect(references.size).toBeGreaterThan(concat === "udh8" ? 240 : 950);
+  },
+);
 
 test("DLT ids go on every segment, resolved ones first, under the connector's tags", () => {
   const content = { dltEntityId: "11", dltTemplateId: "22", resolved: { dltTemplateId: "33" } };
