@@ -139,6 +139,7 @@ onEveryStore((start) => {
   test("no log line holds the token", async () => {
     await using api = await startApi();
     await api.request(`${pathOf(await addConnector(api, KANNEL))}?id=m-1&status=1`);
+    expect(api.logged.map(({ message }) => message)).toEqual(["request"]);
     expect(JSON.stringify(api.logged)).not.toContain(TOKEN);
   });
 });

@@ -58,6 +58,7 @@ test("no statement of the store walks through a table that grows, and none sorts
       .map((step) => `${step}: ${sql}`);
   });
   expect(bad).toEqual([]);
+  expect(ears.statements().length).toBeGreaterThan(200);
   await store.close();
 });
 
