@@ -3,7 +3,6 @@ import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import type { Contact } from "../../core/records/accounts.ts";
 import { hasControls } from "../../core/text-rules.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import {
@@ -55,20 +54,16 @@ const plan: RecordPlan<"contacts"> = {
   idName: "contact_id",
   filters: { account_id: "accountId", external_id: "externalId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     external_id: Type.Optional(Type.String({ description: "Absent on an anonymous contact" })),
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(contact: Contact) {
   return {
-    id: contact.id,
     account_id: contact.accountId,
     external_id: contact.externalId,
-    created_at: toIso(contact.createdAt),
   };
 }
 

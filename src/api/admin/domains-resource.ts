@@ -117,7 +117,6 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
     filters: { account_id: "accountId", domain: "domain" },
     toStored: { domain: (text) => text.toLowerCase() },
     shown: Type.Object({
-      id: shownFields.id,
       account_id: shownFields.account_id,
       domain: domainName,
       state: Type.Enum(DOMAIN_STATES, {
@@ -134,7 +133,6 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
       records: Type.Array(Type.Object({ ...dnsRecord, last_result: lastResult }), {
         description: "To be put into the domain's DNS",
       }),
-      created_at: shownFields.created_at,
     }),
     show: async (domain) => toResource(domain, await readPolicy(deps)),
   };
@@ -172,7 +170,6 @@ function toResource(domain: Domain, { returnPathHost, graceMs }: Policy) {
       zone: zoneLine(record),
       last_result: resultOf(record),
     })),
-    created_at: toIso(domain.createdAt),
   };
 }
 

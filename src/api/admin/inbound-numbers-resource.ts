@@ -3,7 +3,6 @@ import type { ErrorCollector } from "../../core/field-errors.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
 import type { InboundNumber } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { connectorProblem } from "./draft.ts";
@@ -85,21 +84,17 @@ const plan: RecordPlan<"inboundNumbers"> = {
   operation: "InboundNumber",
   filters: { account_id: "accountId", connector_id: "connectorId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     number,
     connector_id: Type.Optional(connectorId),
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(inbound: InboundNumber) {
   return {
-    id: inbound.id,
     account_id: inbound.accountId,
     number: inbound.number,
     connector_id: inbound.connectorId,
-    created_at: toIso(inbound.createdAt),
   };
 }

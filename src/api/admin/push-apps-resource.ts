@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { present } from "../../core/present.ts";
 import { PUSH_PLATFORMS, type PushApp } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import {
@@ -59,21 +58,17 @@ const plan: RecordPlan<"pushApps"> = {
   idName: "push_app_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     name: Type.String(),
     platforms,
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(app: PushApp) {
   return {
-    id: app.id,
     account_id: app.accountId,
     name: app.name,
     platforms: app.platforms,
-    created_at: toIso(app.createdAt),
   };
 }

@@ -1,6 +1,7 @@
 /** How a kind of record is described to the endpoints in `record-endpoints.ts`, and what those share. */
 import Type, { type TObject } from "typebox";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
+import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
 import type { Call } from "../endpoint.ts";
 import { notFound } from "../errors.ts";
@@ -17,6 +18,7 @@ export interface RecordPlan<K extends RecordKind> {
   readonly operation: string;
   /** A second name, beside `id`, under which a record shows its id: the one that other records use. */
   readonly idName?: string;
+  /** Its fields in responses, beside `id` and `created_at`, which every record has. */
   readonly shown: TObject;
   show(record: RecordTypes[K]): object | Promise<object>;
   /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
@@ -62,12 +64,15 @@ export async function shownRecord<K extends RecordKind>(
   plan: RecordPlan<K>,
   record: RecordTypes[K],
 ): Promise<object> {
-  return { id: record.id, ...(plan.idName && { [plan.idName]: record.id }), ...(await plan.show(record)) };
+  const { id, createdAt } = record;
+  const shown = await plan.show(record);
+  return { id, ...(plan.idName && { [plan.idName]: id }), ...shown, created_at: toIso(createdAt) };
 }
 
 /** The schema of `shownRecord`. */
 export function shownSchema<K extends RecordKind>({ idName, shown }: RecordPlan<K>): TObject {
-  return Type.Object({ ...(idName && { [idName]: shownFields.id }), ...shown.properties });
+  const { id, created_at } = shownFields;
+  return Type.Object({ ...(idName && { [idName]: id }), id, ...shown.properties, created_at });
 }
 
 export function bodyOf(call: Call): Readonly<Record<string, unknown>> {

@@ -4,7 +4,6 @@ import { HEADER_TYPES } from "../../core/dlt/dlt-registry.ts";
 import type { ErrorCollector } from "../../core/field-errors.ts";
 import { present } from "../../core/present.ts";
 import type { AccountMode } from "../../core/records/accounts.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import {
@@ -103,15 +102,12 @@ const plan: RecordPlan<"senders"> = {
   operation: "Sender",
   filters: { account_id: "accountId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     sender_id: senderId,
     ...optional,
     is_default: Type.Boolean(),
-    created_at: shownFields.created_at,
   }),
   show: (sender) => ({
-    id: sender.id,
     account_id: sender.accountId,
     sender_id: sender.senderId,
     dlt_entity_id: sender.dltEntityId,
@@ -119,7 +115,6 @@ const plan: RecordPlan<"senders"> = {
     header_type: sender.headerType,
     status: sender.status,
     is_default: sender.isDefault,
-    created_at: toIso(sender.createdAt),
   }),
 };
 

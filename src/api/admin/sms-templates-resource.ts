@@ -13,7 +13,6 @@ import {
   templateText,
 } from "../../core/sms/template.ts";
 import { charactersOutsideGsm7, transliterate } from "../../core/sms/transliterate.ts";
-import { toIso } from "../../core/timestamp.ts";
 import type { Records } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { conflict } from "../errors.ts";
@@ -148,7 +147,6 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
   idName: "template_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     name: Type.String(),
     body: Type.String(),
@@ -163,7 +161,6 @@ const planOf = (records: Records): RecordPlan<"smsTemplates"> => ({
       description: `The characters that GSM-7 does not have, ${MAX_NAMED} at the most`,
     }),
     ...optional,
-    created_at: shownFields.created_at,
   }),
   show: async (template) => toResource(template, await isTransliterated(records, template.accountId)),
 });
@@ -179,7 +176,6 @@ function toResource(template: SmsTemplate, isPlain: boolean) {
   const text = templateText(template.body);
   const wide = charactersOutsideGsm7(isPlain ? transliterate(text) : text);
   return {
-    id: template.id,
     account_id: template.accountId,
     name: template.name,
     body: template.body,
@@ -193,7 +189,6 @@ function toResource(template: SmsTemplate, isPlain: boolean) {
     variable_tags: template.variableTags,
     linked_headers: template.linkedHeaders,
     status: template.status,
-    created_at: toIso(template.createdAt),
   };
 }
 

@@ -23,7 +23,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import { adminPath, type RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { givenFields } from "../shown-fields.ts";
 import {
   type ConnectorSettings,
   changeSettings,
@@ -133,7 +133,6 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
     idName: "connector_id",
     filters: {},
     shown: Type.Object({
-      id: shownFields.id,
       name: Type.String(),
       kind: Type.String(),
       channel: Type.Optional(Type.Enum(CHANNELS)),
@@ -145,7 +144,6 @@ function planOf(deps: AdminDeps): RecordPlan<"connectors"> {
       callback_url: Type.Optional(Type.String({ description: "The same with public_url, once that is set" })),
       is_enabled: Type.Boolean(),
       status,
-      created_at: shownFields.created_at,
     }),
     show: (connector) => toResource(deps, connector),
     onChanged: deps.onConfigChanged,
@@ -200,7 +198,6 @@ function toStatus(live: ConnectorStatus | undefined) {
 async function toResource(deps: AdminDeps, connector: Connector) {
   const kind = kindNamed(deps, connector.kind);
   return {
-    id: connector.id,
     name: connector.name,
     kind: connector.kind,
     channel: kind?.channel,
@@ -209,7 +206,6 @@ async function toResource(deps: AdminDeps, connector: Connector) {
     ...(await callbackOf(deps, kind, connector)),
     is_enabled: connector.isEnabled,
     status: toStatus(deps.connectorStatus(connector.id)),
-    created_at: toIso(connector.createdAt),
   };
 }
 

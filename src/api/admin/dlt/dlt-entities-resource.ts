@@ -3,7 +3,6 @@ import { dltIdProblem } from "../../../core/dlt/dlt.ts";
 import type { ErrorCollector } from "../../../core/field-errors.ts";
 import { present } from "../../../core/present.ts";
 import type { AccountMode, DltEntity } from "../../../core/records/accounts.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import {
@@ -91,21 +90,17 @@ const plan: RecordPlan<"dltEntities"> = {
   operation: "DltEntity",
   filters: { account_id: "accountId", entity_id: "entityId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     entity_id: entityId,
     ...optional,
-    created_at: shownFields.created_at,
   }),
   show: (entity) => ({
-    id: entity.id,
     account_id: entity.accountId,
     entity_id: entity.entityId,
     name: entity.name,
     status: entity.status,
     whitelisted_urls: entity.whitelistedUrls,
     callback_numbers: entity.callbackNumbers,
-    created_at: toIso(entity.createdAt),
   }),
 };
 

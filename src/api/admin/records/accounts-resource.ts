@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { present } from "../../../core/present.ts";
 import { ACCOUNT_MODES, type Account } from "../../../core/records/accounts.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -13,7 +12,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { givenFields } from "../shown-fields.ts";
 import { makeWebhookSecret } from "../webhooks/webhook-secrets-resource.ts";
 
 /** Accounts: the customers, each with its own keys, records and messages. A new one gets a webhook secret. */
@@ -47,8 +46,8 @@ const plan: RecordPlan<"accounts"> = {
   operation: "Account",
   idName: "account_id",
   filters: {},
-  shown: Type.Object({ id: shownFields.id, name: Type.String(), mode, created_at: shownFields.created_at }),
-  show: ({ id, name, mode, createdAt }) => ({ id, name, mode, created_at: toIso(createdAt) }),
+  shown: Type.Object({ name: Type.String(), mode }),
+  show: ({ name, mode }) => ({ name, mode }),
 };
 
 /** Records that belong to an account, as sentences call them. */

@@ -62,11 +62,9 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
 const shared = { auth: "admin", tag: "Admin: API keys" } as const;
 
 const shown = Type.Object({
-  id: shownFields.id,
   account_id: shownFields.account_id,
   name: Type.Optional(Type.String()),
   prefix: Type.String({ description: "The first 12 characters" }),
-  created_at: shownFields.created_at,
   revoked_at: Type.Optional(shownFields.created_at),
 });
 
@@ -83,11 +81,9 @@ const plan: RecordPlan<"apiKeys"> = {
 
 function show(key: ApiKey) {
   return {
-    id: key.id,
     account_id: key.accountId,
     name: key.name,
     prefix: key.prefix,
-    created_at: toIso(key.createdAt),
     revoked_at: key.revokedAt === undefined ? undefined : toIso(key.revokedAt),
   };
 }

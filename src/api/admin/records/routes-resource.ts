@@ -3,7 +3,6 @@ import { eachRecord } from "../../../core/each-record.ts";
 import { present } from "../../../core/present.ts";
 import type { Route } from "../../../core/records/accounts.ts";
 import { conditionKey } from "../../../core/records/routes.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Records } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict } from "../../errors.ts";
@@ -16,7 +15,7 @@ import {
   updateEndpoint,
 } from "../record-endpoints.ts";
 import type { RecordPlan } from "../record-plan.ts";
-import { givenFields, shownFields } from "../shown-fields.ts";
+import { givenFields } from "../shown-fields.ts";
 import { conditionsOf, connectorsOf, judgeRoute, routeFields } from "./route-draft.ts";
 
 /** Routes: which messages go over which connectors, and in what order. */
@@ -90,7 +89,6 @@ const shownPlan: RecordPlan<"routes"> = {
   idName: "route_id",
   filters: { account_id: "accountId" },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: Type.Optional(Type.String({ format: "uuid", description: "Absent: every live account" })),
     channel,
     match,
@@ -99,14 +97,12 @@ const shownPlan: RecordPlan<"routes"> = {
     connectors,
     connector_ids: connectorIds,
     failover,
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(route: Route) {
   return {
-    id: route.id,
     account_id: route.accountId,
     channel: route.channel,
     match: route.match,
@@ -115,7 +111,6 @@ function toResource(route: Route) {
     connectors: route.connectorIds.map((id) => ({ connector_id: id, weight: route.weights?.[id] })),
     connector_ids: route.connectorIds,
     failover: route.failover ?? "safe",
-    created_at: toIso(route.createdAt),
   };
 }
 

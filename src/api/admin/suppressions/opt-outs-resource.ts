@@ -3,7 +3,6 @@ import { present } from "../../../core/present.ts";
 import type { OptOut } from "../../../core/records/accounts.ts";
 import { parsePhoneNumber } from "../../../core/sms/phone-number.ts";
 import { senderKey } from "../../../core/suppressions/opt-out.ts";
-import { toIso } from "../../../core/timestamp.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { restorePlus } from "../../restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
@@ -79,23 +78,19 @@ const plan: RecordPlan<"optOuts"> = {
     sender: senderKey,
   },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     ...recipientSchema("recipient", recipient),
     sender: Type.Optional(sender),
     reason,
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(optOut: OptOut) {
   return {
-    id: optOut.id,
     account_id: optOut.accountId,
     ...showRecipient("recipient", optOut.recipient),
     sender: optOut.sender,
     reason: optOut.reason,
-    created_at: toIso(optOut.createdAt),
   };
 }

@@ -77,20 +77,17 @@ const plan: RecordPlan<"suppressions"> = {
   filters: { account_id: "accountId", email: "email" },
   toStored: { email: (text) => text.toLowerCase() },
   shown: Type.Object({
-    id: shownFields.id,
     account_id: shownFields.account_id,
     ...recipientSchema("email", email),
     reason,
     source: Type.Optional(source),
     expires_at: Type.Optional(expiresAt),
-    created_at: shownFields.created_at,
   }),
   show: toResource,
 };
 
 function toResource(suppression: Suppression) {
   return {
-    id: suppression.id,
     account_id: suppression.accountId,
     ...showRecipient("email", suppression.email),
     reason: suppression.reason,
@@ -98,7 +95,6 @@ function toResource(suppression: Suppression) {
       source: suppression.source,
       expires_at: suppression.expiresAt === undefined ? undefined : toIso(suppression.expiresAt),
     }),
-    created_at: toIso(suppression.createdAt),
   };
 }
 
