@@ -1,9 +1,17 @@
 /** An SMTP channel that is open on a server of the test's, and emails to send over it. */
-
+import { afterEach } from "bun:test";
 import type { Channel, ChannelDeps, ChannelStatus, OutgoingEmail } from "../../src/channels/channel.ts";
 import { smtpConnectorKind } from "../../src/channels/email/smtp/smtp-connector.ts";
 import type { EmailContent, Part } from "../../src/core/messages/message.ts";
 import type { Connector } from "../../src/core/records/accounts.ts";
+import {
+  type FakeSmtp,
+  type FakeSmtpOptions,
+  type RawScript,
+  type RawSmtp,
+  startFakeSmtp,
+  startRawSmtp,
+} from "./fake-smtp.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 
 export interface SmtpRelay {
@@ -59,6 +67,46 @@ export function openSmtpRelay(
       tryNow();
     });
   return { channel, clock, seen, became };
+}
+
+type Config = Record<string, unknown>;
+
+export interface Relays {
+  /** Adds to what is closed behind the test, where what was opened last goes first. */
+  closeLater(close: () => Promise<void>): void;
+  fake(options?: FakeSmtpOptions): Promise<FakeSmtp>;
+  raw(script: RawScript, port?: number): Promise<RawSmtp>;
+  relay(port: number, config?: Config, secrets?: Record<string, string>): SmtpRelay;
+  /** Resolves once it is up. */
+  upRelay(port: number, config?: Config): Promise<SmtpRelay>;
+}
+
+/** To be called where tests are defined: servers, and channels to them, which are closed behind each test. */
+export function withRelays(): Relays {
+  const closings: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closings.splice(0).reverse()) await close();
+  });
+  const closed = <T extends Pick<FakeSmtp, "close">>(server: T): T => {
+    closings.push(server.close);
+    return server;
+  };
+  const relay: Relays["relay"] = (port, config, secrets) => {
+    const opened = openSmtpRelay(smtpConnector(port, config, secrets));
+    closings.push(opened.channel.stop);
+    return opened;
+  };
+  return {
+    closeLater: (close) => void closings.push(close),
+    fake: async (options) => closed(await startFakeSmtp(options)),
+    raw: async (script, port) => closed(await startRawSmtp(script, port)),
+    relay,
+    async upRelay(port, config) {
+      const opened = relay(port, config);
+      await opened.became("up");
+      return opened;
+    },
+  };
 }
 
 let lastId = 0;

@@ -1,25 +1,19 @@
-import { afterEach, expect, test } from "bun:test";
-import { type RawScript, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { expect, test } from "bun:test";
+import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
+import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
 const MANY_EMPTY_LINES = "\r\n".repeat(500_000);
 
-const cleanups: (() => Promise<void>)[] = [];
+const { raw, relay } = withRelays();
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function relay(script: RawScript) {
-  const server = await startRawSmtp(script);
-  const opened = openSmtpRelay(smtpConnector(server.port, { tls: "none" }));
-  cleanups.push(server.close, opened.channel.stop);
-  return opened;
+async function relayTo(script: RawScript) {
+  const server = await raw(script);
+  return relay(server.port, { tls: "none" });
 }
 
 test("a server that answers with empty lines without end is hung up on, and the message is tried again", async () => {
-  const { channel, became } = await relay((verb) =>
+  const { channel, became } = await relayTo((verb) =>
     verb === "MAIL" ? `${MANY_EMPTY_LINES}250 ok` : undefined,
   );
   await became("up");
@@ -28,7 +22,7 @@ test("a server that answers with empty lines without end is hung up on, and the 
 });
 
 test("a server that greets with empty lines without end is down", async () => {
-  const { channel, became } = await relay((verb) =>
+  const { channel, became } = await relayTo((verb) =>
     verb === "GREETING" ? `${MANY_EMPTY_LINES}220 raw.test` : undefined,
   );
   await became("down");
@@ -36,7 +30,7 @@ test("a server that greets with empty lines without end is down", async () => {
 });
 
 test("a few empty lines between replies are passed over", async () => {
-  const { channel, became } = await relay((verb) => (verb === "MAIL" ? "\r\n\r\n250 ok\r\n" : undefined));
+  const { channel, became } = await relayTo((verb) => (verb === "MAIL" ? "\r\n\r\n250 ok\r\n" : undefined));
   await became("up");
   expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
 });

@@ -1,11 +1,5 @@
-import { afterEach, expect, test } from "bun:test";
-import {
-  type FakeSmtpOptions,
-  type RawScript,
-  startFakeSmtp,
-  startRawSmtp,
-} from "../../../../test/fakes/fake-smtp.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { expect, test } from "bun:test";
+import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
 
 const NEVER = new AbortController().signal;
@@ -13,34 +7,11 @@ const SENT: PartOutcome = { kind: "sent", providerMessageIds: [], delivered: fal
 const ANN = { email: "ann@example.test" };
 const BOB = { email: "bob@example.test" };
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function fake(options: FakeSmtpOptions = {}) {
-  const server = await startFakeSmtp(options);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function raw(script: RawScript) {
-  const server = await startRawSmtp(script);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function relay(port: number, config: Record<string, unknown> = {}) {
-  const opened = openSmtpRelay(smtpConnector(port, config));
-  cleanups.push(opened.channel.stop);
-  await opened.became("up");
-  return opened;
-}
+const { fake, raw, upRelay } = withRelays();
 
 test("a message goes to all its recipients in one envelope, and a relay's 250 is sent, not delivered", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const message = outgoingEmail({
     cc: [{ email: "cc@example.test" }],
     bcc: [{ email: "hidden@example.test" }],
@@ -60,7 +31,7 @@ test("a message goes to all its recipients in one envelope, and a relay's 250 is
 
 test("the server's queue id is the provider's id where the envelope has one recipient", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail(), NEVER);
   expect(parts).toEqual([
     { kind: "sent", providerMessageIds: ["Q1"], delivered: false, expectsReceipt: false },
@@ -69,14 +40,14 @@ test("the server's queue id is the provider's id where the envelope has one reci
 
 test("lines that begin with dots arrive as they were", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   await channel.send(outgoingEmail({ bodyText: ".\n..\n.end\n" }), NEVER);
   expect(server.received[0]?.parsed.text).toBe(".\n..\n.end\n");
 });
 
 test("only parts that are still to be tried are tried, within those the job covers", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const to = ["a", "b", "c", "d"].map((name) => ({ email: `${name}@example.test` }));
   const message = outgoingEmail(
     { to },
@@ -97,7 +68,7 @@ test("only parts that are still to be tried are tried, within those the job cove
 
 test("an address that stands in two places gets one copy and both parts its outcome", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail({ to: [ANN], cc: [BOB], bcc: [ANN] }), NEVER);
   expect(parts.map((part) => part?.kind)).toEqual(["sent", "sent", "sent"]);
   expect(server.received[0]?.to).toEqual([ANN.email, BOB.email]);
@@ -105,7 +76,7 @@ test("an address that stands in two places gets one copy and both parts its outc
 
 test("a recipient refused for good bounces, one put off is deferred, and the others get the message", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   server.dial.rcpt = {
     [ANN.email]: { code: 550, text: `5.1.1 <${ANN.email}>: no such user` },
     [BOB.email]: { code: 450, text: "4.2.1 greylisted" },
@@ -121,7 +92,7 @@ test("a recipient refused for good bounces, one put off is deferred, and the oth
 
 test("when every recipient is refused nothing is sent, the attempt counts, and the connection goes on", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   server.dial.rcpt = { "*": { code: 451, text: "later" } };
   const refused = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
   expect(refused.parts.map((part) => part?.kind)).toEqual(["deferred", "deferred"]);
@@ -138,7 +109,7 @@ for (const [stage, verb] of [
 ] as const) {
   test(`5yz to ${stage} rejects without a bounce, 4yz defers`, async () => {
     const server = await fake();
-    const { channel } = await relay(server.port);
+    const { channel } = await upRelay(server.port);
     server.dial[verb] = { code: 554, text: "5.7.1 policy" };
     const rejected = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
     const rejection = { kind: "rejected", error: { code: "5.7.1", message: "554 policy" } } as const;
@@ -160,7 +131,7 @@ for (const pipelining of [false, true]) {
   test(`a refusal of DATA is told from one of the message, ${how}`, async () => {
     let answer = "451 4.3.0 no room";
     const server = await raw((verb) => (verb === "EHLO" ? extension : verb === "DATA" ? answer : undefined));
-    const { channel } = await relay(server.port);
+    const { channel } = await upRelay(server.port);
     expect((await channel.send(outgoingEmail(), NEVER)).parts[0]).toMatchObject({
       kind: "deferred",
       error: { code: "4.3.0" },
@@ -179,7 +150,7 @@ for (const pipelining of [false, true]) {
       if (verb === "MAIL") return "451 4.7.1 slow down";
       return verb === "RCPT" || verb === "DATA" ? "554 5.5.1 no MAIL" : undefined;
     });
-    const { channel } = await relay(server.port);
+    const { channel } = await upRelay(server.port);
     const { parts } = await channel.send(outgoingEmail(), NEVER);
     expect(parts[0]).toMatchObject({ kind: "deferred", error: { code: "4.7.1" } });
   });
@@ -190,7 +161,7 @@ for (const pipelining of [false, true]) {
       if (line.includes(ANN.email)) return "550 5.1.1 unknown";
       return line.includes(BOB.email) ? "drop" : undefined;
     });
-    const { channel } = await relay(server.port);
+    const { channel } = await upRelay(server.port);
     const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
     expect(parts).toMatchObject([{ kind: "rejected", bounced: true }, { kind: "deferred" }]);
   });
@@ -198,7 +169,7 @@ for (const pipelining of [false, true]) {
 
 test("a message over the size that the server names is rejected without sending it", async () => {
   const server = await fake({ maxOctets: 10_000 });
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail({ bodyText: "x ".repeat(20_000) }), NEVER);
   expect(parts[0]).toMatchObject({ kind: "rejected", error: { code: "5.3.4" } });
   expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
@@ -207,12 +178,12 @@ test("a message over the size that the server names is rejected without sending 
 test("international addresses go where SMTPUTF8 is offered, and are rejected with the reason where it is not", async () => {
   const jürgen = { email: "jürgen@example.test" };
   const able = await fake();
-  const ableRelay = await relay(able.port);
+  const ableRelay = await upRelay(able.port);
   expect((await ableRelay.channel.send(outgoingEmail({ to: [jürgen] }), NEVER)).parts[0]?.kind).toBe("sent");
   expect(able.received[0]?.to).toEqual([jürgen.email]);
 
   const server = await fake({ smtpUtf8: false });
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const inHeader = await channel.send(outgoingEmail({ to: [ANN, jürgen] }), NEVER);
   const refusal = { kind: "rejected", error: { code: "smtp.smtputf8" } };
   expect(inHeader.parts).toMatchObject([refusal, refusal]);
@@ -223,7 +194,7 @@ test("international addresses go where SMTPUTF8 is offered, and are rejected wit
 
 test("what could forge a header or an envelope never reaches the server", async () => {
   const server = await raw(() => undefined);
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const evil = "x@example.test>\r\nRCPT TO:<eve@example.test";
   for (const message of [
     outgoingEmail({ subject: "a\r\nBcc: eve@example.test" }),
@@ -243,7 +214,7 @@ test("the error of an answer tells no addresses and is one short line", async ()
       ? `550-5.1.1 <${ANN.email}> unknown\r\n550 5.1.1 ${"see https://x.test ".repeat(50)}`
       : undefined,
   );
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const [part] = (await channel.send(outgoingEmail(), NEVER)).parts;
   const message = part?.kind === "rejected" ? part.error.message : "";
   expect(message).toStartWith("550 <address> unknown see");

@@ -1,21 +1,22 @@
 /** How many connections there are to a relay, which of them it still serves, and that none is left open. */
-import { afterEach, expect, test } from "bun:test";
-import { type RawScript, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { expect, test } from "bun:test";
+import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import {
+  openSmtpRelay,
+  outgoingEmail,
+  smtpConnector,
+  withRelays,
+} from "../../../../test/fakes/smtp-relay.ts";
 import type { ChannelDeps } from "../../channel.ts";
 
 const NEVER = new AbortController().signal;
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const { fake, raw, closeLater } = withRelays();
 
 async function upRelay(port: number, deps: Partial<ChannelDeps> = {}) {
   const opened = openSmtpRelay(smtpConnector(port, { max_connections: 5, idle_timeout_ms: 600_000 }), deps);
-  cleanups.push(opened.channel.stop);
+  closeLater(opened.channel.stop);
   await opened.became("up");
   return opened;
 }
@@ -36,8 +37,7 @@ async function heldServer(answers: Readonly<Record<string, string>> = {}) {
     const lastWords = answers[step];
     return lastWords === undefined ? undefined : { lastWords };
   };
-  const server = await startRawSmtp(script);
-  cleanups.push(server.close);
+  const server = await raw(script);
   return {
     ...server,
     hold: (...steps: string[]) => steps.forEach((step) => void at(holds, step)),
@@ -47,8 +47,7 @@ async function heldServer(answers: Readonly<Record<string, string>> = {}) {
 }
 
 test("a relay that has closed its idle connections and answers 421 is down", async () => {
-  const server = await startFakeSmtp();
-  cleanups.push(server.close);
+  const server = await fake();
   const { channel } = await upRelay(server.port);
   const hold = Promise.withResolvers<void>();
   server.dial.holdMessage = hold.promise;
@@ -146,8 +145,7 @@ test("a relay that was down serves all connections again, whatever it refused be
 });
 
 test("a connection whose relay cannot take the address is used for the next message", async () => {
-  const server = await startFakeSmtp({ smtpUtf8: false });
-  cleanups.push(server.close);
+  const server = await fake({ smtpUtf8: false });
   const { channel } = await upRelay(server.port);
   const abroad = outgoingEmail({ to: [{ email: "jörg@example.test" }] });
   expect((await channel.send(abroad, NEVER)).parts).toMatchObject([

@@ -1,45 +1,16 @@
-import { afterEach, expect, test } from "bun:test";
-import {
-  type FakeSmtpOptions,
-  type RawScript,
-  startFakeSmtp,
-  startRawSmtp,
-} from "../../../../test/fakes/fake-smtp.ts";
+import { expect, test } from "bun:test";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
 const ANN = { email: "ann@example.test" };
 const BOB = { email: "bob@example.test" };
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function fake(options: FakeSmtpOptions = {}) {
-  const server = await startFakeSmtp(options);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function raw(script: RawScript) {
-  const server = await startRawSmtp(script);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function relay(port: number, config: Record<string, unknown> = {}) {
-  const opened = openSmtpRelay(smtpConnector(port, config));
-  cleanups.push(opened.channel.stop);
-  await opened.became("up");
-  return opened;
-}
+const { fake, raw, upRelay } = withRelays();
 
 test("a connection lost after the final dot leaves the accepted recipients unconfirmed", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   server.dial.drop = "after";
   server.dial.rcpt = { [ANN.email]: { code: 550, text: "5.1.1 unknown" } };
   const outcome = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
@@ -52,7 +23,7 @@ test("a connection lost after the final dot leaves the accepted recipients uncon
 
 test("a connection lost in the middle of the message defers it", async () => {
   const server = await fake();
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   server.dial.drop = "during";
   const outcome = await channel.send(outgoingEmail({ bodyText: "é".repeat(12_000_000) }), NEVER);
   expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
@@ -60,7 +31,7 @@ test("a connection lost in the middle of the message defers it", async () => {
 
 test("a connection lost before anything was answered defers the message and counts", async () => {
   const server = await raw((verb) => (verb === "MAIL" ? "drop" : undefined));
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   // The first message takes the connection of the probe, and then one of its own.
   const outcome = await channel.send(outgoingEmail(), NEVER);
   expect(outcome).toMatchObject({ parts: [{ kind: "deferred" }], countsAsAttempt: true });
@@ -73,7 +44,7 @@ test("what is told of a connection that the server closed names no address", asy
       ? { lastWords: `421-4.3.2 <${ANN.email}> is\r\n421 4.3.2 in the way` }
       : undefined,
   );
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail({ to: [ANN, BOB] }), NEVER);
   expect(parts[0]).toMatchObject({ kind: "deferred", error: { code: "smtp.connection_lost" } });
   const told = JSON.stringify(parts);
@@ -87,7 +58,7 @@ test("silence after the final dot is unconfirmed when the send timeout has passe
     if (verb === "DOT") dot.resolve();
     return verb === "DOT" ? "silence" : undefined;
   });
-  const { channel, clock } = await relay(server.port);
+  const { channel, clock } = await upRelay(server.port);
   const sending = channel.send(outgoingEmail(), NEVER);
   await dot.promise;
   await clock.advance(channel.sendTimeoutMs);
@@ -106,7 +77,7 @@ test("a server may take longer over the message than over a command, and the nex
     await Bun.sleep(1_000); // That long it takes.
     return undefined;
   });
-  const { channel } = await relay(server.port, { response_timeout_ms: 300 });
+  const { channel } = await upRelay(server.port, { response_timeout_ms: 300 });
   expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([{ kind: "sent" }]);
   expect((await channel.send(outgoingEmail(), NEVER)).parts).toMatchObject([
     { kind: "deferred", error: { message: "the server did not answer in time" } },
@@ -116,14 +87,14 @@ test("a server may take longer over the message than over a command, and the nex
 
 test("an answer after the final dot that is none of SMTP's is unconfirmed", async () => {
   const server = await raw((verb) => (verb === "DOT" ? "what?" : undefined));
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("unconfirmed");
 });
 
 test("a server that refuses in the middle of the message is believed, and the connection is not used again", async () => {
   const big = outgoingEmail({ bodyText: "é".repeat(8_000_000) });
   const server = await raw((verb) => (verb === "DATA" ? "354 go on\r\n552 5.3.4 too big" : undefined));
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   expect((await channel.send(big, NEVER)).parts[0]).toMatchObject({
     kind: "rejected",
     error: { code: "5.3.4" },
@@ -138,7 +109,7 @@ test("a yes before the message is over is not taken for one, and the message is 
     if (verb === "DOT") ends.push(connection);
     return verb === "DATA" && connection === 1 ? "354 go on\r\n250 queued as LIE" : undefined;
   });
-  const { channel } = await relay(server.port);
+  const { channel } = await upRelay(server.port);
   const { parts } = await channel.send(outgoingEmail({ bodyText: "é".repeat(8_000_000) }), NEVER);
   expect(parts[0]?.kind).toBe("deferred");
   expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe("sent");
@@ -147,7 +118,7 @@ test("a yes before the message is over is not taken for one, and the message is 
 
 test("a tarpit that keeps answering a little cannot hold a message longer than the send timeout", async () => {
   const server = await raw((verb) => (verb === "RCPT" ? "250-wait" : undefined));
-  const { channel, clock } = await relay(server.port, { send_timeout_ms: 60_000 });
+  const { channel, clock } = await upRelay(server.port, { send_timeout_ms: 60_000 });
   const sending = channel.send(outgoingEmail(), NEVER);
   await server.heard("RCPT");
   await clock.advance(channel.sendTimeoutMs);
@@ -159,7 +130,7 @@ test("a tarpit that keeps answering a little cannot hold a message longer than t
 
 test("a server that is silent from the beginning costs an attempt, also on a connection that was used before", async () => {
   const server = await raw((verb) => (verb === "MAIL" ? "silence" : undefined));
-  const { channel, clock } = await relay(server.port, { send_timeout_ms: 60_000 });
+  const { channel, clock } = await upRelay(server.port, { send_timeout_ms: 60_000 });
   const sending = channel.send(outgoingEmail(), NEVER);
   await server.heard("MAIL");
   await clock.advance(channel.sendTimeoutMs);
@@ -193,7 +164,7 @@ test.each([
       socket.write(isMessage ? "354 go on\r\n" : "250 ok\r\n");
     });
   });
-  const { channel } = await relay(peer.port);
+  const { channel } = await upRelay(peer.port);
   expect((await channel.send(outgoingEmail(), NEVER)).parts[0]?.kind).toBe(kind);
   expect(messages).toBe(1);
   await channel.stop();
@@ -211,7 +182,7 @@ test("an aborted send says what it knows: deferred before the final dot, unconfi
       abort.abort();
       return "silence";
     });
-    const { channel } = await relay(server.port);
+    const { channel } = await upRelay(server.port);
     expect((await channel.send(outgoingEmail(), abort.signal)).parts[0]?.kind).toBe(kind);
   }
 });

@@ -1,45 +1,12 @@
-import { afterEach, expect, test } from "bun:test";
-import {
-  type FakeSmtpOptions,
-  type RawScript,
-  startFakeSmtp,
-  startRawSmtp,
-} from "../../../../test/fakes/fake-smtp.ts";
+import { expect, test } from "bun:test";
+import { startFakeSmtp } from "../../../../test/fakes/fake-smtp.ts";
 import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { outgoingEmail, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 
 const NEVER = new AbortController().signal;
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function fake(options: FakeSmtpOptions = {}) {
-  const server = await startFakeSmtp(options);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function raw(script: RawScript, port?: number) {
-  const server = await startRawSmtp(script, port);
-  cleanups.push(server.close);
-  return server;
-}
-
-function relay(port: number, config: Record<string, unknown> = {}) {
-  const opened = openSmtpRelay(smtpConnector(port, config));
-  cleanups.push(opened.channel.stop);
-  return opened;
-}
-
-async function upRelay(port: number, config: Record<string, unknown> = {}) {
-  const opened = relay(port, config);
-  await opened.became("up");
-  return opened;
-}
+const { fake, raw, relay, upRelay } = withRelays();
 
 /** A promise and the hand that opens it. */
 function gate() {

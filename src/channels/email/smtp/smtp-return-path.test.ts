@@ -1,7 +1,12 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { type RawScript, startFakeSmtp, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
+import {
+  openSmtpRelay,
+  outgoingEmail,
+  smtpConnector,
+  withRelays,
+} from "../../../../test/fakes/smtp-relay.ts";
 import { createReturnPaths } from "../return-path.ts";
 
 const NEVER = new AbortController().signal;
@@ -11,19 +16,14 @@ const HOST = "bounce.acme.test";
 
 const returnPaths = createReturnPaths(Buffer.alloc(32, 7));
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const { fake, raw, closeLater } = withRelays();
 
 async function relay(extensions: string, script: RawScript = () => undefined) {
-  const server = await startRawSmtp((verb, line, connection) =>
+  const server = await raw((verb, line, connection) =>
     verb === "EHLO" ? `250-raw.test\r\n${extensions}` : script(verb, line, connection),
   );
-  cleanups.push(server.close);
   const opened = openSmtpRelay(smtpConnector(server.port), { returnPaths });
-  cleanups.push(opened.channel.stop);
+  closeLater(opened.channel.stop);
   await opened.became("up");
   const said = () => server.lines.filter((line) => /^(MAIL|RCPT)/.test(line));
   return { ...opened, server, said };
@@ -102,10 +102,9 @@ test("mail is signed, unless the relay does it", async () => {
     [{}, true],
     [{ sign: false }, false],
   ] as const) {
-    const server = await startFakeSmtp();
-    cleanups.push(server.close);
+    const server = await fake();
     const { channel, became } = openSmtpRelay(smtpConnector(server.port, config));
-    cleanups.push(channel.stop);
+    closeLater(channel.stop);
     await became("up");
     await channel.send(outgoingEmail({}, { dkim }), NEVER);
     expect((await server.mail(0)).raw.startsWith("DKIM-Signature:")).toBe(isSigned);

@@ -1,26 +1,19 @@
 /** What becomes of a connection once its message has an answer, and of one that nobody waits for any more. */
-import { afterEach, expect, test } from "bun:test";
-import { type RawScript, startRawSmtp } from "../../../../test/fakes/fake-smtp.ts";
+import { expect, test } from "bun:test";
+import type { RawScript } from "../../../../test/fakes/fake-smtp.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { outgoingEmail, smtpConnector, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
 
 const NEVER = new AbortController().signal;
 
-const cleanups: (() => Promise<void>)[] = [];
+const { raw, upRelay } = withRelays();
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function upRelay(script: RawScript) {
-  const server = await startRawSmtp(script);
-  cleanups.push(server.close);
-  const opened = openSmtpRelay(smtpConnector(server.port));
-  cleanups.push(opened.channel.stop);
-  await opened.became("up");
+async function upWith(script: RawScript) {
+  const server = await raw(script);
+  const opened = await upRelay(server.port);
   const send = async () => (await opened.channel.send(outgoingEmail(), NEVER)).parts[0];
   const verbs = () => server.lines.map((line) => line.slice(0, 4));
   return { ...opened, server, send, verbs };
@@ -29,7 +22,7 @@ async function upRelay(script: RawScript) {
 const settingsFor = (port: number) => toSmtpSettings(smtpConnector(port));
 
 test("after a message that was taken, the next one follows at once", async () => {
-  const { send, verbs } = await upRelay(() => undefined);
+  const { send, verbs } = await upWith(() => undefined);
   await send();
   await send();
   const message = ["MAIL", "RCPT", "DATA"];
@@ -38,7 +31,7 @@ test("after a message that was taken, the next one follows at once", async () =>
 
 test("a connection whose message was refused at its end is used for the next", async () => {
   const answers = ["554 5.7.1 never"];
-  const { send, server } = await upRelay((verb) => (verb === "DOT" ? answers.shift() : undefined));
+  const { send, server } = await upWith((verb) => (verb === "DOT" ? answers.shift() : undefined));
   expect((await send())?.kind).toBe("rejected");
   expect((await send())?.kind).toBe("sent");
   expect(server.connections()).toBe(1);
@@ -48,7 +41,7 @@ test.each([
   ["cannot be reset", "451 4.3.0 busy", "502 5.5.1 what?"],
   ["has forgotten who we are", "503 5.5.1 EHLO first", "250 ok"],
 ])("a connection whose server %s is not used again", async (_, mail, reset) => {
-  const { send, server, channel } = await upRelay((verb, __, connection) => {
+  const { send, server, channel } = await upWith((verb, __, connection) => {
     if (connection > 1) return undefined;
     return verb === "MAIL" ? mail : verb === "RSET" ? reset : undefined;
   });
@@ -59,7 +52,7 @@ test.each([
 });
 
 test("what was said of a message holds, though its connection is cut off before it is ready for the next", async () => {
-  const { send, server, channel, clock } = await upRelay((verb, _, connection) => {
+  const { send, server, channel, clock } = await upWith((verb, _, connection) => {
     if (connection > 1) return undefined;
     return verb === "MAIL" ? "554 5.7.1 never" : verb === "RSET" ? "silence" : undefined;
   });
@@ -96,8 +89,7 @@ test("a session whose login is refused is closed", async () => {
 });
 
 test("nothing is connected to under a signal that has been given", async () => {
-  const server = await startRawSmtp(() => undefined);
-  cleanups.push(server.close);
+  const server = await raw(() => undefined);
   const signal = AbortSignal.abort("the service stopped");
   const opened = await openSmtpSession(settingsFor(server.port), createSystemClock(), signal);
   expect(opened).toEqual({ fault: { code: "smtp.timeout", message: "the service stopped" } });
@@ -105,8 +97,7 @@ test("nothing is connected to under a signal that has been given", async () => {
 });
 
 test("an open session does not end with the signal that it was opened under", async () => {
-  const server = await startRawSmtp(() => undefined);
-  cleanups.push(server.close);
+  const server = await raw(() => undefined);
   const opening = new AbortController();
   const opened = await openSmtpSession(settingsFor(server.port), createSystemClock(), opening.signal);
   if ("fault" in opened) throw new Error(opened.fault.message);
@@ -116,8 +107,7 @@ test("an open session does not end with the signal that it was opened under", as
 });
 
 test("a message that is called off before it begins reaches nobody, and ends its connection", async () => {
-  const server = await startRawSmtp(() => undefined);
-  cleanups.push(server.close);
+  const server = await raw(() => undefined);
   const opened = await openSmtpSession(settingsFor(server.port), createSystemClock(), NEVER);
   if ("fault" in opened) throw new Error(opened.fault.message);
   const envelope = {
@@ -133,8 +123,7 @@ test("a message that is called off before it begins reaches nobody, and ends its
 
 test("an extension is one that the server lists, wherever in the list, and not its own name", async () => {
   const offered = async (...lines: readonly string[]) => {
-    const server = await startRawSmtp((verb) => (verb === "EHLO" ? lines.join("\r\n") : undefined));
-    cleanups.push(server.close);
+    const server = await raw((verb) => (verb === "EHLO" ? lines.join("\r\n") : undefined));
     const opened = await openSmtpSession(settingsFor(server.port), createSystemClock(), NEVER);
     if ("fault" in opened) throw new Error(opened.fault.message);
     await opened.session.quit();

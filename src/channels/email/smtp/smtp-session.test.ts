@@ -1,13 +1,7 @@
-import { afterEach, expect, test } from "bun:test";
-import {
-  type FakeSmtpOptions,
-  type RawScript,
-  startFakeSmtp,
-  startRawSmtp,
-} from "../../../../test/fakes/fake-smtp.ts";
+import { expect, test } from "bun:test";
 import { mailTls } from "../../../../test/fakes/mail-tls.ts";
 import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
-import { openSmtpRelay, outgoingEmail, smtpConnector } from "../../../../test/fakes/smtp-relay.ts";
+import { outgoingEmail, smtpConnector, withRelays } from "../../../../test/fakes/smtp-relay.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { smtpConnectorKind } from "./smtp-connector.ts";
@@ -16,29 +10,7 @@ const NEVER = new AbortController().signal;
 const LOGIN = { username: "relay-user", password: "s3cret pass" };
 const PROVEN = { tls: "required", ca: testTls.ca };
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function fake(options: FakeSmtpOptions) {
-  const server = await startFakeSmtp(options);
-  cleanups.push(server.close);
-  return server;
-}
-
-async function raw(script: RawScript) {
-  const server = await startRawSmtp(script);
-  cleanups.push(server.close);
-  return server;
-}
-
-function relay(port: number, config: Record<string, unknown>, secrets: Record<string, string> = {}) {
-  const opened = openSmtpRelay(smtpConnector(port, config, secrets));
-  cleanups.push(opened.channel.stop);
-  return opened;
-}
+const { fake, raw, relay, closeLater } = withRelays();
 
 test("a name to introduce oneself by that was stored before names were judged goes on as it is", async () => {
   const server = await raw(() => undefined);
@@ -259,7 +231,7 @@ test("the check of a server that answers STARTTLS and speaks no TLS does not adv
       if (isBegun) setImmediate(() => socket.write("this is no TLS".repeat(10)));
     });
   });
-  cleanups.push(peer.stop);
+  closeLater(peer.stop);
   const connector = smtpConnector(peer.port, { tls: "required" });
   const { ok, detail } = await smtpConnectorKind.check(connector, createSystemClock());
   expect([ok, detail]).toEqual([false, expect.stringContaining("WRONG_VERSION_NUMBER")]);
