@@ -48,7 +48,7 @@ export function createRateLimiter(clock: Clock, maxBuckets = MAX_BUCKETS): RateL
       const taken = empty.length === 0 ? 1 : 0;
       for (const { key, tokens } of found) put(key, tokens - taken, now);
       const waits = empty.map(({ tokens, limit: { rate } }) => Math.ceil((1 - tokens) / rate));
-      return waits.length === 0 ? undefined : Math.max(1, ...waits);
+      return waits.length === 0 ? undefined : Math.max(...waits);
     },
   };
 }

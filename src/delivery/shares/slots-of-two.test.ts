@@ -40,13 +40,15 @@ function listen(share: OwnShare, done: (held: number) => Promise<void> = async (
 }
 
 test("the slots of one connector do not count for another", async () => {
-  const { clock, start } = open();
+  const { clock, start, board } = open();
   const [a, b] = [start("a"), start("b")];
   const two = [a, b].map((each) => each.join("two", 2));
   const four = [a, b].map((each) => each.join("four", 4));
   await clock.advance(5_000);
   expect(two.map((share) => share.held().size)).toEqual([1, 1]);
   expect(four.map((share) => share.held().size)).toEqual([2, 2]);
+  const leased = (await board()).leases.map(({ name, slot }) => `${name} ${slot}`);
+  expect(leased.toSorted()).toEqual(["four 0", "four 1", "four 2", "four 3", "two 0", "two 1"]);
 });
 
 test("a channel is told when its slots change, and only then, however long one is being left", async () => {

@@ -82,7 +82,7 @@ function createUnfinished(maxOctets: number) {
       return taken;
     },
     takeWhole(): Buffer | undefined {
-      if (filled < frame.length || frame === lengthField) return undefined;
+      if (filled < frame.length) return undefined;
       const whole = frame;
       frame = lengthField;
       filled = 0;

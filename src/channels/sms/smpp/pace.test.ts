@@ -42,7 +42,27 @@ test("a silence saves up no more than a quarter of a second", async () => {
   const { pace, clock } = open(100);
   await clock.advance(60_000);
   expect(pace.available()).toBe(25);
+  await clock.advance(60_000);
+  for (let i = 0; i < 25; i++) pace.take();
+  expect(pace.available()).toBe(0);
 });
+
+test.each([0.5, 7, 100])(
+  "at %p a second, who waits as long as it is told may go then, and not before",
+  async (perSecond) => {
+    const { pace, clock } = open(perSecond);
+    for (let round = 1; round <= 10; round++) {
+      while (pace.available() >= 1) pace.take();
+      await clock.advance(round / 2);
+      const waitMs = pace.waitMs();
+      await clock.advance(waitMs - 1);
+      expect(pace.available()).toBe(0);
+      // A millisecond more, since parts of a segment are not exact.
+      await clock.advance(2);
+      expect(pace.available()).toBe(1);
+    }
+  },
+);
 
 test("too fast: it rests, then goes half as fast, and reaches its rate again by itself", async () => {
   const { pace, clock } = open(100);
@@ -73,7 +93,7 @@ test("many refusals of what was sent at one rate slow down once", async () => {
 test("a full queue slows down without a rest", () => {
   const { pace, clock } = open(100);
   pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
-  expect(pace.available()).toBeGreaterThan(0);
+  expect(pace.available()).toBe(12);
   expect(pace.rate()).toEqual({ perSecond: 50, isReduced: true });
 });
 
@@ -151,6 +171,18 @@ test("a part of the rate is kept to from when it is given, also while the SMSC a
   expect(pace.rate()).toEqual({ perSecond: 20, isReduced: true });
   await clock.advance(20);
   expect(pace.rate()).toEqual({ perSecond: 20, isReduced: false });
+});
+
+test("a part that has grown is used from then on, and one that stays the same takes nothing away", async () => {
+  const { pace, clock } = open(100);
+  pace.setPart(0.5);
+  await clock.advance(60_000);
+  pace.setPart(0.5);
+  expect(pace.available()).toBe(12);
+  await clock.advance(60_000);
+  pace.setPart(1);
+  expect(pace.available()).toBe(1);
+  expect(pace.rate()).toEqual({ perSecond: 100, isReduced: false });
 });
 
 test("against an SMSC that takes less than is configured, most of what is sent is taken", async () => {

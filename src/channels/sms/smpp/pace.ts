@@ -88,7 +88,7 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
     take() {
       if (isUnlimited(state)) return;
       refill(state);
-      if (Number.isFinite(state.rate)) state.tokens -= 1;
+      state.tokens -= 1;
     },
     waitMs() {
       refill(state);
@@ -98,8 +98,7 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
     accepted: state.counted.add,
     slowDown: (refusal) => slowDown(state, refusal),
     setPart(part) {
-      if (Number.isFinite(perSecond) && perSecond * part !== state.ceiling)
-        setCeiling(state, perSecond * part);
+      if (perSecond * part !== state.ceiling) setCeiling(state, perSecond * part);
     },
     rate() {
       if (isUnlimited(state)) return undefined;
@@ -125,17 +124,12 @@ function refill(state: State): void {
   if (reduced) {
     const { growthPerS } = reduced;
     state.rate = growthPerS === undefined ? state.rate * 2 ** seconds : state.rate + growthPerS * seconds;
-    if (state.rate >= reduced.endsAt) endReduction(state);
+    if (state.rate >= reduced.endsAt) {
+      state.reduced = undefined;
+      state.rate = state.ceiling;
+    }
   }
-  if (Number.isFinite(state.rate)) {
-    state.tokens = Math.min(burst(state.rate), state.tokens + state.rate * seconds);
-  }
-}
-
-function endReduction(state: State): void {
-  state.reduced = undefined;
-  state.rate = state.ceiling;
-  state.tokens = Math.max(state.tokens, Number.isFinite(state.rate) ? 0 : burst(state.rate));
+  state.tokens = Math.min(burst(state.rate), state.tokens + state.rate * seconds);
 }
 
 /** Where the part has grown, another process may have used up the difference just now: no more than one token stays. */

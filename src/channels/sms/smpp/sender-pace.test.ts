@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { createSenderPace } from "./sender-pace.ts";
 
-function open(perSecond: number | undefined) {
+function open(perSecond: number | undefined, part?: () => number) {
   const clock = createHeldClock();
-  const pace = createSenderPace(clock, () => 0.5, { perSecond });
+  const pace = createSenderPace(clock, () => 0.5, { perSecond, ...(part && { part }) });
   const ask = (sender: string, messageId: string, segments = 1) =>
     pace.waitMs({ sender, messageId, segments });
   return { clock, ask };
@@ -32,6 +32,28 @@ test("who comes back in its turn goes at once; before it, waits for the rest; an
   await clock.advance(450);
   expect(ask("A", "2")).toBe(0);
   expect(ask("A", "4")).toBe(2000);
+});
+
+test("a turn is good for one segment, and who comes back a minute after it waits for another", async () => {
+  const { ask, clock } = open(1);
+  const waits = (...ids: string[]) => ids.map((id) => ask("A", id));
+  expect(waits("1", "2", "3", "4")).toEqual([0, 750, 1750, 2750]);
+  await clock.advance(2750);
+  expect(waits("2", "2")).toEqual([0, 1000]);
+  await clock.advance(120_000);
+  expect(waits("2", "3", "4")).toEqual([0, 750, 1750]);
+});
+
+test("a process keeps senders to its part of their rate, and what it books while it has none is not endless", async () => {
+  let part = 0.5;
+  const { ask, clock } = open(10, () => part);
+  expect(["1", "2", "3"].map((id) => ask("A", id))).toEqual([0, 0, 150]);
+  await clock.advance(10_000);
+  part = 0;
+  expect(ask("A", "4")).toBe(0);
+  part = 1;
+  await clock.advance(10_000);
+  expect(ask("A", "5")).toBe(0);
 });
 
 test("a long message counts by its segments", () => {
