@@ -85,8 +85,6 @@ interface Outgoing {
   readonly parts: readonly Part[];
   /** Indexes of the parts this attempt covers; absent: all that are still to be sent. */
   readonly only?: readonly number[];
-  /** 1 for the first attempt that reaches the wire. */
-  readonly attempt: number;
   /** Milliseconds left of the delivery window: the validity period. */
   readonly remainingMs: number;
   readonly createdAt: number;

@@ -88,7 +88,6 @@ export function outgoingSms(over: Partial<OutgoingSms> = {}): OutgoingSms {
     messageId: MESSAGE_ID,
     accountId: "01890000-0000-7000-8000-0000000000ff",
     parts: [],
-    attempt: 1,
     remainingMs: 600_000,
     createdAt: 0,
     to: "+919876543210",

@@ -110,7 +110,6 @@ export function sms(to: string, over: Partial<OutgoingSms> = {}): OutgoingSms {
     messageId: `message-${++lastId}`,
     accountId: "account-1",
     parts: [],
-    attempt: 1,
     remainingMs: 60_000,
     createdAt: createHeldClock().now(),
     to,
@@ -126,7 +125,6 @@ export function email(addresses: readonly string[], over: Partial<OutgoingEmail>
     messageId: `message-${++lastId}`,
     accountId: "account-1",
     parts: addresses.map((address) => ({ status: "pending", address })),
-    attempt: 1,
     remainingMs: 60_000,
     createdAt: createHeldClock().now(),
     content: {

@@ -123,7 +123,6 @@ export function outgoingSms(
     messageId: randomUUID(),
     accountId: "a1",
     parts: [],
-    attempt: 1,
     remainingMs: 3_600_000,
     createdAt: 0,
     to: "+919876543210",

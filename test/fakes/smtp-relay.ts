@@ -130,7 +130,6 @@ export function outgoingEmail(
     messageId: `01927a3e-0000-7000-8000-${String(++lastId).padStart(12, "0")}`,
     accountId: "01927a3e-0000-7000-8000-aaaaaaaaaaaa",
     parts: people.map(({ email }): Part => ({ status: "pending", address: email })),
-    attempt: 1,
     remainingMs: 3_600_000,
     createdAt: Date.UTC(2026, 0, 2),
     content,

@@ -17,8 +17,6 @@ export interface SimulatorDeps extends ChannelDeps {
   readonly channel: ChannelName;
   readonly connectorId: string;
   readonly ledger: SimulatorLedger;
-  /** Makes ascending UUIDv7; by default from `clock` and `random`. */
-  readonly newId?: () => string;
 }
 
 /** Messages in flight at a time. Fewer emails, since one may be 10 MiB. */
@@ -85,7 +83,7 @@ function createHandler(deps: SimulatorDeps, loop: ReceiptLoop): Handler {
       for (const { receipt } of entries) if (receipt) loop.wake(receipt.at);
     },
   });
-  const newId = deps.newId ?? createIds(clock, (count) => randomOctets(random, count));
+  const newId = createIds(clock, (count) => randomOctets(random, count));
   const attemptDeps = { clock, random, newId, writer, counts: createRefusalCounts(clock) };
   return async (message, signal, stopping) => {
     try {

@@ -15,7 +15,6 @@ export interface ClaimRequest {
 
 export interface ClaimedJob {
   readonly jobId: number;
-  readonly queue: string;
   /** Rises with every claim and fences every later write about the job. */
   readonly claim: number;
   /** Tries that reached the wire so far. */

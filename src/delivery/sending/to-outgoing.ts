@@ -34,7 +34,6 @@ export function toOutgoing(
     accountId: job.accountId,
     parts: progress.parts,
     ...(only && { only }),
-    attempt: job.attempt + 1,
     remainingMs,
     createdAt: job.createdAt,
   };

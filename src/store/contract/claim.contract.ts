@@ -11,7 +11,6 @@ export function claimContract(open: OpenStore): void {
       expect(others).toEqual([]);
       expect(job).toEqual({
         jobId: job!.jobId,
-        queue: QUEUE,
         claim: 1,
         attempt: 0,
         wasInterrupted: false,
@@ -146,9 +145,9 @@ export function claimContract(open: OpenStore): void {
       expect(await claim()).toEqual([]);
       const asked = { queue: "another", limit: 10, now: clock.now, leaseMs: 60_000 };
       const claimed = await store.queue.claim(asked);
-      expect(claimed.map(({ messageId, queue, attempt }) => ({ messageId, queue, attempt }))).toEqual([
-        { messageId: sooner[0]!, queue: "another", attempt: 0 },
-        { messageId: later[0]!, queue: "another", attempt: 0 },
+      expect(claimed.map(({ messageId, attempt }) => ({ messageId, attempt }))).toEqual([
+        { messageId: sooner[0]!, attempt: 0 },
+        { messageId: later[0]!, attempt: 0 },
       ]);
       expect(await status(sooner[0]!)).toBe("sending");
       await store.queue.release([{ jobId: claimed[0]!.jobId, claim: claimed[0]!.claim }], clock.now);

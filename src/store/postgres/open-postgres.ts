@@ -48,10 +48,7 @@ import { pruneSuppressions } from "./suppressions/suppression-rows.ts";
 import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 
-export interface PostgresOptions extends DriverOptions, KeyWatch {
-  /** Calls back once per turn of the event loop; accepts of a turn share a commit. */
-  readonly schedule?: (run: () => void) => void;
-}
+export type PostgresOptions = DriverOptions & KeyWatch;
 
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -100,10 +97,10 @@ type Shared = ReturnType<typeof createShared>;
 
 type WithoutLeases = Omit<Store, "leases">;
 
-function createStore(
-  closable: ClosableDatabase,
-  { clock, vault, schedule = setImmediate }: PostgresOptions,
-): WithoutLeases {
+/** Calls of one turn of the event loop share commits. */
+const schedule = setImmediate;
+
+function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptions): WithoutLeases {
   const { database: db, within } = closable;
   const shared = createShared(closable, vault);
   const { notifiers, days, queues, erasedNames } = shared;
@@ -121,7 +118,7 @@ function createStore(
       findKeyOwner: createKeyLookup(db),
     },
     messages: { list: createMessageList(db), cancel: createCancel(shared.changes) },
-    queue: createQueue(closable, shared, schedule),
+    queue: createQueue(closable, shared),
     outbox: createOutbox(closable, { notifier: notifiers.webhooks, schedule }),
     push: createPush(db),
     records: createRecords(underKey(db, vault), vault, erasedNames),
@@ -155,11 +152,7 @@ function createRetention(db: Database, days: Days): Store["retention"] {
 }
 
 /** Settlements share commits, as accepts do, and receipts likewise. */
-function createQueue(
-  closable: ClosableDatabase,
-  shared: Shared,
-  schedule: NonNullable<PostgresOptions["schedule"]>,
-): Store["queue"] {
+function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"] {
   const { database: db } = closable;
   const { changes, changesWithin, queues, erasedNames } = shared;
   const beginRecording = createBeginRecording(erasedNames);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createWorld, HOUR, SECOND } from "../contract/world.contract.ts";
+import { createWorld, HOUR, QUEUE, SECOND } from "../contract/world.contract.ts";
 import { storeContract } from "../store.contract.ts";
 import { createVault } from "../vault.ts";
 import { openSqlite } from "./open-sqlite.ts";
@@ -38,8 +38,8 @@ test("what was stored is there after a restart, and the leases of the last proce
     expect((await find(leased))?.progress.status).toBe("queued");
     expect((await find(scheduled))?.progress.status).toBe("scheduled");
     const backlog = await store.queue.backlog();
-    expect(backlog).toEqual([{ queue: job.queue, ready: 1, oldestReadySince: world.clock.now + SECOND }]);
-    const claim = { queue: job.queue, limit: 10, now: world.clock.now, leaseMs: SECOND };
+    expect(backlog).toEqual([{ queue: QUEUE, ready: 1, oldestReadySince: world.clock.now + SECOND }]);
+    const claim = { queue: QUEUE, limit: 10, now: world.clock.now, leaseMs: SECOND };
     expect(await store.queue.claim(claim)).toMatchObject([
       { messageId: leased, claim: 2, wasInterrupted: true },
     ]);

@@ -19,8 +19,6 @@ export interface SqliteOptions {
   /** The database file, or `:memory:`. */
   readonly path: string;
   readonly vault: Vault;
-  /** Calls back once per turn of the event loop; writes of a turn share a commit. */
-  readonly schedule?: (run: () => void) => void;
   /** For tests and benchmarks: delays a commit by taking its time, or fails it by throwing. */
   readonly faults?: { readonly beforeCommit?: () => void };
   /** Where other threads write to the database too, by `openBeside`. */
@@ -53,7 +51,7 @@ export async function openOn(
   };
   const db = createDatabase({
     driver,
-    schedule: options.schedule ?? turns.last,
+    schedule: turns.last,
     beforeCommit,
     ...(options.shared && { lock: createWriteLock(options.shared.memory) }),
   });

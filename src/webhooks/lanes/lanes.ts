@@ -7,7 +7,7 @@ import { type Budgets, createSlots, type Pace, type Slots } from "./slots.ts";
 
 /** Decides what may be delivered now. A dead or slow host holds up nobody else, and no account another one. */
 export interface Lanes {
-  /** How many deliveries of the lane may begin now; what a claim should bring at the most. */
+  /** How many deliveries of the lane may begin now. */
   room(lane: Lane): number;
   /** Begins a delivery; `undefined` if there is no room. */
   enter(lane: Lane): Pass | undefined;
@@ -30,7 +30,6 @@ export interface LanesDeps {
   readonly onRoom: (lane: Lane) => void;
   /** The lane is not tried for a while, from now on. */
   readonly onPaused?: (paused: PausedHost) => void;
-  readonly budgets?: Budgets;
   /** Lanes remembered; beyond it the one unused for longest is forgotten, its pause too. */
   readonly maxLanes?: number;
 }
@@ -41,7 +40,7 @@ const MAX_LANES = 20_000;
 
 export function createLanes(deps: LanesDeps): Lanes {
   const { clock, onRoom } = deps;
-  const slots = createSlots(deps.budgets ?? BUDGETS);
+  const slots = createSlots(BUDGETS);
   const memory = createMemory(deps.maxLanes ?? MAX_LANES);
 
   const leave = (state: LaneState, pace: Pace, { health, ms }: { health: HostHealth; ms: number }) => {

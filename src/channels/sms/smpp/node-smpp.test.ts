@@ -81,7 +81,6 @@ async function openPair() {
         messageId: "0198f7c2-1111-7000-8000-000000000001",
         accountId: "a1",
         parts: [],
-        attempt: 1,
         remainingMs: 600_000,
         createdAt: 0,
         to: "+919876543210",

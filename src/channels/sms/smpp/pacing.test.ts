@@ -64,7 +64,7 @@ test("once a segment is out the others follow while there is time, in this attem
   expect((await sending).parts.map((part) => part?.kind)).toEqual(Array(5).fill("sent"));
   const pending = { status: "pending" } as const;
   const parts = [pending, { status: "sent" } as const, pending, pending, pending];
-  const again = sendThrough(channel, { ...first, attempt: 2, parts, remainingMs: 2500 });
+  const again = sendThrough(channel, { ...first, parts, remainingMs: 2500 });
   for (let segment = 6; segment <= 8; segment++) {
     await smsc.until(() => smsc.submits.length === segment);
     await clock.advance(1000);

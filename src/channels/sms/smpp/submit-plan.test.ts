@@ -27,7 +27,6 @@ function plan(
     messageId: "0198f7c2-1111-7000-8000-000000000001",
     accountId: "a",
     parts: [],
-    attempt: 1,
     remainingMs: 60_000,
     createdAt: 0,
     to: "+919876543210",

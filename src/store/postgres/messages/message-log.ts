@@ -46,7 +46,6 @@ export interface LockedMessage {
   /** The id of its content: that of the request's first message. */
   readonly content: string;
   readonly recipient: string;
-  readonly expiresAt: number;
   /** The host that its webhooks go to. */
   readonly callbackHost: string | null;
   readonly progress: Progress;
@@ -128,11 +127,11 @@ function collectChanges(session: Session): { log: MessageLog; changes: Changes }
 
 /** A join rather than a list of ids, so that for each id only the tables of its day are searched. */
 const LOCK = `SELECT m.id, m.account, m.content, m.channel, m.recipient, m.status, m.parts, m.sequence, m.position,
-    m.error, m.expires_at, m.callback_host, a.id AS account_id, a.mode
+    m.error, m.callback_host, a.id AS account_id, a.mode
   FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id JOIN accounts a ON a.number = m.account
   ORDER BY m.id FOR NO KEY UPDATE OF m`;
 
-interface LockedRow extends Omit<MessageRow, "content"> {
+interface LockedRow extends Omit<MessageRow, "content" | "expires_at"> {
   readonly content: string;
   readonly account_id: string;
   readonly mode: AccountMode;
@@ -146,7 +145,6 @@ function toLocked(row: LockedRow): LockedMessage {
     accountMode: row.mode,
     content: row.content,
     recipient: row.recipient,
-    expiresAt: row.expires_at,
     callbackHost: row.callback_host,
     progress: toProgress(row),
   };

@@ -72,9 +72,7 @@ async function claimNow(
   );
   const claimed = jobs.flatMap((job) => {
     const message = messages.get(job.message_id);
-    return message
-      ? [toClaimed(request.queue, job, { message, optedOut, settings: settingsOf(message.account_id) })]
-      : [];
+    return message ? [toClaimed(job, { message, optedOut, settings: settingsOf(message.account_id) })] : [];
   });
   return { claimed, last };
 }
@@ -131,13 +129,11 @@ function senderOf({ envelope }: FoundRow): string | undefined {
 }
 
 function toClaimed(
-  queue: string,
   job: LeasedRow,
   { message, optedOut, settings }: { message: FoundRow; optedOut: ReadonlySet<string>; settings: Settings },
 ): ClaimedJob {
   return {
     jobId: job.id,
-    queue,
     claim: job.claim,
     attempt: job.attempt,
     wasInterrupted: job.was_interrupted,

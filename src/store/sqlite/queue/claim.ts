@@ -43,7 +43,7 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     const rows = lease(queue, request);
     setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
-      const job = toClaimedJob(request.queue, row);
+      const job = toClaimedJob(row);
       if (job) claimed.push(job);
       else remove.run(row.job_id);
     }
@@ -156,7 +156,7 @@ function createFlowScan(db: Database): (queue: number, last: number, limit: numb
 
 /** Makes of a row what the worker is given; `undefined` if the message has been pruned, so that the job is an orphan. */
 function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
-  return (queue: string, job: ReadyRow): ClaimedJob | undefined => {
+  return (job: ReadyRow): ClaimedJob | undefined => {
     if (!hasMessage(job)) return undefined;
     const entry = accounts.byNumber(job.account);
     const content = job.envelope === null ? contents.find(job) : joinContent(job.envelope, job.body);
@@ -164,7 +164,6 @@ function createClaimedJobs({ accounts, contents, optOuts }: ClaimParts) {
     const isQueued = job.status === "queued";
     return {
       jobId: job.job_id,
-      queue,
       claim: job.claim + 1,
       attempt: job.attempt,
       wasInterrupted: job.was_interrupted === 1,
