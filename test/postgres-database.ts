@@ -8,6 +8,11 @@ export async function freshDatabase(): Promise<TestDatabase> {
   return (await postgresServer(prepare)).createDatabase();
 }
 
+/** A database that holds what another does, at which nobody is at work. */
+export async function copyOf(original: TestDatabase): Promise<TestDatabase> {
+  return (await postgresServer(prepare)).copyDatabase(original);
+}
+
 /** Unused databases: emptying one costs less than creating one. */
 const unused: string[] = [];
 

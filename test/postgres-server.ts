@@ -11,8 +11,10 @@ import { dirname, join } from "node:path";
 import { Client } from "pg";
 
 export interface PostgresServer {
-  /** The URL of a new database made from the template; `drop` forgets it. */
+  /** A new database made from the template; `drop` forgets it. */
   createDatabase(): Promise<TestDatabase>;
+  /** A new database that holds what another does, at which nobody is at work. */
+  copyDatabase(original: TestDatabase): Promise<TestDatabase>;
 }
 
 export interface TestDatabase {
@@ -56,13 +58,10 @@ async function start(
   (admin as unknown as { connection: { stream: { unref(): void } } }).connection.stream.unref();
   await admin.query("CREATE DATABASE template_postrider");
   await prepare(urlOf("template_postrider"));
-  return { createDatabase: createDatabases(admin, urlOf) };
+  return createDatabases(admin, urlOf);
 }
 
-function createDatabases(
-  admin: Client,
-  urlOf: (database: string) => string,
-): PostgresServer["createDatabase"] {
+function createDatabases(admin: Client, urlOf: (database: string) => string): PostgresServer {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   /** Runs one statement at a time. */
@@ -71,19 +70,22 @@ function createDatabases(
     last = done.catch(() => undefined);
     return done;
   };
-  const make = async () => {
+  const make = async (template: string) => {
     const name = `world_${++count}`;
-    await run(`CREATE DATABASE ${name} TEMPLATE template_postrider`);
+    await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
     return name;
   };
+  const toDatabase = (name: string): TestDatabase => ({
+    url: urlOf(name),
+    drop: async () => void (await run(`DROP DATABASE ${name} WITH (FORCE)`)),
+  });
   const ready: Promise<string>[] = [];
-  return async () => {
-    while (ready.length <= READY) ready.push(make());
-    const name = await (ready.shift() as Promise<string>);
-    return {
-      url: urlOf(name),
-      drop: async () => void (await run(`DROP DATABASE ${name} WITH (FORCE)`)),
-    };
+  return {
+    async createDatabase() {
+      while (ready.length <= READY) ready.push(make("template_postrider"));
+      return toDatabase(await (ready.shift() as Promise<string>));
+    },
+    copyDatabase: async ({ url }) => toDatabase(await make(new URL(url).pathname.slice(1))),
   };
 }
 

@@ -1,78 +1,100 @@
 /** The master key of a PostgreSQL database is changed, and the command may die at any moment of it. */
-import { beforeEach, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "pg";
 import { createMailKeys } from "../../src/cli/email/mail-keys.ts";
 import type { RotationStep } from "../../src/cli/keys/rotate-key.ts";
 import { admin } from "../admin.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
-import { oneProcessOnPostgres } from "../one-process.ts";
-import { runPostrider } from "../postrider-process.ts";
+import { ownProcess } from "../one-process.ts";
+import { copyOf, freshDatabase } from "../postgres-database.ts";
+import type { TestDatabase } from "../postgres-server.ts";
+import {
+  makeDataFolder,
+  type PostriderProcess,
+  runPostrider,
+  type Sandbox,
+  startPostrider,
+} from "../postrider-process.ts";
+import { onServer } from "../stored-rows.ts";
 
 const ROTATE = join(import.meta.dir, "../../src/cli/keys/rotate-shared-key.ts");
 const OLD = "the first secret, of some length";
 const NEW = "the next secret, of some length";
 
-const { folder, database, service, start: startWith, stop } = oneProcessOnPostgres();
+/** A database with a secret of every kind, at rest, and the folder beside it. Each test has a copy of both. */
+let made: { path: string; database: TestDatabase; sandbox: Sandbox; secrets: object; remove: () => void };
 
-const start = (secret: string, databaseUrl = database().url) =>
-  startWith({ databaseUrl, env: { POSTRIDER_SECRET: secret } });
-
-let secrets: unknown;
-
-/** A database with a secret of every kind, at rest. */
-beforeEach(async () => {
-  await start(OLD);
+beforeAll(async () => {
+  const folder = makeDataFolder();
+  const database = await freshDatabase();
+  const env = { POSTRIDER_SECRET: OLD };
+  const service = await startPostrider({ dataFolder: folder.path, databaseUrl: database.url, env });
   const config = { host: "127.0.0.1", port: 1, username: "acme", password: "s3cret-of-relay" };
-  await admin(service(), "/connectors", { kind: "smtp", name: "relay", config });
-  await admin(service(), "/domains", { account_id: service().sandbox.account_id, domain: "example.com" });
-  await setAlarmSecret("the operator's own");
-  secrets = await shownSecrets();
-  await stop();
+  await admin(service, "/connectors", { kind: "smtp", name: "relay", config });
+  await admin(service, "/domains", { account_id: service.sandbox.account_id, domain: "example.com" });
+  await setAlarmSecret(service, "the operator's own");
+  made = { ...folder, database, sandbox: service.sandbox, secrets: await shownSecrets(service) };
+  service.kill("SIGTERM");
+  expect(await service.exited).toBe(0);
+}, 60_000);
+
+afterAll(async () => {
+  await made.database.drop();
+  made.remove();
 });
 
-function rotate(from = OLD, to = NEW, ...args: string[]) {
-  const env = { POSTRIDER_SECRET: from, POSTRIDER_NEW_SECRET: to };
-  return runPostrider({
-    dataFolder: folder(),
-    databaseUrl: database().url,
-    command: "rotate-key",
-    env,
-    args,
-  });
+function shownSecrets(service: PostriderProcess): Promise<object> {
+  return admin(service, `/webhooks/secret?account_id=${service.sandbox.account_id}`);
 }
 
-function shownSecrets(): Promise<unknown> {
-  return admin(service(), `/webhooks/secret?account_id=${service().sandbox.account_id}`);
+function setAlarmSecret(service: PostriderProcess, text: string): Promise<unknown> {
+  const value = `whsec_${btoa(text.padEnd(24, "-"))}`;
+  return admin(service, "/settings/alarm_webhook_secret", { value }, "PUT");
 }
 
-function setAlarmSecret(text: string): Promise<unknown> {
-  return admin(
-    service(),
-    "/settings/alarm_webhook_secret",
-    { value: `whsec_${btoa(text.padEnd(24, "-"))}` },
-    "PUT",
-  );
-}
+type World = Awaited<ReturnType<typeof openWorld>>;
 
-async function query(sql: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: database().url });
-  await client.connect();
-  const { rows } = await client.query(sql);
-  await client.end();
-  return rows;
+/** A copy of that database and its folder, and a service on it, one at a time. */
+async function openWorld() {
+  const own = ownProcess();
+  cpSync(made.path, own.folder(), { recursive: true });
+  const database = await copyOf(made.database);
+  const start = (secret: string, databaseUrl = database.url) =>
+    own.start({ databaseUrl, env: { POSTRIDER_SECRET: secret } });
+  return {
+    ...own,
+    databaseUrl: database.url,
+    start,
+    /** Starts a service, which shows the secrets that were made. */
+    async expectSecrets(secret: string): Promise<void> {
+      expect(await shownSecrets(await start(secret))).toEqual(made.secrets);
+    },
+    rotate: (from = OLD, to = NEW, ...args: string[]) =>
+      runPostrider({
+        dataFolder: own.folder(),
+        databaseUrl: database.url,
+        command: "rotate-key",
+        env: { POSTRIDER_SECRET: from, POSTRIDER_NEW_SECRET: to },
+        args,
+      }),
+    async [Symbol.asyncDispose]() {
+      await own[Symbol.asyncDispose]();
+      await database.drop();
+    },
+  };
 }
 
 /** Every sealed value of the database, by where it is. */
-async function sealedValues(): Promise<Map<string, string>> {
-  const tables = await query(
+async function sealedValues({ databaseUrl }: World): Promise<Map<string, string>> {
+  const tables = await onServer<{ name: string }>(
+    databaseUrl,
     "SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace",
   );
   const found = new Map<string, string>();
   for (const { name } of tables) {
-    for (const row of await query(`SELECT * FROM ${name}`)) {
+    for (const row of await onServer(databaseUrl, `SELECT * FROM ${name}`)) {
       for (const [column, value] of Object.entries(row)) {
         if (/^v1\.[A-Za-z0-9+/=]{38,}$/.test(String(value))) found.set(`${name}.${column}`, String(value));
       }
@@ -81,25 +103,28 @@ async function sealedValues(): Promise<Map<string, string>> {
   return found;
 }
 
-test("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
-  const before = await sealedValues();
+test.concurrent("after a rotation every secret opens under the new key, and the old one is of no use", async () => {
+  await using world = await openWorld();
+  const { databaseUrl, folder, stop, rotate, expectSecrets } = world;
+  const before = await sealedValues(world);
   const places = ["connectors.secrets", "domains.dkim_keys", "settings.value", "webhook_secrets.secret"];
   expect([...before.keys()].sort()).toEqual(places);
   expect(await rotate()).toMatchObject({ code: 0, output: expect.stringContaining("sealed under the new") });
-  const after = await sealedValues();
+  const after = await sealedValues(world);
   for (const [place, value] of before) expect([place, after.get(place)]).not.toEqual([place, value]);
   expect((await rotate()).output).toContain("has already");
   expect((await rotate(OLD, "another secret, of some length")).output).toContain("neither POSTRIDER_SECRET");
 
-  await start(NEW);
-  expect(await shownSecrets()).toEqual(secrets as object);
+  await expectSecrets(NEW);
   await stop();
   const env = { POSTRIDER_SECRET: OLD };
-  const refused = await runPostrider({ dataFolder: folder(), databaseUrl: database().url, env });
+  const refused = await runPostrider({ dataFolder: folder(), databaseUrl, env });
   expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("under another master key") });
 }, 90_000);
 
-test("the key file of the data folder is put aside if it was this database's, and is left alone if it is another's", async () => {
+test.concurrent("the key file of the data folder is put aside if it was this database's, and is left alone if it is another's", async () => {
+  await using world = await openWorld();
+  const { folder, rotate } = world;
   const file = join(folder(), "master.key");
   writeFileSync(file, "of the service on SQLite in this folder\n");
   expect((await rotate()).code).toBe(0);
@@ -112,15 +137,19 @@ test("the key file of the data folder is put aside if it was this database's, an
   expect(readFileSync(`${file}.previous`, "utf8")).toBe(`${NEW}\n`);
 }, 90_000);
 
-test("the new key is given, and long enough", async () => {
+test.concurrent("the new key is given, and long enough", async () => {
+  await using world = await openWorld();
+  const { rotate } = world;
   expect((await rotate(OLD, "")).output).toContain("POSTRIDER_NEW_SECRET: required with DATABASE_URL");
   expect((await rotate(OLD, "short")).output).toContain("at least 16 characters");
-});
+}, 90_000);
 
 const STEPS: readonly RotationStep[] = ["sealed", "committed"];
 
 for (const step of STEPS) {
-  test(`killed at "${step}", the database is wholly under ${step === "sealed" ? "the old" : "the new"} key`, async () => {
+  test.concurrent(`killed at "${step}", the database is wholly under ${step === "sealed" ? "the old" : "the new"} key`, async () => {
+    await using world = await openWorld();
+    const { databaseUrl, folder, service, stop, rotate, expectSecrets } = world;
     const code = `
       import { randomBytes } from "node:crypto";
       import { rotateSharedKey } from ${JSON.stringify(ROTATE)};
@@ -128,36 +157,38 @@ for (const step of STEPS) {
       const keys = { secret: ${JSON.stringify(OLD)}, newSecret: ${JSON.stringify(NEW)} };
       const onStep = (step) => step === ${JSON.stringify(step)} && process.kill(process.pid, "SIGKILL");
       await rotateSharedKey({ dataFolder, databaseUrl, ...keys, forgetLinks: false, randomBytes, onStep });`;
-    const { url: databaseUrl } = database();
     const killed = await runPostrider({ dataFolder: folder(), databaseUrl, main: "-e", command: code });
     expect(killed).toMatchObject({ code: null });
-    await start(step === "sealed" ? OLD : NEW);
-    expect(await shownSecrets()).toEqual(secrets as object);
-    await setAlarmSecret("changed");
+    await expectSecrets(step === "sealed" ? OLD : NEW);
+    await setAlarmSecret(service(), "changed");
     await stop();
     if (step === "sealed") expect((await rotate()).code).toBe(0);
   }, 90_000);
 }
 
-test("a service at work keeps its key", async () => {
-  await start(OLD);
+test.concurrent("a service at work keeps its key", async () => {
+  await using world = await openWorld();
+  const { start, rotate } = world;
+  const service = await start(OLD);
   expect(await rotate()).toMatchObject({
     code: 1,
     output: expect.stringContaining("stop all of them first"),
   });
-  await setAlarmSecret("changed");
-  expect(await shownSecrets()).toEqual(secrets as object);
-});
+  await setAlarmSecret(service, "changed");
+  expect(await shownSecrets(service)).toEqual(made.secrets);
+}, 90_000);
 
-test("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
+test.concurrent("a process that was cut off while the key was changed seals nothing under the old one, and ends", async () => {
+  await using world = await openWorld();
+  const { databaseUrl, service, start, rotate } = world;
   const port = await keptPort();
-  const proxy = await openPostgresProxy(database().url, port);
+  const proxy = await openPostgresProxy(databaseUrl, port);
   await start(OLD, proxy.url);
   await proxy.close();
   expect((await rotate()).code).toBe(0);
-  const before = await sealedValues();
-  const again = await openPostgresProxy(database().url, port);
-  const isRefused = setAlarmSecret("too late").then(
+  const before = await sealedValues(world);
+  const again = await openPostgresProxy(databaseUrl, port);
+  const isRefused = setAlarmSecret(service(), "too late").then(
     () => false,
     () => true,
   );
@@ -166,12 +197,14 @@ test("a process that was cut off while the key was changed seals nothing under t
     "start again",
   );
   expect(await service().exited).toBe(0);
-  expect(await sealedValues()).toEqual(before);
+  expect(await sealedValues(world)).toEqual(before);
   await again.close();
 }, 90_000);
 
-test("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
-  const { account_id: accountId } = service().sandbox;
+test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
+  await using world = await openWorld();
+  const { service, start, stop, rotate } = world;
+  const { account_id: accountId } = made.sandbox;
   const wish = { accountId, messageId: Bun.randomUUIDv7(), email: "ann@example.net" };
   const link = `/unsubscribe/${createMailKeys(OLD).unsubscribes.seal(wish)}`;
   expect((await rotate()).code).toBe(0);
