@@ -94,6 +94,7 @@ export interface OutgoingSms extends Outgoing {
   readonly channel: "sms";
   /** E.164, with `+`. */
   readonly to: string;
+  /** The sender id that goes out; absent: the connector's. */
   readonly from?: string;
   /** The rendered text; absent where the provider (or the simulator) works from the template ids. */
   readonly text?: string;

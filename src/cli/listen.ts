@@ -46,12 +46,11 @@ const PATIENCE_MS = 10_000;
 const LOOK_MS = 10;
 
 async function stop(server: Bun.Server<undefined>, clock: Clock): Promise<void> {
-  const never = new AbortController().signal;
-  await sleep(clock, LINGER_MS, never);
+  await sleep(clock, LINGER_MS);
   // Its promise is no use: it may resolve while a request is handled, and it waits for idle clients.
   void server.stop(false);
   const endMs = clock.monotonicMs() + PATIENCE_MS;
-  while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS, never);
+  while (server.pendingRequests > 0 && clock.monotonicMs() < endMs) await sleep(clock, LOOK_MS);
   void server.stop(true);
 }
 

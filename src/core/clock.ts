@@ -14,16 +14,16 @@ export interface Clock {
 /** Chance as an argument: gives a number in [0, 1), like `Math.random`. */
 export type Random = () => number;
 
-/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
-export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `delayMs`, or at once when `signal` aborts, if there is one; never rejects. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
+    if (signal?.aborted) return resolve();
     const wake = () => {
       cancel();
-      signal.removeEventListener("abort", wake);
+      signal?.removeEventListener("abort", wake);
       resolve();
     };
     const cancel = clock.after(delayMs, wake);
-    signal.addEventListener("abort", wake);
+    signal?.addEventListener("abort", wake);
   });
 }

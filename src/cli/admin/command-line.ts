@@ -46,15 +46,15 @@ export function tellUsage(command: Command, terminal: Terminal): void {
   command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
 }
 
-/**
- * @param usage the verb and its arguments, for example `show <id>`
- * @param summary for `--help`
- */
-export function addVerb(
-  noun: Command,
-  { usage, summary }: { usage: string; summary: string },
-  { commandLine, work }: { commandLine: CommandLine; work: (run: Run) => Promise<void> },
-): Command {
+interface Verb {
+  /** The verb and its arguments, for example `show <id>`. */
+  readonly usage: string;
+  /** For `--help`. */
+  readonly summary: string;
+  work(run: Run): Promise<void>;
+}
+
+export function addVerb(noun: Command, commandLine: CommandLine, { usage, summary, work }: Verb): Command {
   return noun
     .command(usage)
     .description(summary)
@@ -67,7 +67,7 @@ export function addVerb(
 async function runVerb(
   command: Command,
   { target, terminal }: CommandLine,
-  work: (run: Run) => Promise<void>,
+  work: Verb["work"],
 ): Promise<void> {
   const options = command.opts();
   let exitCode = 0;

@@ -52,52 +52,43 @@ export function addConnectorCommands(program: Command, commandLine: CommandLine)
 }
 
 function addCreate(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(
-    noun,
-    {
-      usage: "create",
-      summary: "create one connector; each field of its kind is an option: --host, --system-id …",
+  const verb = addVerb(noun, commandLine, {
+    usage: "create",
+    summary: "create one connector; each field of its kind is an option: --host, --system-id …",
+    async work(run) {
+      const { kind: wanted, name, enabled } = run.options;
+      const kind = await kindNamed(run.client, String(wanted));
+      const body = {
+        kind: kind.kind,
+        name,
+        config: await readConfig(run, kind, run.args),
+        is_enabled: enabled,
+      };
+      printCreated(run, CONNECTORS, (await run.client.request("POST", "connectors", { body })) as Row);
     },
-    {
-      commandLine,
-      async work(run) {
-        const { kind: wanted, name, enabled } = run.options;
-        const kind = await kindNamed(run.client, String(wanted));
-        const body = {
-          kind: kind.kind,
-          name,
-          config: await readConfig(run, kind, run.args),
-          is_enabled: enabled,
-        };
-        printCreated(run, CONNECTORS, (await run.client.request("POST", "connectors", { body })) as Row);
-      },
-    },
-  );
+  });
   verb.requiredOption("--kind <kind>", "smpp, smtp …; `connectors kinds` lists them with their fields");
   addSharedOptions(verb);
 }
 
 function addUpdate(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(
-    noun,
-    { usage: "update <id>", summary: "change one connector; an empty value clears" },
-    {
-      commandLine,
-      async work(run) {
-        const { name, enabled } = run.options;
-        if (run.args[0]?.startsWith("-"))
-          throw new UsageFailure("name the connector first: update <id> --host …");
-        const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
-        const kind = await kindNamed(run.client, String(current.kind));
-        const config = withClears(await readConfig(run, kind, run.args.slice(1)));
-        if (isNothing({ ...config, name, enabled })) throw nothingToChange(changesOf(kind));
-        const body = { name, config, is_enabled: enabled };
-        run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), (record) =>
-          recordText(CONNECTORS, record),
-        );
-      },
+  const verb = addVerb(noun, commandLine, {
+    usage: "update <id>",
+    summary: "change one connector; an empty value clears",
+    async work(run) {
+      const { name, enabled } = run.options;
+      if (run.args[0]?.startsWith("-"))
+        throw new UsageFailure("name the connector first: update <id> --host …");
+      const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
+      const kind = await kindNamed(run.client, String(current.kind));
+      const config = withClears(await readConfig(run, kind, run.args.slice(1)));
+      if (isNothing({ ...config, name, enabled })) throw nothingToChange(changesOf(kind));
+      const body = { name, config, is_enabled: enabled };
+      run.print(await run.client.request("PATCH", pathOf("connectors", run), { body }), (record) =>
+        recordText(CONNECTORS, record),
+      );
     },
-  );
+  });
   addSharedOptions(verb);
 }
 
@@ -149,19 +140,16 @@ async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
 }
 
 function addTest(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(
-    noun,
-    { usage: "test <id>", summary: "connect, authenticate and say goodbye; sends nothing" },
-    {
-      commandLine,
-      async work(run) {
-        const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
-        const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });
-        run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${toCell(detail)}\n`);
-        if (!(result as Row).ok) run.fail();
-      },
+  const verb = addVerb(noun, commandLine, {
+    usage: "test <id>",
+    summary: "connect, authenticate and say goodbye; sends nothing",
+    async work(run) {
+      const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
+      const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });
+      run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${toCell(detail)}\n`);
+      if (!(result as Row).ok) run.fail();
     },
-  );
+  });
   verb.option("--domain <domain>", "mx: whose mail hosts are tried; else gmail.com");
 }
 
@@ -173,23 +161,20 @@ const FIELD_COLUMNS: readonly Column[] = [
 ];
 
 function addKinds(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "kinds [kind]", summary: "list the kinds of connectors, or the fields of one" },
-    {
-      commandLine,
-      async work(run) {
-        const [name] = run.args;
-        const columns = [column("KIND", "kind"), column("CHANNEL", "channel")];
-        if (name === undefined) {
-          run.print({ data: await kindsOf(run.client) }, (page) => rowsText(columns, page));
-          return;
-        }
-        const kind = await kindNamed(run.client, name);
-        run.print(kind, () => rowsText(FIELD_COLUMNS, { data: fieldsOf(kind) }));
-      },
+  addVerb(noun, commandLine, {
+    usage: "kinds [kind]",
+    summary: "list the kinds of connectors, or the fields of one",
+    async work(run) {
+      const [name] = run.args;
+      const columns = [column("KIND", "kind"), column("CHANNEL", "channel")];
+      if (name === undefined) {
+        run.print({ data: await kindsOf(run.client) }, (page) => rowsText(columns, page));
+        return;
+      }
+      const kind = await kindNamed(run.client, name);
+      run.print(kind, () => rowsText(FIELD_COLUMNS, { data: fieldsOf(kind) }));
     },
-  );
+  });
 }
 
 function fieldsOf({ config, secrets, secret_descriptions: meanings }: Kind): readonly Row[] {

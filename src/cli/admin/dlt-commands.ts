@@ -6,18 +6,15 @@ import { toCell } from "./table.ts";
 
 export function addDltCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "dlt").description("India's DLT registry");
-  addVerb(
-    noun,
-    { usage: "import", summary: "import templates, headers or entities from a DLT portal's CSV export" },
-    {
-      commandLine,
-      async work(run) {
-        const report = await importAll(run, (text) => commandLine.terminal.stderr(text));
-        run.print(report, reportText);
-        if (report.refused.length > 0) run.fail();
-      },
+  addVerb(noun, commandLine, {
+    usage: "import",
+    summary: "import templates, headers or entities from a DLT portal's CSV export",
+    async work(run) {
+      const report = await importAll(run, (text) => commandLine.terminal.stderr(text));
+      run.print(report, reportText);
+      if (report.refused.length > 0) run.fail();
     },
-  )
+  })
     .requiredOption("--account <id>", "the account")
     .requiredOption("--file <path>", "the CSV file as the portal exported it")
     .option("--kind <kind>", "templates, headers or entities; none: the columns tell")

@@ -23,17 +23,14 @@ const ofRecipient: OptionRow = {
 /** `erasures create`, `list` and `show`. */
 export function addErasureCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "erasures").description("erase what is known of a recipient");
-  addVerb(
-    noun,
-    { usage: "create", summary: "erase what is known of a number or an address; it cannot be undone" },
-    {
-      commandLine,
-      async work({ client, options, print }) {
-        const body = { recipient: options.recipient, account_id: options.account };
-        print(await client.request("POST", "erasures", { body }), formatFields);
-      },
+  addVerb(noun, commandLine, {
+    usage: "create",
+    summary: "erase what is known of a number or an address; it cannot be undone",
+    async work({ client, options, print }) {
+      const body = { recipient: options.recipient, account_id: options.account };
+      print(await client.request("POST", "erasures", { body }), formatFields);
     },
-  )
+  })
     .requiredOption("--recipient <recipient>", "the phone number or email address")
     .option("--account <id>", "only in this account; none: in all");
   const filters = [ofRecipient];

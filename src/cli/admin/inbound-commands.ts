@@ -25,40 +25,34 @@ const FILTERS: readonly OptionRow[] = [
 /** `inbound list`: messages from handsets. */
 export function addInboundCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "inbound").description("look into what handsets wrote");
-  const verb = addVerb(
-    noun,
-    { usage: "list", summary: "what handsets wrote in the last 7 days, newest first" },
-    {
-      commandLine,
-      async work({ client, options, print }) {
-        const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
-        // The API calls it cursor; the command line says --after in every list.
-        const query = { account_id, from, to, cursor: after, limit };
-        print(await client.request("GET", "inbound-messages", { query }), (page) => rowsText(COLUMNS, page));
-      },
+  const verb = addVerb(noun, commandLine, {
+    usage: "list",
+    summary: "what handsets wrote in the last 7 days, newest first",
+    async work({ client, options, print }) {
+      const { account: account_id, from, to, after, limit } = options as Record<string, string | undefined>;
+      // The API calls it cursor; the command line says --after in every list.
+      const query = { account_id, from, to, cursor: after, limit };
+      print(await client.request("GET", "inbound-messages", { query }), (page) => rowsText(COLUMNS, page));
     },
-  );
+  });
   for (const { flags, meaning } of FILTERS) verb.option(flags, meaning);
   addPaging(verb);
 }
 
 /** `sandbox receive`. */
 export function addReceive(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "receive", summary: "let a sandbox account receive an SMS, as if a handset had written it" },
-    {
-      commandLine,
-      async work({ client, options, print }) {
-        const { account: account_id, from, to, text } = options;
-        const body = { account_id, from, to, text };
-        print(
-          await client.request("POST", "sandbox/inbound", { body }),
-          (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
-        );
-      },
+  addVerb(noun, commandLine, {
+    usage: "receive",
+    summary: "let a sandbox account receive an SMS, as if a handset had written it",
+    async work({ client, options, print }) {
+      const { account: account_id, from, to, text } = options;
+      const body = { account_id, from, to, text };
+      print(
+        await client.request("POST", "sandbox/inbound", { body }),
+        (answer: { message_id: string }) => `received as ${answer.message_id}\n`,
+      );
     },
-  )
+  })
     .requiredOption("--account <id>", "a sandbox account")
     .requiredOption("--from <number>", "who writes")
     .requiredOption("--to <number>", "the number or short code it is written to")

@@ -23,19 +23,16 @@ export function addNounCommands(program: Command, commandLine: CommandLine, noun
 }
 
 function addCreate(command: Command, commandLine: CommandLine, noun: Noun): void {
-  const verb = addVerb(
-    command,
-    { usage: "create", summary: `create one ${noun.one}` },
-    {
-      commandLine,
-      async work(run) {
-        const record = (await run.client.request("POST", noun.name, {
-          body: fieldsOf(noun.create, run.options),
-        })) as Row;
-        printCreated(run, noun, record);
-      },
+  const verb = addVerb(command, commandLine, {
+    usage: "create",
+    summary: `create one ${noun.one}`,
+    async work(run) {
+      const record = (await run.client.request("POST", noun.name, {
+        body: fieldsOf(noun.create, run.options),
+      })) as Row;
+      printCreated(run, noun, record);
     },
-  );
+  });
   addOptions(verb, noun.create);
 }
 
@@ -55,28 +52,22 @@ export function addReading(
   commandLine: CommandLine,
   noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "aside">,
 ): void {
-  const list = addVerb(
-    command,
-    { usage: "list", summary: `list ${pluralOf(noun)}` },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await readPage(run, noun.name, noun.filters), (page) => rowsText(noun.columns, page)),
-    },
-  );
+  const list = addVerb(command, commandLine, {
+    usage: "list",
+    summary: `list ${pluralOf(noun)}`,
+    work: async (run) =>
+      run.print(await readPage(run, noun.name, noun.filters), (page) => rowsText(noun.columns, page)),
+  });
   addOptions(list, noun.filters);
   addPaging(list);
-  addVerb(
-    command,
-    { usage: "show <id>", summary: `show one ${noun.one}` },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await run.client.request("GET", pathOf(noun.name, run)), (record) =>
-          recordText(noun, record),
-        ),
-    },
-  );
+  addVerb(command, commandLine, {
+    usage: "show <id>",
+    summary: `show one ${noun.one}`,
+    work: async (run) =>
+      run.print(await run.client.request("GET", pathOf(noun.name, run)), (record) =>
+        recordText(noun, record),
+      ),
+  });
 }
 
 export function readPage(run: Run, path: string, filters: readonly OptionRow[]): Promise<unknown> {
@@ -91,20 +82,17 @@ export function addPaging(verb: Command): void {
 }
 
 function addUpdate(command: Command, commandLine: CommandLine, noun: Noun): void {
-  const verb = addVerb(
-    command,
-    { usage: "update <id>", summary: `change one ${noun.one}; an empty value clears` },
-    {
-      commandLine,
-      async work(run) {
-        const body = withClears(fieldsOf(noun.update, run.options), noun.update);
-        if (isNothing(body)) throw nothingToChange(joinWithOr(noun.update.map(({ flags }) => nameOf(flags))));
-        run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
-          recordText(noun, record),
-        );
-      },
+  const verb = addVerb(command, commandLine, {
+    usage: "update <id>",
+    summary: `change one ${noun.one}; an empty value clears`,
+    async work(run) {
+      const body = withClears(fieldsOf(noun.update, run.options), noun.update);
+      if (isNothing(body)) throw nothingToChange(joinWithOr(noun.update.map(({ flags }) => nameOf(flags))));
+      run.print(await run.client.request("PATCH", pathOf(noun.name, run), { body }), (record) =>
+        recordText(noun, record),
+      );
     },
-  );
+  });
   addOptions(verb, noun.update);
 }
 
@@ -134,17 +122,14 @@ function addRemoval(command: Command, commandLine: CommandLine, noun: Noun): voi
     addDelete(command, commandLine, noun);
     return;
   }
-  addVerb(
-    command,
-    { usage: "revoke <id>", summary: "revoke one API key: no request with it is let in any more" },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await run.client.request("POST", `${pathOf("keys", run)}/revoke`), (record) =>
-          recordText(noun, record),
-        ),
-    },
-  );
+  addVerb(command, commandLine, {
+    usage: "revoke <id>",
+    summary: "revoke one API key: no request with it is let in any more",
+    work: async (run) =>
+      run.print(await run.client.request("POST", `${pathOf("keys", run)}/revoke`), (record) =>
+        recordText(noun, record),
+      ),
+  });
 }
 
 export function addDelete(
@@ -152,17 +137,14 @@ export function addDelete(
   commandLine: CommandLine,
   noun: Pick<Noun, "name" | "one">,
 ): void {
-  addVerb(
-    command,
-    { usage: "delete <id>", summary: `delete one ${noun.one}` },
-    {
-      commandLine,
-      async work(run) {
-        await run.client.request("DELETE", pathOf(noun.name, run));
-        run.print({ id: run.args[0], deleted: true }, () => `deleted the ${noun.one} ${run.args[0]}\n`);
-      },
+  addVerb(command, commandLine, {
+    usage: "delete <id>",
+    summary: `delete one ${noun.one}`,
+    async work(run) {
+      await run.client.request("DELETE", pathOf(noun.name, run));
+      run.print({ id: run.args[0], deleted: true }, () => `deleted the ${noun.one} ${run.args[0]}\n`);
     },
-  );
+  });
 }
 
 export function pathOf(noun: string, { args }: Run): string {

@@ -33,17 +33,14 @@ const SANDBOX_FILTERS: readonly OptionRow[] = [
 
 export function addSandboxCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "sandbox").description("look into the sandbox");
-  const verb = addVerb(
-    noun,
-    { usage: "messages", summary: "what sandbox accounts sent, rendered as it would have left" },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await readPage(run, "sandbox/messages", SANDBOX_FILTERS), (page) =>
-          rowsText(SANDBOX_COLUMNS, page),
-        ),
-    },
-  );
+  const verb = addVerb(noun, commandLine, {
+    usage: "messages",
+    summary: "what sandbox accounts sent, rendered as it would have left",
+    work: async (run) =>
+      run.print(await readPage(run, "sandbox/messages", SANDBOX_FILTERS), (page) =>
+        rowsText(SANDBOX_COLUMNS, page),
+      ),
+  });
   for (const { flags, meaning } of SANDBOX_FILTERS) verb.option(flags, meaning);
   addPaging(verb);
   addReceive(noun, commandLine);
@@ -60,55 +57,43 @@ const TIMELINE_COLUMNS: readonly Column[] = [
 
 export function addMessageCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "messages").description("look into messages");
-  addVerb(
-    noun,
-    { usage: "timeline <id>", summary: "everything that happened to a message" },
-    {
-      commandLine,
-      async work(run) {
-        const { account: account_id, channel } = run.options as Record<string, string | undefined>;
-        const options = { query: { account_id, channel } };
-        const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
-        run.print(answer, (page) => rowsText(TIMELINE_COLUMNS, page));
-      },
+  addVerb(noun, commandLine, {
+    usage: "timeline <id>",
+    summary: "everything that happened to a message",
+    async work(run) {
+      const { account: account_id, channel } = run.options as Record<string, string | undefined>;
+      const options = { query: { account_id, channel } };
+      const answer = await run.client.request("GET", `${pathOf("messages", run)}/timeline`, options);
+      run.print(answer, (page) => rowsText(TIMELINE_COLUMNS, page));
     },
-  )
+  })
     .option("--account <id>", "only if it is this account's")
     .addOption(new Option("--channel <channel>", "only if it is one").choices(CHANNELS));
 }
 
 /** `domains verify`. */
 export function addVerify(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "verify <id>", summary: "look the domain's records up in the DNS" },
-    {
-      commandLine,
-      async work(run) {
-        const answer = await run.client.request("POST", `${pathOf("domains", run)}/verify`);
-        run.print(answer, verificationText);
-        if (!(answer as Row).verified) run.fail();
-      },
+  addVerb(noun, commandLine, {
+    usage: "verify <id>",
+    summary: "look the domain's records up in the DNS",
+    async work(run) {
+      const answer = await run.client.request("POST", `${pathOf("domains", run)}/verify`);
+      run.print(answer, verificationText);
+      if (!(answer as Row).verified) run.fail();
     },
-  );
+  });
 }
 
 /** `domains rotate-dkim`. */
 export function addRotateDkim(noun: Command, commandLine: CommandLine, { aside }: Pick<Noun, "aside">): void {
-  addVerb(
-    noun,
-    {
-      usage: "rotate-dkim <id>",
-      summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
-    },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
-          recordText({ ...(aside && { aside }) }, record),
-        ),
-    },
-  );
+  addVerb(noun, commandLine, {
+    usage: "rotate-dkim <id>",
+    summary: "make new DKIM keys; the old ones sign until the new are in the DNS",
+    work: async (run) =>
+      run.print(await run.client.request("POST", `${pathOf("domains", run)}/rotate-dkim`), (record) =>
+        recordText({ ...(aside && { aside }) }, record),
+      ),
+  });
 }
 
 function verificationText({ verified, records }: { verified: boolean; records: readonly Row[] }): string {

@@ -29,19 +29,16 @@ const CONNECTOR: OptionRow = {
 /** `receipts list --parked`: those that match no message. The others are on the timelines of their messages. */
 export function addReceiptCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "receipts").description("look into delivery receipts");
-  const verb = addVerb(
-    noun,
-    { usage: "list", summary: "receipts that match no message" },
-    {
-      commandLine,
-      async work(run) {
-        if (!run.options.parked)
-          throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
-        const page = await readPage(run, "receipts/parked", [CONNECTOR]);
-        run.print(page, (rows: never) => rowsText(COLUMNS, rows));
-      },
+  const verb = addVerb(noun, commandLine, {
+    usage: "list",
+    summary: "receipts that match no message",
+    async work(run) {
+      if (!run.options.parked)
+        throw new UsageFailure("only parked receipts can be listed: --parked; others are on timelines");
+      const page = await readPage(run, "receipts/parked", [CONNECTOR]);
+      run.print(page, (rows: never) => rowsText(COLUMNS, rows));
     },
-  );
+  });
   verb.option("--parked", "those that match no message");
   verb.option(CONNECTOR.flags, CONNECTOR.meaning);
   addPaging(verb);

@@ -16,19 +16,16 @@ import { toCell } from "./table.ts";
 
 export function addSettingCommands(program: Command, commandLine: CommandLine): void {
   const noun = addNoun(program, commandLine, "settings").description("read and change settings");
-  addVerb(
-    noun,
-    { usage: "get [name]", summary: "the value of one setting, or all of them with defaults and meaning" },
-    { commandLine, work: get },
-  ).option("--account <id>", "as they are for this account");
-  addVerb(
-    noun,
-    {
-      usage: "set <name> [value]",
-      summary: "set one; without a value it goes back to its default; `-`: from standard input",
-    },
-    { commandLine, work: set },
-  )
+  addVerb(noun, commandLine, {
+    usage: "get [name]",
+    summary: "the value of one setting, or all of them with defaults and meaning",
+    work: get,
+  }).option("--account <id>", "as they are for this account");
+  addVerb(noun, commandLine, {
+    usage: "set <name> [value]",
+    summary: "set one; without a value it goes back to its default; `-`: from standard input",
+    work: set,
+  })
     .option("--account <id>", "for this account only")
     // A value may begin with dashes, as a certificate does: `set` itself refuses other words.
     .allowUnknownOption()

@@ -13,7 +13,11 @@ const CHUNK = 1_000;
 
 export function addSuppressionCommands(noun: Command, commandLine: CommandLine): void {
   const verb = (usage: string, summary: string, work: (run: Run) => Promise<void>) =>
-    addVerb(noun, { usage, summary }, { commandLine, work }).requiredOption("--account <id>", "the account");
+    addVerb(noun, commandLine, {
+      usage,
+      summary,
+      work,
+    }).requiredOption("--account <id>", "the account");
   verb("import", "add the addresses of a CSV or JSON lines file", importAll).requiredOption(
     "--file <path>",
     "CSV or JSON lines with `email` and, if you like, reason, source and expires_at",

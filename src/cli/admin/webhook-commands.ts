@@ -49,18 +49,15 @@ const EVENT_FILTERS: readonly OptionRow[] = [
 ];
 
 function addList(noun: Command, commandLine: CommandLine): void {
-  const verb = addVerb(
-    noun,
-    { usage: "list", summary: "events that go to callback URLs, and how their delivery stands" },
-    {
-      commandLine,
-      async work(run) {
-        if (run.options.account === undefined && run.options.message === undefined)
-          throw new UsageFailure("name an account with --account, or a message with --message");
-        run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page));
-      },
+  const verb = addVerb(noun, commandLine, {
+    usage: "list",
+    summary: "events that go to callback URLs, and how their delivery stands",
+    async work(run) {
+      if (run.options.account === undefined && run.options.message === undefined)
+        throw new UsageFailure("name an account with --account, or a message with --message");
+      run.print(await readPage(run, "webhooks", EVENT_FILTERS), (page) => rowsText(EVENT_COLUMNS, page));
     },
-  );
+  });
   for (const { flags, meaning } of EVENT_FILTERS) verb.option(flags, meaning);
   addPaging(verb);
 }
@@ -74,34 +71,25 @@ const ATTEMPT_COLUMNS: readonly Column[] = [
 ];
 
 function addAttempts(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "attempts <webhook-id>", summary: "the last deliveries of an event, with what was answered" },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`), (page) =>
-          rowsText(ATTEMPT_COLUMNS, page),
-        ),
-    },
-  );
+  addVerb(noun, commandLine, {
+    usage: "attempts <webhook-id>",
+    summary: "the last deliveries of an event, with what was answered",
+    work: async (run) =>
+      run.print(await run.client.request("GET", `${pathOf("webhooks", run)}/attempts`), (page) =>
+        rowsText(ATTEMPT_COLUMNS, page),
+      ),
+  });
 }
 
 function addReplay(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    {
-      usage: "replay [webhook-id]",
-      summary: "deliver again: one event, or all of an account that are over, delivered or failed",
+  addVerb(noun, commandLine, {
+    usage: "replay [webhook-id]",
+    summary: "deliver again: one event, or all of an account that are over, delivered or failed",
+    async work(run) {
+      const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
+      run.print({ replayed }, () => `${replayed} in line again\n`);
     },
-    {
-      commandLine,
-      async work(run) {
-        const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
-        run.print({ replayed }, () => `${replayed} in line again\n`);
-      },
-    },
-  )
+  })
     .option("--account <id>", "the account")
     .option("--host <host>", "all to this host")
     .option("--failed", "only what has failed")
@@ -137,20 +125,17 @@ async function replayMany({ client, options }: Run): Promise<number> {
 }
 
 function addTest(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "test", summary: "deliver a test event to a URL at once, and show what came of it" },
-    {
-      commandLine,
-      async work(run) {
-        const { account, to } = run.options as { account: string; to: string };
-        const body = { account_id: account, url: to };
-        const answer = (await run.client.request("POST", "webhooks/test", { body })) as Row;
-        run.print(answer, formatFields);
-        if (answer.ok !== true) run.fail();
-      },
+  addVerb(noun, commandLine, {
+    usage: "test",
+    summary: "deliver a test event to a URL at once, and show what came of it",
+    async work(run) {
+      const { account, to } = run.options as { account: string; to: string };
+      const body = { account_id: account, url: to };
+      const answer = (await run.client.request("POST", "webhooks/test", { body })) as Row;
+      run.print(answer, formatFields);
+      if (answer.ok !== true) run.fail();
     },
-  )
+  })
     .requiredOption("--account <id>", "whose secrets sign it")
     .requiredOption("--to <url>", "the https:// URL");
 }
@@ -164,34 +149,28 @@ const HOST_COLUMNS: readonly Column[] = [
 ];
 
 function addHosts(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "hosts", summary: "hosts that nothing is delivered to at the moment, and why" },
-    {
-      commandLine,
-      work: async (run) =>
-        run.print(await run.client.request("GET", "webhooks/hosts"), (page) => rowsText(HOST_COLUMNS, page)),
-    },
-  );
+  addVerb(noun, commandLine, {
+    usage: "hosts",
+    summary: "hosts that nothing is delivered to at the moment, and why",
+    work: async (run) =>
+      run.print(await run.client.request("GET", "webhooks/hosts"), (page) => rowsText(HOST_COLUMNS, page)),
+  });
 }
 
 function addSecret(noun: Command, commandLine: CommandLine): void {
-  addVerb(
-    noun,
-    { usage: "secret", summary: "the secrets that sign an account's webhooks, newest first" },
-    {
-      commandLine,
-      async work({ client, options, print }) {
-        const query = { account_id: String(options.account) };
-        const [method, path] = options.rotate
-          ? (["POST", "webhooks/secret/rotate"] as const)
-          : (["GET", "webhooks/secret"] as const);
-        print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
-          answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
-        );
-      },
+  addVerb(noun, commandLine, {
+    usage: "secret",
+    summary: "the secrets that sign an account's webhooks, newest first",
+    async work({ client, options, print }) {
+      const query = { account_id: String(options.account) };
+      const [method, path] = options.rotate
+        ? (["POST", "webhooks/secret/rotate"] as const)
+        : (["GET", "webhooks/secret"] as const);
+      print(await client.request(method, path, { query }), (answer: { secrets: readonly Row[] }) =>
+        answer.secrets.map(({ secret }) => `${secret}\n`).join(""),
+      );
     },
-  )
+  })
     .requiredOption("--account <id>", "the account")
     .option("--rotate", "make a new one; the one before stays valid beside it");
 }

@@ -87,7 +87,8 @@ function requestMetrics(registers: Registry[], seconds: LatencyHistogram): Metri
     },
   });
   return ({ operation, status, ms }) => {
-    const byStatus = keep(counts, operation, () => new Map<number, number>());
+    const byStatus = counts.get(operation) ?? new Map<number, number>();
+    counts.set(operation, byStatus);
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     seconds.observe(operation, ms);
   };
@@ -231,12 +232,4 @@ function setConnector(
   if (rate) gauges.rate.labels(id).set(rate.perSecond);
   gauges.slowed.labels(id).set(rate?.isReduced ? 1 : 0);
   if (alarm) gauges.alarm.labels(id, alarm).set(1);
-}
-
-function keep<T>(cache: Map<string, T>, key: string, make: () => T): T {
-  const known = cache.get(key);
-  if (known) return known;
-  const made = make();
-  cache.set(key, made);
-  return made;
 }

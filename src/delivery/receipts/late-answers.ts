@@ -16,8 +16,6 @@ export interface LateAnswersDeps {
   readonly log: Pick<DeliveryLog, "info" | "warn">;
 }
 
-const NEVER = new AbortController().signal;
-
 /** Stores late answers: those to parts that a channel had already reported as unconfirmed. Returns at once and never throws. */
 export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer) => void {
   let waiting = 0;
@@ -48,7 +46,7 @@ async function store({ receipts, clock }: LateAnswersDeps, answer: LateAnswer): 
       return await receipts.recordLateAnswer(answer, at);
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endsMs) throw error;
-      await sleep(clock, RETRY_MS, NEVER);
+      await sleep(clock, RETRY_MS);
     }
   }
 }

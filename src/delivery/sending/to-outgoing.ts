@@ -1,4 +1,5 @@
 import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../../channels/channel.ts";
+import { domainOf } from "../../core/email/email-address.ts";
 import type { MessageError } from "../../core/messages/message.ts";
 import { isOpen } from "../../core/messages/part.ts";
 import { present } from "../../core/present.ts";
@@ -39,8 +40,7 @@ export function toOutgoing(
   };
   if (content.channel === "sms")
     return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
-  const domain = content.from.email.slice(content.from.email.lastIndexOf("@") + 1).toLowerCase();
-  return findSenderDomain(job.accountId, domain).then((sender) => {
+  return findSenderDomain(job.accountId, domainOf(content.from.email)).then((sender) => {
     return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };
   });
 }

@@ -83,7 +83,7 @@ function messageValues(
   return {
     to: message.to,
     to_digits: message.to.replace(/^\+/, ""),
-    from: message.from ?? content.resolved?.from ?? content.from ?? sender,
+    from: message.from ?? sender,
     text,
     encoding: estimate?.encoding,
     segments: estimate?.segments,

@@ -10,7 +10,7 @@ const SHORT_CODE_DIGITS = 8;
 
 /** The sender of the message as it was written; `undefined` where neither message nor connector names one. */
 export function senderOf(message: OutgoingSms, config: SmppConfig): string | undefined {
-  return message.from ?? message.content.resolved?.from ?? message.content.from ?? config.source_addr;
+  return message.from ?? config.source_addr;
 }
 
 /** The message's source address; `undefined` if the sender does not fit into one. */

@@ -53,12 +53,9 @@ test.each([
   expect(submits({ from })[0]?.source).toEqual(source);
 });
 
-test("the sender is the message's, else the resolved, else the request's, else the connector's, else none", () => {
-  const content = { from: "REQUST", resolved: { from: "RESLVD" } };
+test("the sender is the message's, else the connector's, else none", () => {
   const config = { source_addr: "CONFIG" };
-  expect(submits({ from: "MESSGE", content }, config)[0]?.source.address).toBe("MESSGE");
-  expect(submits({ content }, config)[0]?.source.address).toBe("RESLVD");
-  expect(submits({ content: { from: "REQUST" } }, config)[0]?.source.address).toBe("REQUST");
+  expect(submits({ from: "MESSGE" }, config)[0]?.source.address).toBe("MESSGE");
   expect(submits({}, config)[0]?.source.address).toBe("CONFIG");
   expect(submits()[0]?.source).toEqual({ ton: 0, npi: 0, address: "" });
 });

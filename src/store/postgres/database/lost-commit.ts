@@ -43,12 +43,10 @@ export async function resolveLostCommit(
     if (found.isStored === true) return;
     if (found.isStored === false) throw outage("the database did not commit", cause);
     if (found.isFinal) break;
-    await sleep(clock, PAUSE_MS, NEVER);
+    await sleep(clock, PAUSE_MS);
   }
   throw new OutcomeUnknown("the database did not say whether it committed", { cause });
 }
-
-const NEVER = new AbortController().signal;
 
 /** Gives up waiting for a silent database; the time limits of connections are longer. */
 async function within(clock: Clock, ms: number, asked: Promise<Found>): Promise<Found> {

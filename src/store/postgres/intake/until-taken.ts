@@ -21,7 +21,7 @@ export function untilTaken({ clock, first, again }: Tries): Intake["accept"] {
     const endMs = clock.monotonicMs() + WAIT_MS;
     let result = held;
     while (result.kind === "in_progress" && clock.monotonicMs() < endMs) {
-      await sleep(clock, STEP_MS, NEVER);
+      await sleep(clock, STEP_MS);
       result = await again(request);
     }
     return result;
@@ -31,5 +31,3 @@ export function untilTaken({ clock, first, again }: Tries): Intake["accept"] {
       ? first(request).then((result) => (result.kind === "in_progress" ? retry(request, result) : result))
       : first(request);
 }
-
-const NEVER = new AbortController().signal;
