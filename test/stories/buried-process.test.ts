@@ -17,6 +17,7 @@ import {
   type StartOptions,
   startPostrider,
 } from "../postrider-process.ts";
+import { until } from "../until.ts";
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
 /** Buried after 12 s and a turn, and then found and sent. These leases would last 55 s and longer. */
@@ -134,7 +135,7 @@ test.concurrent("a process that stood still while it was buried does not begin t
   // Asked between the claim and the wire.
   await client.query("BEGIN; LOCK TABLE suppressions");
   const code = await send("ann@example.net");
-  await until(async () => (await count(WAITING)) > 0);
+  await until(() => count(WAITING), isSome);
   one.kill("SIGSTOP");
   await client.query("COMMIT");
   expect(await count(`jobs WHERE is_leased AND holder = '${id}'`)).toBe(1);
@@ -146,7 +147,7 @@ test.concurrent("a process that stood still while it was buried does not begin t
   expect(await count(`lease_processes WHERE id = '${id}'`)).toBe(0);
 
   one.kill("SIGCONT");
-  await until(async () => (await count(`lease_processes WHERE id = '${id}'`)) > 0);
+  await until(() => count(`lease_processes WHERE id = '${id}'`), isSome);
   two.kill("SIGTERM");
   expect(await two.exited).toBe(0);
   // It works on, and its next message comes after whatever it had to say about the other.
@@ -196,9 +197,7 @@ test.concurrent("where no process that delivers is left, a message that one had 
   ]);
 }, 90_000);
 
+const isSome = (count: number) => count > 0;
+
 const WAITING = `pg_locks WHERE NOT granted AND locktype = 'relation' AND relation = 'suppressions'::regclass
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(20);
-}

@@ -11,6 +11,7 @@ import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-rece
 import { connectSmsc } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
 
 /** A process known to be dead is buried after two turns, plus those of the start; one that merely shows no turns, after four more than this. */
@@ -179,12 +180,4 @@ test.concurrent("the binds of a stopping process go to another while it still wa
 
 function disposable<T extends { close(): Promise<unknown> }>(fake: T) {
   return { ...fake, [Symbol.asyncDispose]: async () => void (await fake.close()) };
-}
-
-async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (isSo(found)) return found;
-    await Bun.sleep(20);
-  }
 }

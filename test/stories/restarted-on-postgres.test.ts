@@ -11,6 +11,7 @@ import { startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "../postrider-process.ts";
+import { until } from "../until.ts";
 
 /** A database, an SMSC that answers nothing until it is released, and services, each on a folder. */
 async function openWorld() {
@@ -41,7 +42,7 @@ async function openWorld() {
     async turned(times: number): Promise<void> {
       const newest = async () => Math.max(...(await board()).map(({ turn }) => turn));
       const before = await newest();
-      while ((await newest()) < before + times) await Bun.sleep(20);
+      await until(newest, (turn) => turn >= before + times);
     },
     async [Symbol.asyncDispose]() {
       for (const service of services) service.kill("SIGKILL");
@@ -94,11 +95,3 @@ test.concurrent("a process that is started on a copy of another's data folder do
   expect(await reached(one, code, "delivered", "failed")).toMatchObject({ status: "delivered" });
   expect(smsc.submits).toHaveLength(1);
 }, 60_000);
-
-async function until<T>(look: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-  for (;;) {
-    const found = await look();
-    if (isSo(found)) return found;
-    await Bun.sleep(20);
-  }
-}
