@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import { sleep } from "../core/clock.ts";
 import { NOTHING_HELD } from "../core/queue/holds.ts";
 import { type Chore, createUpkeep, stageChore } from "./upkeep.ts";
 
@@ -46,6 +47,26 @@ test("a chore that found work goes on at once until there is none left, and by t
   await clock.advance(0);
   await clock.advance(1_000);
   expect(times.map((at) => at - startedAt)).toEqual([0, 0, 0, 0, 1_000]);
+  await upkeep.stop();
+});
+
+test("what nobody waits for takes half of the time at most, however much there is of it", async () => {
+  const pieceMs = 30;
+  const stop = new AbortController();
+  const ran = { patient: 0, other: 0 };
+  const piece = async (name: keyof typeof ran) => {
+    ran[name]++;
+    await sleep(clock, pieceMs, stop.signal);
+    return 1;
+  };
+  const { clock, upkeep } = open(
+    { name: "patient", everyMs: 60_000, isPatient: true, run: () => piece("patient") },
+    { name: "other", everyMs: 60_000, run: () => piece("other") },
+  );
+  upkeep.start();
+  await clock.advance(pieceMs * 20 - 1);
+  expect(ran).toEqual({ patient: 10, other: 20 });
+  stop.abort();
   await upkeep.stop();
 });
 

@@ -22,6 +22,8 @@ export interface Chore {
   readonly everyMs: number;
   /** Does one bounded piece of work, and resolves with the number of rows it moved; more than 0 makes it run again at once. */
   readonly run: (now: number) => Promise<number>;
+  /** Nobody waits for it: after each piece it rests for as long as that took, so that it takes half of the time at most. */
+  readonly isPatient?: boolean;
 }
 
 type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention">;
@@ -34,20 +36,20 @@ export function storeChores({ queue, feed, erasures, inbound, retention }: Chore
     { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
     { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK) },
     { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
-    { name: "prune messages", everyMs: 60_000, run: (now) => retention.pruneMessages(oldMessages(now)) },
-    { name: "prune suppressions", everyMs: 60_000, run: (now) => retention.pruneSuppressions(now, CHUNK) },
-    { name: "prune keys", everyMs: 60_000, run: (now) => retention.pruneIdempotencyKeys(now, CHUNK) },
+    prune("messages", (now) => retention.pruneMessages(oldMessages(now))),
+    prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),
+    prune("keys", (now) => retention.pruneIdempotencyKeys(now, CHUNK)),
     {
       name: "complete inbound",
       everyMs: 5_000,
       run: (now) => inbound.complete(now - PARTS_PATIENCE_MS, CHUNK),
     },
-    {
-      name: "prune received",
-      everyMs: 60_000,
-      run: (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK),
-    },
+    prune("received", (now) => retention.pruneReceived(now - RETENTION_MS, CHUNK)),
   ];
+}
+
+function prune(what: string, run: Chore["run"]): Chore {
+  return { name: `prune ${what}`, everyMs: 60_000, isPatient: true, run };
 }
 
 function oldMessages(now: number) {
@@ -74,12 +76,14 @@ export function createUpkeep(deps: {
 
   const loop = async (chore: Chore) => {
     while (!stopping.signal.aborted) {
-      turnedAt.set(chore.name, deps.clock.monotonicMs());
+      const startedMs = deps.clock.monotonicMs();
+      turnedAt.set(chore.name, startedMs);
       const moved = await chore.run(deps.clock.now()).catch((error) => {
         deps.log.warn({ err: error, chore: chore.name }, "upkeep failed; it will be tried again");
         return 0;
       });
-      await sleep(deps.clock, moved > 0 ? 0 : chore.everyMs, stopping.signal);
+      const restMs = chore.isPatient ? deps.clock.monotonicMs() - startedMs : 0;
+      await sleep(deps.clock, moved > 0 ? restMs : chore.everyMs, stopping.signal);
     }
   };
 

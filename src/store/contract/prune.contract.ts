@@ -97,8 +97,26 @@ export function pruneContract(open: OpenStore): void {
       expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
       expect((await message(second)).content).toMatchObject({ templateId: "t-1" });
       await receive(`p-${second}`);
-      expect(await pruneAll(world, { before: clock.now + OVER, atLatest: 0 })).toBe(1);
+      expect(await pruneAll(world, { before: clock.now + OVER + DAY, atLatest: 0 })).toBe(1);
       expect(await inside.countRows(second)).toBe(0);
+    }),
+  );
+
+  test(
+    "unfinished messages are passed over once, and again when the day has gone on: by then some are final",
+    inWorld(open, async (world) => {
+      const { store, sms, claim, settle, receive, inside, clock } = world;
+      const ids: string[] = [];
+      for (let index = 0; index < 40; index++) ids.push(...(await sms()));
+      for (const job of await claim(40)) await settle(job);
+      const bounds = { before: clock.now + OVER, atLatest: 0, limit: 2 };
+      expect(await pruneAll(world, bounds)).toBeGreaterThan(0);
+      const minuteLater = { ...bounds, before: bounds.before + MINUTE };
+      expect(await store.retention.pruneMessages(minuteLater)).toBe(0);
+      await receive(`p-${ids[0]}`);
+      await pruneAll(world, { ...bounds, before: bounds.before + DAY });
+      expect(await inside.countRows(ids[0] ?? "")).toBe(0);
+      expect(await inside.countRows(ids[1] ?? "")).toBeGreaterThan(0);
     }),
   );
 
@@ -134,6 +152,8 @@ export function pruneContract(open: OpenStore): void {
 
 /** An engine may wait until a day is over, and with contents until the day after is. */
 const OVER = 2 * DAY;
+
+const MINUTE = 60_000;
 
 /** Calls until there is nothing more to do; how many messages went. */
 async function pruneAll(

@@ -45,7 +45,7 @@ export function createPrune(db: Database, { contents, keys, suppressions }: Prun
     return rows + inbound(firstUuidAt(before), limit);
   };
   return {
-    pruneMessages: (bounds) => db.write(() => prune(bounds), bounds.limit),
+    pruneMessages: prune,
     pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
     pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
     pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
@@ -68,41 +68,88 @@ function createInboundPrune(db: Database): (before: string, limit: number) => nu
   };
 }
 
-type Bounds = Parameters<Retention["pruneMessages"]>[0];
-
 interface OldRow {
   readonly id: string;
   readonly status: MessageStatus;
   readonly content: number;
 }
 
+/** Messages deleted in one call: with all that belongs to them they take some ten statements each. */
+const MAX_PRUNED = 100;
+
 /** Messages examined in one call, as a multiple of its limit: unfinished ones are skipped. */
 const EXAMINED_PER_LIMIT = 4;
 
 /**
- * Goes through the old messages in order of id, each call from where the last one ended. Returns at least 1 until it has
- * come to the end.
+ * How long after a walk from the oldest message the next one begins. What it passes over, being unfinished, stays for days
+ * and may be most of what is old, such as emails that a relay has taken.
  */
-function createMessagePrune(db: Database): (bounds: Bounds) => number {
+const ROUND_MS = 6 * HOUR_MS;
+
+/**
+ * Goes through the old messages in order of id, each call from where the last one ended. Returns at least 1 until it has
+ * come to the end. Then it waits there for those that grow old, until the next round.
+ */
+function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const old = db.prepare<OldRow>(
     "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
   );
   const remove = createMessageRemoval(db);
-  let last = "";
+  const round = createRound();
 
-  return ({ before, atLatest, limit }) => {
+  /** Those that go even where they are unfinished are always the oldest. */
+  const pruneOldest = (atLatest: number, limit: number): number => {
+    const over = old.all("", firstUuidAt(atLatest), limit);
+    remove(over);
+    return over.length;
+  };
+  const pruneFrom = (last: string, before: number, limit: number): Stretch => {
     const maxExamined = limit * EXAMINED_PER_LIMIT;
     const rows = old.all(last, firstUuidAt(before), maxExamined);
-    const unconditional = firstUuidAt(atLatest);
-    const over = rows
-      .filter((row) => FINAL_STATUSES.has(row.status) || row.id < unconditional)
-      .slice(0, limit);
+    const over = rows.filter((row) => FINAL_STATUSES.has(row.status)).slice(0, limit);
     remove(over);
     const isAtLimit = over.length === limit;
     const isAtEnd = !isAtLimit && rows.length < maxExamined;
     const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
-    last = isAtEnd ? "" : (lastExamined?.id ?? "");
-    return isAtEnd ? over.length : Math.max(1, over.length);
+    return { pruned: over.length, last: lastExamined?.id ?? last, isAtEnd };
+  };
+  return async ({ before, atLatest, limit }) => {
+    const last = round.from(before);
+    const most = Math.min(limit, MAX_PRUNED);
+    const work = () => pruneOldest(atLatest, most) || pruneFrom(last, before, most);
+    const done = await db.write(work, most);
+    if (typeof done === "number") return done;
+    // Only now: what was rolled back has to be examined again.
+    round.goOn(done);
+    return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
+  };
+}
+
+interface Stretch {
+  readonly pruned: number;
+  /** The last id that was examined. */
+  readonly last: string;
+  readonly isAtEnd: boolean;
+}
+
+/** Where the walk over old messages stands. */
+function createRound() {
+  let last = "";
+  let isAtEnd = true;
+  /** The bound of the walk's first call. */
+  let begunBefore = Number.NEGATIVE_INFINITY;
+  return {
+    /** The id to go on after. */
+    from(before: number): string {
+      if (isAtEnd && Math.abs(before - begunBefore) >= ROUND_MS) {
+        last = "";
+        begunBefore = before;
+      }
+      return last;
+    },
+    goOn(stretch: Stretch): void {
+      ({ last, isAtEnd } = stretch);
+    },
   };
 }
 

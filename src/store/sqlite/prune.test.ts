@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { createWorld } from "../contract/world.contract.ts";
+import { openInMemory } from "./sqlite-world.contract.ts";
+
+test("one call deletes a hundred messages at most, whatever is asked for, so that others do not wait", async () => {
+  const { store } = await openInMemory();
+  const { sms, claim, settle, receive, clock } = await createWorld(store);
+  await sms({ to: Array.from({ length: 150 }, (_, index) => `+91${index}`) });
+  for (const job of await claim(150)) {
+    await settle(job);
+    await receive(`p-${job.messageId}`);
+  }
+  const bounds = { before: clock.now + 1_000, atLatest: 0, limit: 500 };
+  expect(await store.retention.pruneMessages(bounds)).toBe(100);
+  expect(await store.retention.pruneMessages(bounds)).toBe(50);
+  await store.close();
+});
+
+test("a walk that a full disk cut off goes on with what it could not delete", async () => {
+  let isFull = false;
+  const beforeCommit = () => {
+    if (isFull) throw new Error("database or disk is full");
+  };
+  const { store } = await openInMemory({ faults: { beforeCommit } });
+  const { sms, claim, settle, receive, clock } = await createWorld(store);
+  const ids = await sms({ to: ["+911", "+912"] });
+  for (const job of await claim(2)) await settle(job);
+  for (const id of ids) await receive(`p-${id}`);
+  const bounds = { before: clock.now + 1_000, atLatest: 0, limit: 10 };
+  isFull = true;
+  expect(await store.retention.pruneMessages(bounds).catch(() => "failed")).toBe("failed");
+  isFull = false;
+  expect(await store.retention.pruneMessages(bounds)).toBe(2);
+  await store.close();
+});
