@@ -1,4 +1,7 @@
+import { setImmediate } from "node:timers/promises";
+import type { StoredMessage } from "../../../core/messages/accept-request.ts";
 import type { ChannelName } from "../../../core/messages/message.ts";
+import { present } from "../../../core/present.ts";
 import {
   addressJsonForms,
   type IdRange,
@@ -16,23 +19,57 @@ import type { AccountCache } from "../records/account-cache.ts";
 import { columnsOf, statusOf } from "./message-status.ts";
 import { createEnvelopeOf, OWN_CONTENT } from "./own-content.ts";
 
+/**
+ * Pieces that a call examines its messages in, with others' work in between: each row may have to come from the disk, and
+ * those of an account lie apart.
+ */
+const PIECES = 10;
+
 /** `MessageDesk.list`: goes down the account's index, over at most `maxExamined` messages. */
 export function createMessageList(db: Database, accounts: AccountCache): MessageDesk["list"] {
+  const listPiece = createPieceList(db, accounts);
+  const contents = createEnvelopes(db);
+
+  return async (query) => {
+    const envelopes = contents();
+    const messages: StoredMessage[] = [];
+    let { before } = query;
+    for (let piece = 1; ; piece++) {
+      const rest = { ...query, ...present({ before }), limit: query.limit - messages.length };
+      const { page, floor } = await db.read(() => listPiece(rest, envelopes));
+      messages.push(...page.messages);
+      before = page.next;
+      // Where the page ends above the floor, it is full.
+      const isOver = before === undefined || before !== floor || messages.length === query.limit;
+      if (isOver || piece === PIECES) return { messages, ...present({ next: before }) };
+      await setImmediate();
+    }
+  };
+}
+
+interface Piece {
+  readonly page: MessagePage;
+  /** Messages below it were not examined. */
+  readonly floor: string | undefined;
+}
+
+function createPieceList(
+  db: Database,
+  accounts: AccountCache,
+): (query: MessageQuery, envelopes: Envelopes) => Piece {
   const floorOf = db.prepare<{ id: string }>(
     `SELECT id FROM messages WHERE account = ? AND channel = ? AND id < ? AND id >= ? ORDER BY id DESC
      LIMIT 1 OFFSET ?`,
   );
-  const contents = createEnvelopes(db);
-
-  const list = (query: MessageQuery): MessagePage => {
+  return (query, envelopes) => {
     const account = accounts.byId(query.accountId)?.number ?? -1;
     const range = idRange(query, HIGHEST);
-    const floor = floorOf.get(account, query.channel, range.below, range.from, maxExamined(query) - 1)?.id;
+    const examined = Math.ceil(maxExamined(query) / PIECES);
+    const floor = floorOf.get(account, query.channel, range.below, range.from, examined - 1)?.id;
     const { sql, values } = selection(query, { account, below: range.below, from: floor ?? range.from });
     const rows = db.prepare<ListedRow>(sql).all(...values);
-    return readPage(query, { rows, floor, ...contents() });
+    return { page: readPage(query, { rows, floor, ...envelopes }), floor };
   };
-  return (query) => db.read(() => list(query));
 }
 
 /** Above every id. */

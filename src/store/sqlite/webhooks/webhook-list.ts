@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+import { present } from "../../../core/present.ts";
 import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Outbox, WebhookPage } from "../../store.ts";
@@ -28,30 +30,51 @@ export function createWebhookList(
   const attempts = createAttemptLookup(db);
   const record = (row: WebhookRow) => toRecord(row, fromLane(accounts, row.lane));
   return {
-    list: (selection, page) =>
-      db.read(() => {
-        const { rows, next } = walk(selection, page);
-        const events = rows.map(record);
-        return { events, ...(next !== undefined && { next }) };
-      }),
+    async list(selection, page) {
+      const { rows, next } = await walk(selection, page);
+      const events = await db.read(() => rows.map(record));
+      return { events, ...present({ next }) };
+    },
     ofMessage: (messageId) => db.read(() => ofMessage.all(messageId).map(record)),
     attempts: (event) => db.read(() => attempts(event)),
     backlog: createCounts(db),
   };
 }
 
+/** Rows that are looked at in one go, with others' work in between: each may have to come from the disk. */
+const PIECE = 250;
+
 /** Walks an account's events in order of time, and returns a page of those selected. */
 export function createWalk(
   db: Database,
   accounts: AccountCache,
-): (selection: WebhookSelection, page: WebhookPage) => WebhookWalk {
+): (selection: WebhookSelection, page: WebhookPage) => Promise<WebhookWalk> {
+  const walkPiece = createPieceWalk(db, accounts);
+  return async (selection, { limit, after }) => {
+    const rows: WebhookRow[] = [];
+    let next = after;
+    for (let left = looksOf(limit); ; left -= PIECE) {
+      const page = { limit: limit - rows.length, ...present({ after: next }) };
+      const looks = Math.min(left, PIECE);
+      const found = await db.read(() => walkPiece(selection, page, looks));
+      rows.push(...found.rows);
+      next = found.next;
+      if (next === undefined || rows.length === limit || left <= PIECE) return { rows, ...present({ next }) };
+      await setImmediate();
+    }
+  };
+}
+
+function createPieceWalk(
+  db: Database,
+  accounts: AccountCache,
+): (selection: WebhookSelection, page: WebhookPage, looks: number) => WebhookWalk {
   const all = db.prepare<WebhookRow>(walkSql(""));
   const failed = db.prepare<WebhookRow>(walkSql("state = 'failed' AND"));
-  return (selection, page) => {
+  return (selection, page, looks) => {
     const account = accounts.byId(selection.accountId)?.number ?? -1;
     const { since = 0, until = Number.MAX_SAFE_INTEGER } = selection;
     const from = readCursor(page.after) ?? { at: since, id: 0 };
-    const looks = looksOf(page.limit);
     const looked = (selection.state === "failed" ? failed : all).all(account, from.at, until, from.id, looks);
     return selectPage(looked, selection, { limit: page.limit, looks });
   };

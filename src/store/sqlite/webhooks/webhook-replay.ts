@@ -1,3 +1,4 @@
+import { present } from "../../../core/present.ts";
 import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
@@ -38,20 +39,19 @@ export function createWebhookReplay(
     return true;
   };
   /** Events of one message keep their order. */
-  const replayAgain = (row: WebhookRow) => {
-    if (!isAtRest(row.state)) return 0;
-    const isBlocked = log.isBlocked({ messageId: row.message_id, sequence: row.sequence });
+  const replayAgain = ({ message_id: messageId, sequence }: WebhookRow) => {
+    const row = find.get(messageId, sequence);
+    if (!row || !isAtRest(row.state)) return 0;
+    const isBlocked = log.isBlocked({ messageId, sequence });
     restart(row, isBlocked ? "held" : "ready");
     return 1;
   };
   return {
     replay: (event) => db.write(() => replayOne(event)),
-    replayAll: (selection, page) =>
-      db.write(() => {
-        const { rows, next } = walk(selection, page);
-        let replayed = 0;
-        for (const row of rows) replayed += replayAgain(row);
-        return { replayed, ...(next !== undefined && { next }) };
-      }, page.limit),
+    async replayAll(selection, page) {
+      const { rows, next } = await walk(selection, page);
+      const replayRows = () => rows.reduce((count, row) => count + replayAgain(row), 0);
+      return { replayed: await db.write(replayRows, page.limit), ...present({ next }) };
+    },
   };
 }
