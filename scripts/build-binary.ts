@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
 const outfile = resolve(positionals[0] ?? "dist/postrider");
 
 /** The program, and those of its threads: they lie beside it in the binary, as in `src/cli`. */
-const PROGRAMS = ["main.ts", "store-thread.ts", "listener-thread.ts", "aside-thread.ts"];
+const PROGRAMS = ["main.ts", "store-thread.ts", "listener-thread.ts", "aside-thread.ts", "log-thread.ts"];
 
 const EXECUTABLE = 0o755;
 

@@ -23,15 +23,18 @@ export interface StoreOptions {
   readonly shared?: SharedWriting;
   /** For benchmarks: how many milliseconds longer every commit takes. */
   readonly commitMs?: number;
+  /** The program of a thread for a log that has become long; see `relieveLongLog`. With `thread`, that has its own. */
+  readonly logThread?: URL;
 }
 
 /** Opens the store of a data folder that this process has open already, for another of its threads. */
 export function openStoreBeside(
-  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes"> &
+  options: Pick<StoreOptions, "dataFolder" | "masterKey" | "randomBytes" | "logThread"> &
     Required<Pick<StoreOptions, "shared">>,
 ): StoreBeside {
   const path = join(options.dataFolder, DATABASE);
-  return openBeside({ path, vault: createVault(options), shared: options.shared });
+  const { shared, logThread } = options;
+  return openBeside({ path, vault: createVault(options), shared, logThread });
 }
 
 const DATABASE = "postrider.db";
@@ -73,10 +76,11 @@ export async function openShared({
 
 function openAt(
   path: string,
-  { masterKey, randomBytes, thread, shared, commitMs }: StoreOptions,
+  { masterKey, randomBytes, thread, shared, commitMs, logThread }: StoreOptions,
 ): Promise<Store> {
   const vault = createVault({ masterKey, randomBytes });
-  if (!thread) return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }) });
+  if (!thread)
+    return openSqlite({ path, vault, ...slowCommits(commitMs), ...(shared && { shared }), logThread });
   const setup = { path, masterKey, ...(commitMs !== undefined && { commitMs }) };
   return openThreaded({ ...thread, setup, vault });
 }

@@ -6,6 +6,7 @@ import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-log.ts";
 import { createPlaceCheck } from "./database/in-place.ts";
+import { CHECKPOINT_PAGES, closeAfter, LEFT_OF_LOG, relieveLongLog } from "./database/long-log.ts";
 import { checkMasterKey, noteOpening } from "./database/meta.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -23,28 +24,31 @@ export interface SqliteOptions {
   readonly faults?: { readonly beforeCommit?: () => void };
   /** Where other threads write to the database too, by `openBeside`. */
   readonly shared?: SharedWriting;
+  /** See `relieveLongLog`. */
+  readonly logThread?: URL | undefined;
 }
 
 /** Opens, migrates and checks the database. Throws where another process, version or master key stands in the way. */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const driver = openDriver(options.path);
   try {
-    return await openOn(driver, options, createPlaceCheck(options.path));
+    return await openOn(driver, options, options.path);
   } catch (error) {
     driver.close();
     throw error;
   }
 }
 
-/** The same on a connection that the caller has opened. `checkPlace`: see `createPlaceCheck`. */
+/** The same on a connection that the caller has opened. Without `path` the database may be moved, and its log grow long. */
 export async function openOn(
   driver: Driver,
   options: Omit<SqliteOptions, "path">,
-  checkPlace = () => {},
+  path = ":memory:",
 ): Promise<SqliteStore> {
   configure(driver);
   migrate(driver);
   refuseWhatMoved(driver);
+  const checkPlace = createPlaceCheck(path);
   const beforeCommit = () => {
     checkPlace();
     options.faults?.beforeCommit?.();
@@ -59,7 +63,9 @@ export async function openOn(
   await removeLoosePieces(db);
   await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
   const { vault, shared } = options;
-  return createStore(db, { vault, accounts: createAccountCache(db), ...(shared && { share: shared.share }) });
+  const share = shared && { share: shared.share };
+  const store = createStore(db, { vault, accounts: createAccountCache(db), ...share });
+  return { ...store, close: closeAfter(relieveLongLog(db, { path, program: options.logThread }), store) };
 }
 
 /** FULL syncs the log at every commit, so a 202 is on disk. FAST overwrites deleted rows in pages that are written anyway. */
@@ -72,8 +78,8 @@ export function configure(driver: Driver): void {
     "cache_size = -65536",
     "temp_store = MEMORY",
     "secure_delete = FAST",
-    "wal_autocheckpoint = 4000",
-    "journal_size_limit = 67108864",
+    `wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
+    `journal_size_limit = ${LEFT_OF_LOG}`,
   ]) {
     driver.exec(`PRAGMA ${pragma}`);
   }

@@ -25,7 +25,7 @@ export async function openInMemory(options: Partial<SqliteOptions> = {}) {
 /** With the connection itself, so that a test can fill it, ask it and break it. */
 export async function openWithDriver(path: string, options: Partial<SqliteOptions> = {}) {
   const driver = openDriver(path);
-  const store = await openOn(driver, { vault: VAULT, ...options });
+  const store = await openOn(driver, { vault: VAULT, ...options }, path);
   return { store, driver, inside: lookInside(driver) };
 }
 
@@ -61,6 +61,9 @@ function lookInside(driver: Driver): Inside {
     countRows: (id) => ROWS_OF_MESSAGE.reduce((sum, sql) => sum + driver.prepare(sql).all(id).length, 0),
   };
 }
+
+/** The program of the thread that shortens the log, as `cli` starts it. */
+export const LOG_PROGRAM = new URL("../../cli/log-thread.ts", import.meta.url);
 
 /** The program of the store's thread, as `cli` starts it. */
 export const THREAD_PROGRAM = pathToFileURL(join(builtPrograms(), "store-thread.ts"));

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { createWorld } from "../../contract/world.contract.ts";
+import { inFolder, LOG_PROGRAM, openWithDriver } from "../sqlite-world.contract.ts";
+import { type Driver, openDriver } from "./driver.ts";
+import { CHECKPOINT_PAGES, LEFT_OF_LOG } from "./long-log.ts";
+
+const PAGE = 4_096;
+const SHORT = CHECKPOINT_PAGES * PAGE;
+
+test("a log that grew long beside a reader is shortened by a thread, and no commit has to write it back", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const { store, driver } = await openWithDriver(path, { logThread: LOG_PROGRAM });
+    const { sms } = await createWorld(store);
+    const size = () => statSync(`${path}-wal`).size;
+    const write = () => sms({ content: { metadata: { filling: "x".repeat(SHORT / 16) } } });
+    const reader = openReader(path);
+    for (let written = 0; written <= LEFT_OF_LOG * 3; written += SHORT / 16) await write();
+    expect(size()).toBeGreaterThan(LEFT_OF_LOG * 2);
+    expect(pagesToCheckpoint(driver)).toBe(0);
+    reader.close();
+    while (size() > LEFT_OF_LOG) await sms();
+    expect(pagesToCheckpoint(driver)).toBe(CHECKPOINT_PAGES);
+    await store.close();
+  }));
+
+test("a store closes while a reader holds its log", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const { store, driver } = await openWithDriver(path, { logThread: LOG_PROGRAM });
+    const { sms } = await createWorld(store);
+    const reader = openReader(path);
+    while (pagesToCheckpoint(driver) !== 0) {
+      await sms({ content: { metadata: { filling: "x".repeat(SHORT / 16) } } });
+    }
+    await store.close();
+    reader.close();
+  }));
+
+function openReader(path: string): Driver {
+  const reader = openDriver(path, { isReadOnly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM messages").get();
+  return reader;
+}
+
+/** After how many pages the connection's commits write the log back; 0: never. */
+function pagesToCheckpoint(driver: Driver): number | undefined {
+  return driver.prepare<{ wal_autocheckpoint: number }>("PRAGMA wal_autocheckpoint").get()
+    ?.wal_autocheckpoint;
+}
