@@ -17,21 +17,34 @@ import { decodeUtf8, type JsonBody, type ReadJsonAside } from "./read-json.ts";
 
 export interface BodyReader {
   /**
-   * The text of a JSON body of at most `maxBytes`; if it is large and can be read on another thread, also parsed. Refuses
-   * a body that is too large (before reading it, if `Content-Length` says so), too slow, of another media type or
-   * encoding, or not UTF-8.
+   * The text of a JSON body of at most `maxBytes`, or a held body. Refuses a body that is too large (before reading it, if
+   * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
    */
-  read(request: Request, maxBytes: number, sender: BodySender): Promise<string | JsonBody>;
+  read(request: Request, maxBytes: number, sender: BodySender): Promise<string | HeldBody>;
   /** The text of a body of any media type. */
   readAny(request: Request, maxBytes: number, sender: BodySender): Promise<string>;
+}
+
+/** A body that takes its part of the memory for bodies until it is given back, when its request has been answered. */
+export interface HeldBody {
+  readonly text: string;
+  /** Absent if nobody has parsed it yet. */
+  readonly parsed?: JsonBody["parsed"];
+  giveBack(): void;
 }
 
 type Octets = ArrayBuffer | Uint8Array;
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, aside?: ReadJsonAside): BodyReader {
-  const judge: Judge<string | JsonBody> = (octets) =>
-    aside && octets.byteLength >= LARGE_BODY ? readAside(aside, octets) : decode(octets);
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
+  const judge: Judge<string | HeldBody> = (octets, holding) => {
+    const { byteLength } = octets;
+    const giveBack = () => budget.giveBack(holding);
+    if (aside && byteLength >= LARGE_BODY)
+      return readAside(aside, octets).then((body) => ({ ...body, giveBack }));
+    const text = decode(octets);
+    return byteLength <= LEAST ? text : { text, giveBack };
+  };
   const readings = createReadings(clock, limits.bodyTimeoutMs, budget.giveBack);
 
   const begin = (request: Request, maxBytes: number, sender: BodySender): Begun => {
@@ -63,14 +76,17 @@ interface Begun {
   readonly holding: Holding;
 }
 
-/** Octets that a body takes at least, so that one sender's small ones cannot fill `maxInFlight`. */
+/**
+ * Octets that a body takes at least, so that one sender's small ones cannot fill `maxInFlight`. A body of no more is not held
+ * until its answer, since `maxInFlight` bounds what those take.
+ */
 const LEAST = 12 * 1024;
 
 /** Octets of a body that is too large which the listener reads and drops after the answer. */
 const MOST_DROPPED = 256 * 1024 * 1024;
 
-/** Makes a value of a body's octets. */
-type Judge<T> = (octets: Octets) => T | Promise<T>;
+/** Makes a value of a body's octets. If that is an object, it gives back their part of the budget. */
+type Judge<T> = (octets: Octets, holding: Holding) => T | Promise<T>;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
 
@@ -137,7 +153,7 @@ const NOT_UTF8 = { body: "must be UTF-8" };
 interface Readings {
   /**
    * What `judge` makes of the octets once they are there. Refuses a body that takes too long, and ignores it from then on.
-   * Gives back the body's part of the budget in the end.
+   * Gives back the body's part of the budget in the end, if what it resolves with does not.
    */
   add<T>(body: Begun, judge: Judge<T>): Promise<T>;
 }
@@ -236,13 +252,16 @@ function createStep(giveBack: GiveBack): (reading: Reading) => void {
 }
 
 function judgeOne({ judge, octets, body, resolve, reject }: Reading, giveBack: GiveBack): void {
-  try {
-    const value = octets && judge(octets);
-    if (value instanceof Promise)
-      return void value.finally(() => giveBack(body.holding)).then(resolve, reject);
-    resolve(value);
-  } catch (error) {
+  const fail = (error: unknown) => {
+    giveBack(body.holding);
     reject(error);
+  };
+  try {
+    const value = octets && judge(octets, body.holding);
+    if (value instanceof Promise) return void value.then(resolve, fail);
+    resolve(value);
+    if (typeof value !== "object") giveBack(body.holding);
+  } catch (error) {
+    fail(error);
   }
-  giveBack(body.holding);
 }

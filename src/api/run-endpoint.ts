@@ -15,7 +15,7 @@ import { accountLimits } from "./limits/account-limits.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { createListPlaces } from "./list-places.ts";
 import { parseJsonObject } from "./parse-json.ts";
-import { createBodyReader } from "./read-body.ts";
+import { createBodyReader, type HeldBody } from "./read-body.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
@@ -108,7 +108,7 @@ function createBodyRunner(
   };
 
   return async (endpoint, request, call) => {
-    let text = "";
+    let body: string | HeldBody = "";
     const since = clock.monotonicMs();
     const sender = senderOf(endpoint, call);
     if (endpoint.rawBody) {
@@ -118,20 +118,22 @@ function createBodyRunner(
       return endpoint.handle(call);
     }
     try {
-      const body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, sender);
+      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, sender);
       if (clock.monotonicMs() - since > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
-      text = typeof body === "string" ? body : body.text;
-      const parsed = typeof body === "string" ? parseJsonObject(body) : body.parsed;
+      const { text, parsed = parseJsonObject(text) } = typeof body === "string" ? { text: body } : body;
       if ("problem" in parsed) throw validationFailed(parsed.problem);
       call.body = { json: parsed.json, text };
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
+      const text = typeof body === "string" ? body : body.text;
       if (error instanceof HandedOn) throw new HandedOn(text);
       if (!(error instanceof Refusal && error.status === 400 && endpoint.idempotent)) throw error;
       const replay = await replayFor(store.intake, endpoint, { call, text });
       if (replay) return replay;
       throw withKeyProblem(error, call.headers);
+    } finally {
+      if (typeof body !== "string") body.giveBack();
     }
   };
 }

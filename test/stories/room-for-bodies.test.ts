@@ -1,6 +1,7 @@
 /** The memory for request bodies is bounded, and nobody can use it up for the others. */
 import { expect, test } from "bun:test";
-import { sms } from "../acceptance/builders.ts";
+import { readJson } from "../../src/api/read-json.ts";
+import { email, sms } from "../acceptance/builders.ts";
 import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";
 
@@ -123,5 +124,36 @@ onEveryStore((start) => {
     await answered(api, 32 + 6);
     expect(api.observed.slice(32).every(({ status }) => status === 503)).toBeTrue();
     closeAll([...wires, ...(await Promise.all(large))]);
+  });
+
+  test("a body takes room until its request is answered, however long the database takes, and then it is free", async () => {
+    for (const [path, body, room] of [
+      [PATH, sms({ ignored: "x".repeat(40 * KIB) }), 128 * KIB],
+      ["/v1/emails/messages", email({ body_text: "x".repeat(300 * KIB) }), MIB],
+    ] as const) {
+      const stored = Promise.withResolvers<void>();
+      let under = 0;
+      await using api = await start({
+        limits: { maxBodyBytesInFlight: room },
+        deps: { readJsonAside: async (octets) => readJson(octets) },
+        over: (store) => ({
+          ...store,
+          intake: {
+            ...store.intake,
+            async accept(request) {
+              under++;
+              await stored.promise;
+              return store.intake.accept(request);
+            },
+          },
+        }),
+      });
+      const accepted = [api.post(path, body), api.post(path, body)];
+      while (under < accepted.length) await turn();
+      expect((await api.post(path, body)).status).toBe(503);
+      stored.resolve();
+      expect((await Promise.all(accepted)).map(({ status }) => status)).toEqual([202, 202]);
+      expect((await api.post(path, body)).status).toBe(202);
+    }
   });
 });
