@@ -76,18 +76,18 @@ export function oneProcessOnPostgres(): OneProcess & { database(): TestDatabase 
   return { ...startingOn(one, () => database.url), database: () => database };
 }
 
-/** The same on two servers, of which one may fail: a pair of them for each test. */
-export function oneProcessOnPair(): OneProcess & { pair(): PostgresPair } {
-  let pair: PostgresPair;
-
-  beforeEach(async () => {
-    pair = await startPair();
-  }, 60_000);
-
-  const one = oneProcess();
-  afterEach(() => pair.close());
-
-  return { ...startingOn(one, () => pair.url), pair: () => pair };
+/** One of a test's own, on two servers of which one may fail. */
+export async function ownProcessOnPair(): Promise<OneProcess & AsyncDisposable & { pair: PostgresPair }> {
+  const pair = await startPair();
+  const own = ownProcess();
+  return {
+    ...startingOn(own, () => pair.url),
+    pair,
+    async [Symbol.asyncDispose]() {
+      await own[Symbol.asyncDispose]();
+      await pair.close();
+    },
+  };
 }
 
 function startingOn(one: OneProcess, databaseUrl: () => string): OneProcess {
