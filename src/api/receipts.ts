@@ -9,9 +9,9 @@ import { isUuid } from "../core/uuid.ts";
 import type { AppDeps } from "./app-deps.ts";
 import { addressBlock } from "./client-address.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
+import type { EndpointParts } from "./endpoints.ts";
 import { callbackNotAuthenticated, notFound, validationFailed } from "./errors.ts";
 import { countRequest } from "./limits/count-request.ts";
-import type { RateLimiter } from "./limits/rate-limit.ts";
 import type { Directory } from "./records/directory.ts";
 import { pathOf } from "./router.ts";
 
@@ -23,12 +23,7 @@ const RATE = { rate: 2_000, burst: 10_000 };
 
 const MAX_CONNECTORS = 1_000;
 
-interface Parts {
-  readonly directory: Directory;
-  readonly limiter: RateLimiter;
-}
-
-export function receiptEndpoints(deps: AppDeps, { directory, limiter }: Parts): readonly Endpoint[] {
+export function receiptEndpoints(deps: AppDeps, { directory, limiter }: EndpointParts): readonly Endpoint[] {
   const findConnector = createFinder(deps);
   const { web = NO_WEB } = deps;
   const handle = async (call: Call): Promise<Response> => {

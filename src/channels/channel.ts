@@ -11,9 +11,10 @@ import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messag
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
 import type { LateAnswer } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
+import type { MailPolicyStore } from "../store/store.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { ComposeAside } from "./email/smtp/compose-large.ts";
-import type { MailPolicies, Network } from "./network.ts";
+import type { Network } from "./network.ts";
 
 export interface Channel {
   readonly connectorId: string;
@@ -147,7 +148,7 @@ export interface ChannelDeps {
   /** For channels that look up the hosts to talk to. */
   readonly network?: Network;
   /** Keeps the policies that domains publish; absent: they are forgotten when the process ends. */
-  readonly mailPolicies?: MailPolicies;
+  readonly mailPolicies?: MailPolicyStore;
   /** Makes the addresses that bounces come back to; absent: nobody listens for them. */
   readonly returnPaths?: ReturnPaths;
   /** Composes large mail on another thread; absent: it is composed on this one, and holds up everything else. */

@@ -9,12 +9,13 @@ import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { addressKey } from "../../core/suppressions/address-key.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
+import { answerPage } from "../answer-page.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { notFound, validationFailed } from "../errors.ts";
 import { restorePlus } from "../restore-plus.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, readDraft, sealDraft } from "./draft.ts";
-import { answerPage, PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
+import { PAGE_QUERY, type Page, pageSchema, readPage } from "./page.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf, MISSING } from "./record-plan.ts";
 import { shownFields } from "./shown-fields.ts";
 

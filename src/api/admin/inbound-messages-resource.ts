@@ -3,11 +3,12 @@ import type { InboundMessage } from "../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { toReceivedData } from "../../core/webhooks/received-event.ts";
+import { answerPage } from "../answer-page.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { INBOUND_QUERY, readInboundQuery } from "../inbound/inbound-query.ts";
 import { InboundRow } from "../inbound/inbound-resource.ts";
-import { inboundPageSchema, readInboundPage } from "../inbound/inbound-sms.ts";
+import { inboundPageSchema } from "../inbound/inbound-sms.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
 import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
@@ -35,7 +36,7 @@ function listInbound({ store }: AdminDeps): Endpoint {
       const asked = readInboundQuery(query, now);
       const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
       const accountId = account?.id ?? null;
-      return Response.json(await readInboundPage(store.inbound, { ...asked, accountId }, toRow));
+      return answerPage({ ...asked, accountId }, store.inbound.list, toRow);
     },
   };
 }

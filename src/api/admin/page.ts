@@ -29,18 +29,6 @@ export function readPage(query: URLSearchParams, isCursor: (text: string) => boo
 
 export const NO_CURSOR = "must be the `next` of a page before";
 
-/** Reads one more than the page holds: whether there is a next page costs no second query. */
-export async function answerPage<Row extends { readonly id: string }>(
-  page: Page,
-  read: (page: Page) => Promise<readonly Row[]>,
-  show: (row: Row) => unknown,
-): Promise<Response> {
-  const rows = await read({ ...page, limit: page.limit + 1 });
-  const shown = rows.slice(0, page.limit);
-  const next = rows.length > page.limit ? shown.at(-1)?.id : undefined;
-  return Response.json({ data: await Promise.all(shown.map(show)), next });
-}
-
 export function pageSchema(row: TSchema): TSchema {
   return Type.Object({
     data: Type.Array(row),

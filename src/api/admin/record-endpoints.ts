@@ -4,13 +4,14 @@ import { createErrors } from "../../core/field-errors.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { isStorable, NOT_STORABLE } from "../../core/text-rules.ts";
 import type { RecordChanges } from "../../store/store.ts";
+import { answerPage } from "../answer-page.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound, validationFailed } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { changeRecord, taken } from "./change-record.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "./draft.ts";
 import { createInTurn } from "./in-turn.ts";
-import { answerPage, PAGE_QUERY, pageSchema, readPage } from "./page.ts";
+import { PAGE_QUERY, pageSchema, readPage } from "./page.ts";
 import {
   ADMIN_MAX_BYTES,
   adminOnly,

@@ -1,8 +1,8 @@
-/** The list of an account's inbound SMS, and how a page of such a list is read and described. */
+/** The list of an account's inbound SMS, and how a page of such a list is described. */
 import Type from "typebox";
-import type { InboundMessage, InboundQuery } from "../../core/inbound/inbound.ts";
 import { toReceivedData } from "../../core/webhooks/received-event.ts";
 import type { InboundStore } from "../../store/store.ts";
+import { answerPage } from "../answer-page.ts";
 import { callerOf } from "../caller.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { INBOUND_QUERY, readInboundQuery } from "./inbound-query.ts";
@@ -22,7 +22,7 @@ export function inboundEndpoints(inbound: Pick<InboundStore, "list">): readonly 
       async handle(call) {
         const query = readInboundQuery(call.query, call.now);
         const accountId = callerOf(call).account.id;
-        return Response.json(await readInboundPage(inbound, { ...query, accountId }, toReceivedData));
+        return answerPage({ ...query, accountId }, inbound.list, toReceivedData);
       },
     },
   ];
@@ -35,15 +35,4 @@ export function inboundPageSchema(row: typeof InboundSms | ReturnType<typeof Typ
       Type.String({ description: "Give it as `cursor` for the next page; absent on the last" }),
     ),
   });
-}
-
-/** Reads one more than the page holds: whether there is a next page costs no second query. */
-export async function readInboundPage(
-  inbound: Pick<InboundStore, "list">,
-  query: InboundQuery,
-  show: (message: InboundMessage) => object,
-): Promise<{ readonly data: readonly object[]; readonly next?: string | undefined }> {
-  const found = await inbound.list({ ...query, limit: query.limit + 1 });
-  const shown = found.slice(0, query.limit);
-  return { data: shown.map(show), next: found.length > query.limit ? shown.at(-1)?.id : undefined };
 }

@@ -1,20 +1,16 @@
 /** Whether an account's sending limits would refuse a request now. Accepting judges again, in its own transaction. */
 import type { FieldErrors } from "../../core/field-errors.ts";
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import { tallyOf } from "../../core/messages/sending-limits.ts";
 import { present } from "../../core/present.ts";
 import type { SmsTemplate } from "../../core/records/accounts.ts";
 import { readSetting } from "../../core/records/settings.ts";
-import type { SendSms } from "../../core/sms/send-sms.ts";
 import type { Intake } from "../../store/store.ts";
 import { limitedRequest, limitSentence } from "../limits/sending-limit.ts";
+import type { FlightRequest } from "./sms-preflight.ts";
 
 /** What is held against the limits. */
-export interface LimitQuery {
-  readonly caller: KeyOwner;
-  readonly request: SendSms;
+export interface LimitQuery extends FlightRequest {
   readonly template: SmsTemplate | undefined;
-  readonly now: number;
 }
 
 /** Why a recipient would be refused; `undefined` if it would not. */

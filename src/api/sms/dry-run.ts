@@ -1,10 +1,8 @@
 /** The dry run of Send SMS: what would become of a request. Nothing is stored and nothing is sent. */
 import { setImmediate } from "node:timers/promises";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
-import type { KeyOwner } from "../../core/messages/accept-request.ts";
 import type { Route } from "../../core/records/accounts.ts";
 import { mayGoAt } from "../../core/sms/promotional-hours.ts";
-import type { SendSms } from "../../core/sms/send-sms.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import { toIso } from "../../core/timestamp.ts";
@@ -13,17 +11,18 @@ import type { Answer } from "../answer.ts";
 import { toHealth } from "../health-resource.ts";
 import type { MessageDeps } from "../messages/message-deps.ts";
 import { judgeLimits, type LimitVerdict } from "./dry-run-limits.ts";
-import { checksOf, openFlight, preflight, type SmsCheck, type SmsFlight } from "./sms-preflight.ts";
+import {
+  checksOf,
+  type FlightRequest,
+  openFlight,
+  preflight,
+  type SmsCheck,
+  type SmsFlight,
+} from "./sms-preflight.ts";
 import { windowEnd } from "./sms-window.ts";
 
-export interface DryRun {
-  readonly caller: KeyOwner;
-  readonly request: SendSms;
-  readonly now: number;
-}
-
 /** Judges each recipient by itself, so that each has its own verdicts; a repeated one only once. */
-export async function dryRunSms(deps: MessageDeps, { caller, request, now }: DryRun): Promise<Answer> {
+export async function dryRunSms(deps: MessageDeps, { caller, request, now }: FlightRequest): Promise<Answer> {
   const shared = createShared(deps, { caller, request, now });
   const byRecipient = new Map<string, DryRunResource>();
   const messages: DryRunResource[] = [];
@@ -52,7 +51,7 @@ interface Shared {
   readonly text: (flight: SmsFlight) => ReturnType<typeof textOf>;
 }
 
-function createShared({ intake }: MessageDeps, asked: DryRun): Shared {
+function createShared({ intake }: MessageDeps, asked: FlightRequest): Shared {
   let limits: ReturnType<typeof judgeLimits> | undefined;
   let text: ReturnType<typeof textOf> | undefined;
   return {
@@ -67,7 +66,7 @@ function createShared({ intake }: MessageDeps, asked: DryRun): Shared {
   };
 }
 
-async function judgeOne(deps: MessageDeps, asked: DryRun, shared: Shared) {
+async function judgeOne(deps: MessageDeps, asked: FlightRequest, shared: Shared) {
   const flight = await openFlight(deps.directory, asked);
   const errors = new Map<SmsCheck, ErrorCollector>();
   await preflight(flight, (check) => {

@@ -2,9 +2,10 @@ import Type, { type TSchema } from "typebox";
 import { maskRecipient } from "../../../core/mask.ts";
 import { toIso } from "../../../core/timestamp.ts";
 import type { ParkedReceipt } from "../../../store/store.ts";
+import { answerPage } from "../../answer-page.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { PAGE_QUERY, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 
 /** Parked receipts, which match no message: they show how a connector's id settings have to be corrected. */

@@ -3,12 +3,13 @@ import { CHANNELS, type ChannelName } from "../../../core/messages/message.ts";
 import type { SandboxEntry, SandboxQuery } from "../../../core/messages/sandbox-entry.ts";
 import { present } from "../../../core/present.ts";
 import { toIso } from "../../../core/timestamp.ts";
+import { answerPage } from "../../answer-page.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
 import { restorePlus } from "../../restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { answerPage, PAGE_QUERY, pageSchema, readPage } from "../page.ts";
+import { PAGE_QUERY, pageSchema, readPage } from "../page.ts";
 import { adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { KeptMailPolicy, MailPolicy } from "../../../core/email/mail-policy.ts";
-import type { MailPolicies, Network } from "../../network.ts";
+import type { MailPolicyStore } from "../../../store/store.ts";
+import type { Network } from "../../network.ts";
 import { fetchPolicy } from "./fetch-policy.ts";
 import { findMailHosts } from "./find-mail-hosts.ts";
 import { parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
@@ -18,7 +19,7 @@ export interface MtaStsDeps {
   readonly port: number;
   readonly ca?: string;
   /** Keeps policies over restarts; absent: they are forgotten when the process ends. */
-  readonly kept?: MailPolicies;
+  readonly kept?: MailPolicyStore;
 }
 
 /** How often DNS is asked whether the policy has changed. */
