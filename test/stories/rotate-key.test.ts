@@ -184,7 +184,7 @@ test.concurrent("a service at work keeps its key", async () => {
     output: expect.stringContaining("another process is using it"),
   });
   expect(keyFile()).toBe(key);
-});
+}, 90_000);
 
 test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
   await using world = openWorld();
