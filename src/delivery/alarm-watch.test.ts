@@ -1,0 +1,143 @@
+import { expect, test } from "bun:test";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
+import type { ChannelStatus } from "../channels/channel.ts";
+import type { AlarmChange } from "../core/alarms/alarm.ts";
+import type { QueueBacklog } from "../store/store.ts";
+import { createAlarmWatch } from "./alarm-watch.ts";
+
+/** A watch on what the test says, looking every 5 s. */
+function open() {
+  const clock = createHeldClock();
+  const world = {
+    settings: {} as Record<string, string>,
+    connectors: [] as { id: string; status: ChannelStatus }[],
+    backlog: [] as QueueBacklog[],
+    overdue: [] as { connectorId: string; parts: number }[],
+    isAway: false,
+  };
+  const told: string[] = [];
+  const logged: string[] = [];
+  const logAs = (level: string) => (fields: Record<string, unknown>, message: string) =>
+    void logged.push(`${level} ${fields.reason ?? fields.err}: ${message}`);
+  const watch = createAlarmWatch({
+    clock,
+    queue: { backlog: async () => world.backlog },
+    receipts: { overdue: async () => world.overdue },
+    connectors: () => world.connectors,
+    records: {
+      async settings() {
+        if (world.isAway) throw new Error("away");
+        return world.settings;
+      },
+    },
+    log: {
+      isDebug: () => false,
+      debug: logAs("debug"),
+      info: logAs("info"),
+      warn: logAs("warn"),
+      error: logAs("error"),
+    },
+    tell: ({ kind, alarm }: AlarmChange) => void told.push(`${kind} ${alarm.name} ${alarm.subject}`),
+  });
+  watch.start();
+  const names = () => watch.alarms().map(({ name, subject }) => `${name} ${subject}`);
+  return { clock, world, watch, told, logged, names };
+}
+
+const UP = { state: "up", since: 0 } as const;
+
+test("a connector that is not up alarms after its time, one whose login is refused at once, each with its reason", async () => {
+  const { clock, world, watch, names } = open();
+  world.settings = { alarm_connector_down_seconds: "20" };
+  world.connectors = [
+    { id: "a", status: { ...UP, state: "down", reason: "refused" } },
+    { id: "b", status: { ...UP, state: "connecting" } },
+    { id: "c", status: { ...UP, alarm: "credentials_refused", reason: "401" } },
+    { id: "d", status: { ...UP, state: "down", alarm: "bind_refused" } },
+    { id: "e", status: UP },
+    { id: "f", status: { ...UP, state: "stopped" } },
+  ];
+  await clock.advance(0);
+  await clock.advance(5_000);
+  expect(names()).toEqual(["connector_bind_refused d", "connector_credentials_refused c"]);
+  await clock.advance(15_000);
+  expect(watch.alarms().map(({ name, subject, reason }) => [name, subject, reason])).toEqual([
+    ["connector_bind_refused", "d", "it is down"],
+    ["connector_credentials_refused", "c", "401"],
+    ["connector_down", "a", "refused"],
+    ["connector_down", "b", "it is connecting"],
+    ["connector_down", "d", "it is down"],
+  ]);
+  await watch.stop();
+});
+
+test("a queue alarms at its limit of age, and until its oldest job is half as old", async () => {
+  const { clock, world, watch, told } = open();
+  world.settings = { alarm_queue_age_seconds: "100" };
+  const setAge = async (seconds: number | undefined) => {
+    const oldestReadySince = seconds === undefined ? undefined : clock.now() + 5_000 - seconds * 1_000;
+    world.backlog = [{ queue: "q", ready: 1, ...(oldestReadySince && { oldestReadySince }) }];
+    await clock.advance(5_000);
+  };
+  await clock.advance(0);
+  for (const age of [undefined, 99, 100]) {
+    expect(told).toEqual([]);
+    await setAge(age);
+  }
+  expect(told).toEqual(["raised queue_too_old q"]);
+  expect(watch.alarms()[0]?.reason).toBe("its oldest job has been due for 100 s");
+  for (let looks = 0; looks < 10; looks++) await setAge(50);
+  expect(told).toHaveLength(1);
+  for (let looks = 0; looks < 8; looks++) await setAge(49);
+  expect(told).toEqual(["raised queue_too_old q", "cleared queue_too_old q"]);
+  await watch.stop();
+});
+
+test("overdue receipts alarm at their limit and until half of them have come, of connectors that run; never at 0", async () => {
+  const { clock, world, watch, told } = open();
+  world.settings = { alarm_receipts_overdue: "10" };
+  world.connectors = [{ id: "a", status: UP }];
+  const look = async (parts: number, looks = 1) => {
+    world.overdue = [
+      { connectorId: "a", parts },
+      { connectorId: "gone", parts: 1_000 },
+    ];
+    await clock.advance(looks * 5_000);
+  };
+  await clock.advance(0);
+  await look(9);
+  expect(told).toEqual([]);
+  await look(10);
+  await look(5, 10);
+  expect(told).toEqual(["raised receipts_overdue a"]);
+  expect(watch.alarms()[0]?.reason).toBe("5 segments have no receipt in time");
+  await look(4, 8);
+  expect(told).toEqual(["raised receipts_overdue a", "cleared receipts_overdue a"]);
+  world.settings = { alarm_receipts_overdue: "0" };
+  await look(1_000);
+  expect(told).toHaveLength(2);
+  await watch.stop();
+});
+
+test("alarms that cannot be looked for stay as they are, and are looked for again; each change is logged", async () => {
+  const { clock, world, watch, logged, names } = open();
+  world.connectors = [{ id: "a", status: { ...UP, alarm: "bind_refused", reason: "wrong password" } }];
+  await clock.advance(0);
+  await clock.advance(5_000);
+  world.connectors = [];
+  world.isAway = true;
+  await clock.advance(60_000);
+  expect(names()).toEqual(["connector_bind_refused a"]);
+  world.isAway = false;
+  await clock.advance(60_000);
+  expect(names()).toEqual([]);
+  const away = "warn Error: away: alarms could not be looked for";
+  expect(logged).toEqual([
+    "warn wrong password: alarm: connector_bind_refused",
+    ...Array.from({ length: 12 }, () => away),
+    "info wrong password: alarm cleared: connector_bind_refused",
+  ]);
+  await watch.stop();
+  await clock.advance(60_000);
+  expect(logged).toHaveLength(14);
+});
