@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
 import { holdChange } from "../fakes/held-table.ts";
@@ -12,12 +13,19 @@ import {
   onPostgres,
   type PostriderProcess,
   runPostrider,
+  type StartOptions,
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
 import { BARE, tablesAfter } from "../tables-after.ts";
 
 const SMS = "/v1/sms/messages";
+
+/** When the lease of what was being sent in the moment of the backup has ended, which is up to a minute. */
+const LATER: StartOptions = {
+  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
+  env: { AHEAD_MS: "60000" },
+};
 
 let folder: ReturnType<typeof makeDataFolder>;
 let service: PostriderProcess;
@@ -90,7 +98,7 @@ test("a backup made under load holds every message answered 202 before it, wholl
   const restored = await run("restore", other.url);
   expect(restored).toMatchObject({ code: 0, output: expect.stringMatching(/messages +\d+/) });
   const { sandbox } = service;
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox });
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox, ...LATER });
   for (const id of before) {
     expect(await reached(service, at(id), "delivered")).toMatchObject({
       metadata: { text: 'line\u2028end \ue000 \\ "' },
