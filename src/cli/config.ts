@@ -9,7 +9,7 @@ import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
 export type Role = (typeof ROLES)[number];
 
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface Config {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDriver } from "./database/driver.ts";
-import { dumpSchema, migrate } from "./migrate.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
+import { migrate } from "./migrate.ts";
 
 const SCHEMA = join(import.meta.dir, "schema.sql");
 
@@ -15,6 +15,16 @@ test("the migrations lead to the reviewed schema", () => {
   expect(readFileSync(SCHEMA, "utf8")).toBe(schema);
   driver.close();
 });
+
+/** The schema as the database states it. */
+function dumpSchema(driver: Driver): string {
+  const rows = driver
+    .prepare<{ sql: string }>(
+      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name",
+    )
+    .all();
+  return `${rows.map((row) => `${row.sql};`).join("\n\n")}\n`;
+}
 
 test("migrating again changes nothing", () => {
   const driver = openDriver(":memory:");

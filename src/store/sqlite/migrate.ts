@@ -59,16 +59,6 @@ export function migrate(driver: Driver): void {
   }
 }
 
-/** The schema as the database states it, to be compared with the reviewed `schema.sql`. */
-export function dumpSchema(driver: Driver): string {
-  const rows = driver
-    .prepare<{ sql: string }>(
-      "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name",
-    )
-    .all();
-  return `${rows.map((row) => `${row.sql};`).join("\n\n")}\n`;
-}
-
 interface Done {
   readonly number: number;
   readonly name: string;

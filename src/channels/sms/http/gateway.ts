@@ -15,7 +15,7 @@ const oneOf = <const Word extends string>(words: readonly Word[], description: s
   Type.Unsafe<Word>(Type.Enum([...words], { type: "string", description }) as TSchema);
 
 /** Where a value stands in an answer or a callback. */
-export const sourceSchema = Type.Object({
+const sourceSchema = Type.Object({
   json: Type.Optional(
     Type.String({
       maxLength: 255,

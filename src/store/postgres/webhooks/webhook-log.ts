@@ -1,5 +1,5 @@
 import type { TimelineEntry } from "../../../core/messages/message.ts";
-import { isPublic, type PublicEntry } from "../../../core/webhooks/webhook-event.ts";
+import { isPublic, type PublicEntry, toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import { isBlocking, toLane, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
@@ -42,24 +42,20 @@ async function findHeld(
   session: Session,
   events: readonly NewEvent[],
 ): Promise<(event: NewEvent) => boolean> {
-  const held = new Set(events.map(({ message, entry }) => keyOf(message.id, entry.sequence + 1)));
+  const held = new Set(events.map(({ message, entry }) => toWebhookId(message.id, entry.sequence + 1)));
   const later = events.filter((event) => event.entry.sequence > 1 && !held.has(ownKey(event)));
   if (later.length > 0) {
     const rows = await session.query<WebhookRow>(BEFORE, [
       later.map(({ message }) => message.id),
       later.map(({ entry }) => entry.sequence - 1),
     ]);
-    for (const row of rows) if (isBlocking(row)) held.add(keyOf(row.message_id, row.sequence + 1));
+    for (const row of rows) if (isBlocking(row)) held.add(toWebhookId(row.message_id, row.sequence + 1));
   }
   return (event) => held.has(ownKey(event));
 }
 
 function ownKey({ message, entry }: NewEvent): string {
-  return keyOf(message.id, entry.sequence);
-}
-
-function keyOf(messageId: string, sequence: number): string {
-  return `${messageId} ${sequence}`;
+  return toWebhookId(message.id, entry.sequence);
 }
 
 /** Locked, since the previous webhook may be settled just now, without seeing the new one it has to make ready. */

@@ -1,4 +1,5 @@
 import { isUuid } from "../../../core/uuid.ts";
+import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
 import { isAtRest, isBlocking, type WebhookRow } from "../../webhooks/webhook-rows.ts";
@@ -46,14 +47,16 @@ async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promi
     rows.map(({ id }) => id),
     -1,
   );
-  const current = new Map([...locked.values()].map((row) => [keyOf(row.message_id, row.sequence), row]));
+  const current = new Map(
+    [...locked.values()].map((row) => [toWebhookId(row.message_id, row.sequence), row]),
+  );
   const replayed: LockedWebhook[] = [];
   for (const { id } of rows) {
     const row = locked.get(id);
     if (!row || !isAtRest(row.state)) continue;
-    const before = current.get(keyOf(row.message_id, row.sequence - 1));
+    const before = current.get(toWebhookId(row.message_id, row.sequence - 1));
     const begun = { ...row, state: before && isBlocking(before) ? "held" : "ready", failures: 0 } as const;
-    current.set(keyOf(row.message_id, row.sequence), begun);
+    current.set(toWebhookId(row.message_id, row.sequence), begun);
     replayed.push(begun);
   }
   await session.query(REPLAY_ALL, [replayed.map(({ id }) => id), replayed.map(({ state }) => state)]);
@@ -62,7 +65,3 @@ async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promi
 
 const REPLAY_ALL = `UPDATE webhooks w SET state = t.state, ${BEGIN}
   FROM unnest($1::bigint[], $2::text[]) AS t (id, state) WHERE w.id = t.id`;
-
-function keyOf(messageId: string, sequence: number): string {
-  return `${messageId} ${sequence}`;
-}
