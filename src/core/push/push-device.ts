@@ -19,7 +19,7 @@ export interface RegisterDevice {
   readonly timezone?: string;
 }
 
-/** At least one of `contactId` and `externalId` is there. */
+/** At least one of `contactId` and `externalId` is there. Of both the contact id counts, and the external id must match. */
 export interface IdentifyUser {
   readonly accountId: string;
   readonly deviceId: string;

@@ -1,6 +1,6 @@
 /** What the push endpoints hand to the store, and what they get back. Times are Unix milliseconds. */
 import type { RequestAnswer, SavedAnswer } from "../messages/accept-request.ts";
-import type { PushPlatform } from "../records/accounts.ts";
+import type { IdentifyUser, RegisterDevice } from "./push-device.ts";
 
 export type PushAnswer =
   | { readonly kind: "done"; readonly answer: RequestAnswer }
@@ -23,30 +23,16 @@ export function fillAnswer({ status, body }: AnswerForm, ids: AnswerIds): Reques
 
 export const ID_MARKS = { registrationId: "{registration_id}", contactId: "{contact_id}" } as const;
 
-export interface DeviceRegistration {
+export interface DeviceRegistration extends RegisterDevice {
   /** Used for a new registration; a known one keeps its own. */
   readonly registrationId: string;
   /** Used for a new device's anonymous contact. */
   readonly contactId: string;
-  readonly accountId: string;
-  readonly appId: string;
-  readonly platform: PushPlatform;
-  readonly token: string;
-  readonly deviceId?: string;
-  readonly osVersion?: string;
-  readonly appVersion?: string;
-  readonly locale?: string;
-  readonly timezone?: string;
   readonly now: number;
   readonly answer: AnswerForm;
 }
 
-export interface IdentifyRequest {
-  readonly accountId: string;
-  readonly deviceId: string;
-  /** Both given: the contact id counts, and the external id must match. */
-  readonly contactId?: string;
-  readonly externalId?: string;
+export interface IdentifyRequest extends IdentifyUser {
   readonly now: number;
   readonly answer: AnswerForm;
 }
