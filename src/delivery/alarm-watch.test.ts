@@ -14,11 +14,13 @@ function open() {
     backlog: [] as QueueBacklog[],
     overdue: [] as { connectorId: string; parts: number }[],
     isAway: false,
+    asked: 0,
+    answers: Promise.resolve(),
   };
   const told: string[] = [];
   const logged: string[] = [];
   const logAs = (level: string) => (fields: Record<string, unknown>, message: string) =>
-    void logged.push(`${level} ${fields.reason ?? fields.err}: ${message}`);
+    void logged.push(`${level} ${message}: ${fields.err ?? JSON.stringify(fields)}`);
   const watch = createAlarmWatch({
     clock,
     queue: { backlog: async () => world.backlog },
@@ -26,6 +28,8 @@ function open() {
     connectors: () => world.connectors,
     records: {
       async settings() {
+        world.asked++;
+        await world.answers;
         if (world.isAway) throw new Error("away");
         return world.settings;
       },
@@ -131,13 +135,32 @@ test("alarms that cannot be looked for stay as they are, and are looked for agai
   world.isAway = false;
   await clock.advance(60_000);
   expect(names()).toEqual([]);
-  const away = "warn Error: away: alarms could not be looked for";
+  const away = "warn alarms could not be looked for: Error: away";
+  const fields = { alarm_name: "connector_bind_refused", subject: "a", reason: "wrong password" };
   expect(logged).toEqual([
-    "warn wrong password: alarm: connector_bind_refused",
+    `warn alarm: connector_bind_refused: ${JSON.stringify({ alarm: true, ...fields })}`,
     ...Array.from({ length: 12 }, () => away),
-    "info wrong password: alarm cleared: connector_bind_refused",
+    `info alarm cleared: connector_bind_refused: ${JSON.stringify({ alarm: false, ...fields })}`,
   ]);
   await watch.stop();
   await clock.advance(60_000);
   expect(logged).toHaveLength(14);
+});
+
+test("while the store does not answer it is asked once, and a stop waits for that", async () => {
+  const { clock, world, watch } = open();
+  await clock.advance(0);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.answers = promise;
+  const before = world.asked;
+  await clock.advance(60_000);
+  expect(world.asked - before).toBe(1);
+  let isStopped = false;
+  const stopping = watch.stop().then(() => {
+    isStopped = true;
+  });
+  await clock.advance(60_000);
+  expect(isStopped).toBe(false);
+  resolve();
+  await stopping;
 });

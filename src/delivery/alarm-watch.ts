@@ -59,7 +59,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
 
   return {
     start() {
-      watching ??= watch();
+      watching = watch();
     },
     alarms: () => raisedAlarms(troubles),
     async stop() {

@@ -38,8 +38,8 @@ export function idempotencyContract(open: OpenStore): void {
       const results = await Promise.all(calls);
       expect(results.filter((result) => result.kind === "accepted")).toHaveLength(1);
       const first = results.findIndex((result) => result.kind === "accepted");
-      const replay = { kind: "replay", answer: { body: `answer ${first}` } };
-      expect(results.toSpliced(first, 1)).toMatchObject(Array(calls.length - 1).fill(replay));
+      const replay = () => ({ kind: "replay", answer: { body: `answer ${first}` } });
+      expect(results.toSpliced(first, 1)).toMatchObject(Array.from({ length: calls.length - 1 }, replay));
       expect(await world.claim()).toHaveLength(1);
     }),
   );

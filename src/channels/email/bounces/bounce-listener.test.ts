@@ -59,7 +59,8 @@ describe("it takes mail for", () => {
     for (const name of ["abuse", "Postmaster"]) {
       expect(await back(`${name}@acme.example`, feedbackReport({ returnPath: path }))).toStartWith("250");
     }
-    expect(stored).toMatchObject(Array(2).fill({ status: "complained", suppress: "complaint" }));
+    const complaint = () => ({ status: "complained", suppress: "complaint" });
+    expect(stored).toMatchObject([complaint(), complaint()]);
   });
 
   test("an unsubscribe address whose subject is the link's token", async () => {
@@ -75,8 +76,8 @@ describe("it takes mail for", () => {
     for (const subject of ["unsubscribe", ""]) {
       expect(await back(address, `Subject: ${subject}\r\n\r\nNo more\r\n`)).toStartWith("250");
     }
-    const wish = { target: { messageId: of.messageId, part: 1 }, suppress: "unsubscribe" };
-    expect([stored, wishes]).toMatchObject([[wish, wish], []]);
+    const wish = () => ({ target: { messageId: of.messageId, part: 1 }, suppress: "unsubscribe" });
+    expect([stored, wishes]).toMatchObject([[wish(), wish()], []]);
     for (const mail of [postfixDsn(), "Auto-Submitted: auto-replied\r\nSubject: Away\r\n\r\n"]) {
       expect(await back(address, mail)).toStartWith("250");
     }

@@ -47,8 +47,8 @@ test("a message whose last segment would come too late at this rate is not begun
   const { channel, smsc } = await openBoundSmppRig({ config: { max_per_second: 1 } });
   const text = LONG_TEXT.repeat(4);
   const outcome = await sendThrough(channel, outgoingSms({ text, remainingMs: 4000 }));
-  const tooLate = { kind: "deferred", error: { code: "smpp.too_late" }, retryAfterMs: 2000 };
-  expect(outcome).toMatchObject({ parts: Array(5).fill(tooLate), countsAsAttempt: false });
+  const tooLate = () => ({ kind: "deferred", error: { code: "smpp.too_late" }, retryAfterMs: 2000 });
+  expect(outcome).toMatchObject({ parts: Array.from({ length: 5 }, tooLate), countsAsAttempt: false });
   expect(smsc.submits).toHaveLength(0);
 });
 
