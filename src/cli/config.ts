@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
+import { errorText } from "../core/error-text.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
 
@@ -163,7 +164,7 @@ function readDatabaseUrl(env: Environment, options: ServeOptions, report: Report
   try {
     readHosts(url);
   } catch (error) {
-    report(`DATABASE_URL: ${error instanceof Error ? error.message : String(error)}`);
+    report(`DATABASE_URL: ${errorText(error)}`);
   }
   if (!env.POSTRIDER_SECRET && !existsSync(join(readDataFolder(env), MASTER_KEY_FILE))) {
     report("POSTRIDER_SECRET: required with DATABASE_URL, the same for every process on that database");
@@ -222,7 +223,7 @@ function readPem(name: string, path: string, report: Report): string | undefined
     if (text.includes("-----BEGIN ")) return text;
     report(`${name}: ${path} holds no PEM block`);
   } catch (error) {
-    report(`${name}: ${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    report(`${name}: ${path} cannot be read (${errorText(error)})`);
   }
   return undefined;
 }

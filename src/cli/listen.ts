@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { AnswerRequest } from "../api/app-deps.ts";
 import { type Clock, sleep } from "../core/clock.ts";
+import { errorText } from "../core/error-text.ts";
 import type { Config } from "./config.ts";
 
 /** An idle connection is closed after this, in mid-request too. Longer than the 30 s that a long poll may wait. */
@@ -65,7 +66,7 @@ function open(config: ListenConfig, fetch: AnswerRequest) {
     if (config.sharing === "first") void serve({ ...config, sharing: undefined }, fetch).stop(true);
     return serve(config, fetch);
   } catch (cause) {
-    throw new ListenFailure(failureReason(config, cause instanceof Error ? cause.message : String(cause)), {
+    throw new ListenFailure(failureReason(config, errorText(cause)), {
       cause,
     });
   }

@@ -1,3 +1,4 @@
+import { errorText } from "../core/error-text.ts";
 import type { DeliveryLog } from "../delivery/engine.ts";
 import { createShares, type Shares } from "../delivery/shares/shares.ts";
 import { type Lifeline, takeLifeline } from "./data-folder/lifeline.ts";
@@ -28,7 +29,7 @@ function openLifeline(folder: string, process: string, log: DeliveryLog): Lifeli
   try {
     return takeLifeline(folder, process);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     log.info({ reason }, "the data folder cannot tell the next start whether this process lives");
     return { dead: [], release() {} };
   }

@@ -1,3 +1,4 @@
+import { errorText } from "../core/error-text.ts";
 import { type Driver, isBusy, openDriver } from "./sqlite/database/driver.ts";
 
 export interface Lock {
@@ -47,7 +48,7 @@ function orRefuse<T>(folder: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorText(cause);
     throw new Error(
       isBusy(cause)
         ? `the data folder ${folder} is taken: another process is using it; stop it, or give this one a folder of its own (POSTRIDER_DATA)`

@@ -1,3 +1,4 @@
+import { errorText } from "../core/error-text.ts";
 import { StoreUnavailable } from "./store.ts";
 
 /** With what the machine said of it: a log has the message alone, and so has another thread. */
@@ -7,5 +8,5 @@ export function outage(words: string, cause: unknown): StoreUnavailable {
 
 function said(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(said).join(", ");
-  return cause instanceof Error ? cause.message : String(cause);
+  return errorText(cause);
 }

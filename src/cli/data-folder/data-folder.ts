@@ -10,6 +10,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { errorText } from "../../core/error-text.ts";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 
 /** The files of the data folder, all readable by their owner only. */
@@ -41,7 +42,7 @@ export function ensureDataFolder(path: string, { isWritten }: { readonly isWritt
     mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
     if (isWritten) checkWritten(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorText(cause);
     throw new Error(
       `the data folder ${path} cannot be made or written (${reason}): give it and its files to the user that runs this, or name another with POSTRIDER_DATA`,
       { cause },
@@ -82,7 +83,7 @@ function readOwnFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorText(cause);
     throw new Error(`${path} cannot be read (${reason}): make it a file of the user that runs this`, {
       cause,
     });

@@ -1,3 +1,4 @@
+import { errorText } from "../../core/error-text.ts";
 import { type Lock, lockFolder } from "../../store/lock.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 
@@ -15,6 +16,6 @@ function take(folder: string): Lock {
   try {
     return lockFolder(folder);
   } catch (error) {
-    throw new AdminFailure(error instanceof Error ? error.message : String(error));
+    throw new AdminFailure(errorText(error));
   }
 }

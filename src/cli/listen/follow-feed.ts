@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../core/clock.ts";
+import { errorText } from "../../core/error-text.ts";
 import { AdminFailure } from "../admin/admin-client.ts";
 import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
 
@@ -38,13 +39,9 @@ export async function followFeed(follow: Follow): Promise<string> {
       if (error instanceof AdminFailure) throw error;
       isConnected = false;
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++);
-      follow.onTrouble(describe(error), waitMs);
+      follow.onTrouble(errorText(error), waitMs);
       await sleep(clock, waitMs, signal);
     }
   }
   return cursor;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnswerRequest } from "../../api/app-deps.ts";
+import { errorText } from "../../core/error-text.ts";
 import { listenOnSocket } from "../listen.ts";
 import { answerHandedOn } from "./hand-on.ts";
 
@@ -24,7 +25,7 @@ export function openDoor(answer: AnswerRequest, dataFolder: string): Door {
     try {
       return openIn(place(), answer);
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error));
+      reasons.push(errorText(error));
     }
   }
   throw new Error(

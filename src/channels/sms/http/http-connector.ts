@@ -1,6 +1,7 @@
 import net from "node:net";
 import tls from "node:tls";
 import type { Clock } from "../../../core/clock.ts";
+import { errorText } from "../../../core/error-text.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
@@ -111,7 +112,7 @@ async function check(connector: Connector, clock: Clock): Promise<Checked> {
     return isTls ? { ok: false, detail: `${inDoubt.host} ${OVER_TLS}` } : checked;
   } catch (error) {
     // Only a setting can throw here.
-    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+    return { ok: false, detail: errorText(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Random } from "../../../core/clock.ts";
+import { errorText } from "../../../core/error-text.ts";
 import type { ChannelStatus } from "../../channel.ts";
 import type { CredentialGate } from "./credential-gate.ts";
 import type { Session, SessionEnd, SessionEvents } from "./session.ts";
@@ -103,7 +104,7 @@ function connect(state: State): void {
     });
   } catch (error) {
     // Only a setting makes this throw: a certificate that cannot be read, an impossible host name.
-    ended(state, { reason: error instanceof Error ? error.message : String(error), isCredentialFault: true });
+    ended(state, { reason: errorText(error), isCredentialFault: true });
   }
 }
 

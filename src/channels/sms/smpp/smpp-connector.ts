@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Clock } from "../../../core/clock.ts";
+import { errorText } from "../../../core/error-text.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
@@ -62,7 +63,7 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
       : "";
     return { ok, detail: withCertificateAdvice(detail, certificateFields(config)) + advice };
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message : String(error) };
+    return { ok: false, detail: errorText(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorText } from "../../../core/error-text.ts";
 import type { ChannelDeps } from "../../channel.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "./status-words.ts";
 
@@ -68,7 +69,7 @@ async function isStoredInTime<Item>(
     await Promise.race([store(items), timeUp.promise]);
     return true;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     const fields = { connectorId, count: items.length, reason };
     log.warn(fields, `${noun} could not be stored; the SMSC keeps them`);
     return false;

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
+import { errorText } from "../../../core/error-text.ts";
 import { type Store, StoreUnavailable } from "../../store.ts";
 import { openPostgres, type PostgresOptions } from "../open-postgres.ts";
 import { readHosts } from "./hosts.ts";
@@ -30,7 +31,7 @@ export async function openWhenThere(
       }
       onAway(reason);
     }
-    await sleep(clock, PAUSE_MS, new AbortController().signal);
+    await sleep(clock, PAUSE_MS);
   }
 }
 
@@ -38,5 +39,5 @@ export async function openWhenThere(
 function wordsOf(error: unknown): string {
   if (error instanceof StoreUnavailable && error.cause !== undefined) return wordsOf(error.cause);
   if (error instanceof AggregateError) return error.errors.map(wordsOf).join(", ");
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -2,9 +2,6 @@ import { type Clock, sleep } from "../../../core/clock.ts";
 import { openDriver } from "./driver.ts";
 import { CHECKPOINT_PAGES } from "./long-log.ts";
 
-/** The thread is ended by ending it. */
-const NEVER = new AbortController().signal;
-
 /** How often to look whether whoever reads is done. */
 const AGAIN_MS = 500;
 
@@ -16,7 +13,8 @@ export async function writeLogBack(path: string, clock: Clock): Promise<void> {
     for (;;) {
       const { busy, log, checkpointed } = checkpoint.get() ?? BUSY;
       if (busy === 0 && log - checkpointed <= CHECKPOINT_PAGES) return;
-      await sleep(clock, AGAIN_MS, NEVER);
+      // Nothing breaks it off: the thread is ended by ending it.
+      await sleep(clock, AGAIN_MS);
     }
   } finally {
     driver.close();
