@@ -72,6 +72,8 @@ onBothStores(() => {
     await postrider.reached(message, "delivered");
     expect(await rowsLeft()).toMatchObject({ messages: 1 });
 
+    postrider.leap(createdAt + 7 * DAY_MS - 3 * ROUND_MS - postrider.now());
+    await postrider.pass(2 * ROUND_MS);
     postrider.leap(createdAt + 7 * DAY_MS - 1 - postrider.now());
     expect(await postrider.status(message)).toBe("delivered");
     postrider.leap(2);
@@ -135,6 +137,37 @@ onBothStores(() => {
     expect(await kept()).toContain("in confidence");
     await postrider.reached(message, "delivered");
     expect(await kept()).not.toContain("in confidence");
+  });
+
+  test("the text that the messages of a batch share is wiped once the last of them has come to its end", async () => {
+    const { account_id, api_key } = postrider.sandbox;
+    const template = { account_id, name: "story", body: "A word in confidence." };
+    const { template_id } = await admin<{ template_id: string }>(postrider, "/sms-templates", template);
+    const response = await fetch(postrider.url + PATH, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${api_key}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ to: [DELIVERED, ANSWERED_LATE], template_id }),
+    });
+    const { messages } = (await response.json()) as { messages: readonly { message_id: string }[] };
+    const [first, last] = messages.map(({ message_id }) => ({
+      path: `${PATH}/${message_id}`,
+      apiKey: api_key,
+    })) as [MessageAt, MessageAt];
+    await postrider.reached(first, "delivered");
+    expect(await postrider.status(last)).toBe("sending");
+    expect(await kept()).toContain("in confidence");
+    await postrider.reached(last, "delivered");
+    await postrider.passUntil(async () => !(await kept()).includes("in confidence"), ROUND_MS);
+  });
+
+  test("what is asked to be erased is erased by itself, within seconds", async () => {
+    const { message } = await send(DELIVERED);
+    await postrider.reached(message, "delivered");
+    const { id } = await admin<{ id: string }>(postrider, "/erasures", { recipient: DELIVERED });
+    const isDone = async () =>
+      (await admin<{ status: string }>(postrider, `/erasures/${id}`)).status === "done";
+    await postrider.passUntil(isDone, 10_000);
+    expect(await postrider.status(message)).toBe("404");
   });
 
   /** All that a message and its content are, wherever the text is. */
