@@ -9,7 +9,7 @@ const SECRET_FIELDS = ["password", "api_key", "admin_token", "secret", "authoriz
 const MAX_HELD = 4 * 1024 * 1024;
 
 /** Logs JSON lines to standard output. If the reader stops reading or goes away, lines are dropped and nothing blocks. */
-export function createLog(level: LogLevel, output: Output = unblocked(process.stdout)): Logger {
+export function createLog(level: LogLevel, output: Output = unblocked("stdout")): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let held = 0;
   let lost = 0;

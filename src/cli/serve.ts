@@ -32,7 +32,7 @@ export async function serve(env: Environment, options: ServeOptions): Promise<vo
     process.exit(1);
   }
   const { config } = result;
-  const output = unblocked(process.stdout);
+  const output = unblocked("stdout");
   const log = createLog(config.logLevel, output);
   const clock = createSystemClock();
   let service: Postrider | undefined;
@@ -86,7 +86,7 @@ function whenSignalled(clock: Clock, onLate: (why: string) => never): Promise<vo
 function giveUp(why: string, log: Logger, unfinished: readonly string[]): never {
   const left = unfinished.length > 0 ? unfinished.join(", ") : "nothing";
   log.fatal({ unfinished }, why);
-  unblocked(process.stderr).write(
+  unblocked("stderr").write(
     `postrider: ${why}; unfinished: ${left}. Nothing that was accepted is lost: the next start goes on with it, and an attempt whose result is not stored is unconfirmed\n`,
   );
   process.exit(1);
@@ -102,7 +102,7 @@ async function stop(service: Postrider, log: Logger): Promise<never> {
   try {
     await service.stop();
   } catch (error) {
-    unblocked(process.stderr).write(`postrider could not stop cleanly: ${String(error)}\n`);
+    unblocked("stderr").write(`postrider could not stop cleanly: ${String(error)}\n`);
     process.exit(1);
   }
   log.info({}, "stopped");

@@ -13,10 +13,14 @@ export interface Output {
  * A stream that never waits for its reader, also where it is a terminal: there Bun waits, and Ctrl-S, or a connection to the
  * terminal that hangs, would stop the whole process. For pipes and files Bun does not wait.
  */
-export function unblocked(stream: Output & { readonly fd: number }): Output {
-  const fd = isatty(stream.fd) ? openAgain(stream.fd) : undefined;
-  return fd === undefined ? stream : writeWhenTaken(fd);
+export function unblocked(name: keyof typeof DESCRIPTORS): Output {
+  // Not that of the stream: on other threads than the first it has none.
+  const fd = DESCRIPTORS[name];
+  const own = isatty(fd) ? openAgain(fd) : undefined;
+  return own === undefined ? process[name] : writeWhenTaken(own);
 }
+
+const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 /** The same terminal, opened once more: what the shell has opened has to wait as before, for those who use it after us. */
 function openAgain(fd: number): number | undefined {
