@@ -178,8 +178,10 @@ onEveryAdmin((startAdmin) => {
     test("a resolver that fails is told apart from a record that is missing", async () => {
       const { id, records } = await domain("down.example");
       admin.dns.set(`TXT ${records[0]?.name}`, Object.assign(new Error("x"), { code: "ESERVFAIL" }));
+      admin.dns.set("CNAME bounce.down.example", Object.assign(new Error("x"), { code: "ETIMEOUT" }));
       const { json } = await admin.call("POST", `domains/${id}/verify`);
       expect(json.records[0].problem).toBe("DNS could not be asked (ESERVFAIL); try again later");
+      expect(json.records[3].problem).toBe("DNS could not be asked (ETIMEOUT); try again later");
     });
 
     test("a verification once given is not taken away by a miss", async () => {

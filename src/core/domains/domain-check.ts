@@ -61,6 +61,7 @@ async function checkReturnPath(dns: DomainDns, record: DnsRecord): Promise<Findi
   });
   if ("failure" in mail) return { ...unknown(mail.failure), found: names };
   if (mail.found.length > 0) return { result: "ok", found: mail.found.map((host) => `MX ${host}`) };
+  if ("failure" in alias) return unknown(alias.failure);
   return names.length > 0
     ? { result: "wrong", found: names, problem: "the alias leads elsewhere, to a host without MX" }
     : { result: "missing", found: names, problem: "no CNAME and no MX record yet" };
