@@ -56,6 +56,13 @@ const BROKEN: readonly (readonly [rule: RegExp, path: string, text: string, line
   [/^no test is/, "test/a.test.ts", `test.todo("x");`, 1],
   [/^every story/, "test/stories/a.test.ts", `test("x", () => {});`, 1],
   [/^every story/, "test/stories/backup.test.ts", `onBothStores(() => {});`, 1],
+  [/^toMatchObject/, "src/core/a.test.ts", `\nexpect(parts).toMatchObject([refused, refused]);`, 2],
+  [
+    /^toMatchObject/,
+    "src/store/a.contract.ts",
+    `expect(of).toMatchObject({ parts: Array(5).fill(sent) });`,
+    1,
+  ],
 ];
 
 const FINE: readonly (readonly [path: string, text: string])[] = [
@@ -80,6 +87,8 @@ const FINE: readonly (readonly [path: string, text: string])[] = [
   ["src/core/a.ts", `function f() {\n${"x();\n".repeat(48)}}`],
   ["test/stories/a.test.ts", `onBothStores((store) => {});`],
   ["test/stories/backup.test.ts", `test("x", () => {});`],
+  ["test/a.test.ts", `expect(parts).toMatchObject([sent(), undefined, sent(), undefined]);`],
+  ["test/a.test.ts", `expect(parts).toEqual(Array(5).fill(sent));`],
   ["test/a.test.ts", `test.skipIf(!hasX && !CI)("x", () => {}); // skipped: there is no X on this machine`],
 ];
 

@@ -21,7 +21,7 @@ import {
 } from "./portability-rules.ts";
 import type { Rule } from "./source.ts";
 import { sqlStaysInTheStore } from "./sql-rules.ts";
-import { noSilentSkips, storiesAreToldOnBothStores } from "./test-rules.ts";
+import { alikeObjectsAreEachCompared, noSilentSkips, storiesAreToldOnBothStores } from "./test-rules.ts";
 
 /** Every rule of the architecture that a machine can check. CONTRIBUTING.md says them in words. */
 export const RULES: readonly Rule[] = [
@@ -46,4 +46,5 @@ export const RULES: readonly Rule[] = [
   shallowNesting,
   noSilentSkips,
   storiesAreToldOnBothStores,
+  alikeObjectsAreEachCompared,
 ];

@@ -43,6 +43,28 @@ export const storiesAreToldOnBothStores: Rule = {
   },
 };
 
+export const alikeObjectsAreEachCompared: Rule = {
+  name: "toMatchObject is given no object twice",
+  check: (source) =>
+    inspect(source, (node) => {
+      if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+      if (node.expression.name.text !== "toMatchObject" || !node.arguments.some(isRepeating))
+        return undefined;
+      return "toMatchObject compares an object only where it meets it first: make it anew for each place";
+    }),
+};
+
+/** Whether the same object is in it more than once: by `fill`, or by name in one array. */
+function isRepeating(node: ts.Node): boolean {
+  if (ts.isPropertyAccessExpression(node) && node.name.text === "fill") return true;
+  if (ts.isArrayLiteralExpression(node)) {
+    const names = node.elements.filter(ts.isIdentifier).map(({ text }) => text);
+    const objects = names.filter((name) => name !== "undefined");
+    if (new Set(objects).size < objects.length) return true;
+  }
+  return ts.forEachChild(node, (child) => isRepeating(child) || undefined) ?? false;
+}
+
 function skipOf(node: ts.Node): string | undefined {
   if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
     return RENAMED.includes(node.expression.text) ? node.expression.text : undefined;
