@@ -2,6 +2,7 @@ import { type Domain, type DomainState, stateOf } from "../core/domains/domain.t
 import { checkRecords, type DomainDns } from "../core/domains/domain-check.ts";
 import { recordsOf } from "../core/domains/domain-records.ts";
 import { judgeDomain } from "../core/domains/domain-verdict.ts";
+import { DAY_MS } from "../core/durations.ts";
 import { readSetting } from "../core/records/settings.ts";
 import type { Records } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
@@ -22,8 +23,6 @@ export interface DomainWatchDeps {
 
 const EVERY_MS = 60_000;
 const PAGE = 100;
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Each run looks at one page of domains, and the next run goes on from there. A round is done after the last page. */
 export function createDomainWatch(deps: DomainWatchDeps): DomainWatch {

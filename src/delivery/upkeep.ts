@@ -1,9 +1,8 @@
 import { type Clock, sleep } from "../core/clock.ts";
+import { DAY_MS } from "../core/durations.ts";
 import type { Sweeper } from "../core/queue/holds.ts";
 import type { Queue, Store } from "../store/store.ts";
 import type { DeliveryLog } from "./engine.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Seven days after its creation a message answers 404, and its rows may go once it is final. */
 const RETENTION_MS = 7 * DAY_MS;

@@ -1,9 +1,7 @@
 /** What a check of the DNS means for a domain. Pure. */
+import { DAY_MS, HOUR_MS } from "../durations.ts";
 import { type DkimPair, type Domain, signingPair } from "./domain.ts";
 import { type DnsRecord, dkimRecords, type RecordVerdict } from "./domain-records.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** How long a replaced key stays in DNS: mail that it signed may wait in queues, and is verified when it arrives. */
 const RETIRED_AFTER_MS = 7 * DAY_MS;

@@ -104,7 +104,7 @@ export function createShares(deps: SharesDeps): Shares {
       stopping.abort();
       if (!running) return;
       const left = running.then(() => leases.leave(process)).catch(() => undefined);
-      await Promise.race([left, sleep(clock, STOP_MS, new AbortController().signal)]);
+      await Promise.race([left, sleep(clock, STOP_MS)]);
     },
   };
 }

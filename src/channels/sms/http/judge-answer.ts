@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../core/durations.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import { bareId } from "../../../core/receipts/provider-id.ts";
@@ -40,7 +41,7 @@ const THROTTLE_REST_MS = 1_000;
 /** The wait where the message is not at fault. */
 const SOON_MS = 1_000;
 
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 export function judgeExchange(exchange: Exchange, judging: Judging): Judgement {
   if (exchange.kind === "answered") {

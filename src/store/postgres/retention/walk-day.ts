@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../core/durations.ts";
 import type { MessageStatus } from "../../../core/messages/message.ts";
 import { FINAL_STATUSES } from "../../messages/final-statuses.ts";
 import type { Retention } from "../../store.ts";
@@ -19,7 +20,7 @@ export interface Step {
 const EXAMINED_PER_LIMIT = 10;
 
 /** How long a day that goes row by row is left alone between two walks. */
-const BETWEEN_WALKS_MS = 3_600_000;
+const BETWEEN_WALKS_MS = HOUR_MS;
 
 /** Takes the next step, inside a transaction. Returns how many messages were deleted; at least 1 while a walk is under way. */
 export async function walkDay(session: Session, step: Step): Promise<number> {
