@@ -87,6 +87,7 @@ end
 }
 
 export function median(values: readonly number[]): number {
+  if (values.length === 0) throw new Error("nothing was measured: rounds and seconds are given as numbers");
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const [low = 0, high = 0] =
