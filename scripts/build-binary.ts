@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { PROGRAMS } from "./programs.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -12,14 +13,11 @@ const { values, positionals } = parseArgs({
 });
 const outfile = resolve(positionals[0] ?? "dist/postrider");
 
-/** The program, and those of its threads: they lie beside it in the binary, as in `src/cli`. */
-const PROGRAMS = ["main.ts", "store-thread.ts", "listener-thread.ts", "aside-thread.ts", "log-thread.ts"];
-
 const EXECUTABLE = 0o755;
 
 mkdirSync(dirname(outfile), { recursive: true });
 const { success, logs } = await Bun.build({
-  entrypoints: PROGRAMS.map((name) => resolve(import.meta.dir, "../src/cli", name)),
+  entrypoints: [...PROGRAMS],
   compile: {
     outfile,
     ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),

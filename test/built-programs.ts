@@ -1,12 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { CLI, PROGRAMS } from "../scripts/programs.ts";
 import { folderUntilTheEnd } from "./temp-folder.ts";
-
-const CLI = join(import.meta.dir, "../src/cli");
-
-/** The program and those of its threads, which it looks for beside itself, as the binary has them. */
-const PROGRAMS = readdirSync(CLI).filter((name) => /^(main|\w+-thread)\.ts$/.test(name));
 
 let built: string | undefined;
 
@@ -26,7 +20,6 @@ const isTestRun = process.env.NODE_ENV === "test";
 /** In a process of its own, since what it makes depends on the environment, and that of tests says that it is one. */
 function build(): string {
   const folder = folderUntilTheEnd("postrider-built-");
-  const entries = PROGRAMS.map((name) => join(CLI, name));
   // The names that the sources have, since threads are started by them.
   const options = [
     "--target=bun",
@@ -36,7 +29,7 @@ function build(): string {
     `--public-path=${folder}/`,
   ];
   const env = { PATH: process.env.PATH ?? "", HOME: folder };
-  execFileSync(process.execPath, ["build", ...options, ...entries], {
+  execFileSync(process.execPath, ["build", ...options, ...PROGRAMS], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });
