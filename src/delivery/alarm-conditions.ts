@@ -25,7 +25,7 @@ export async function findConditions(
   const running = new Set(connectors().map(({ id }) => id));
   return [
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
-    ...(await queue.backlog()).flatMap((backlog) => ofQueue(backlog, situation)),
+    ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
     ...(await receipts.overdue())
       .filter(({ connectorId }) => running.has(connectorId))

@@ -52,7 +52,7 @@ export function createStrayJobs(deps: StrayJobsDeps): StrayJobs {
     return [...goneAt.keys()];
   };
   const unknownQueues = async () => {
-    const backlog = await queue.backlog();
+    const backlog = await queue.backlog(1);
     return backlog.flatMap(({ queue: name, ready }) => (ready > 0 && !routes.has(name) ? [name] : []));
   };
   const look = async (isFull: boolean, signal: AbortSignal) => {

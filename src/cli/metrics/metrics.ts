@@ -3,6 +3,7 @@ import type { ConnectorStatus } from "../../channels/channel.ts";
 import type { Alarm } from "../../core/alarms/alarm.ts";
 import type { DomainState } from "../../core/domains/domain.ts";
 import type { Observe } from "../../delivery/engine.ts";
+import { MAX_COUNTED } from "../../store/max-counted.ts";
 import type { InboundStore, Queue, ReceiptStore } from "../../store/store.ts";
 import { alarmMetrics } from "./alarm-metrics.ts";
 import { attemptMetrics } from "./attempt-metrics.ts";
@@ -200,7 +201,7 @@ function textOf(registry: Registry, gauges: ReturnType<typeof stateMetrics>): Me
   return async ({ queue, receipts, connectors, domains, clockAheadMs, now }) => {
     for (const gauge of Object.values(gauges)) gauge.reset();
     setOrRemove(gauges.clockAhead, clockAheadMs());
-    for (const { queue: name, ready, oldestReadySince } of await queue.backlog()) {
+    for (const { queue: name, ready, oldestReadySince } of await queue.backlog(MAX_COUNTED)) {
       gauges.ready.labels(name).set(ready);
       gauges.oldest.labels(name).set(Math.max(0, now() - (oldestReadySince ?? now())) / 1_000);
     }

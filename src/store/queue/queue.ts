@@ -38,8 +38,8 @@ export interface Queue {
    * last, else `failed`. Returns how many it ended, at most `limit`.
    */
   expire(now: number, limit: number): Promise<number>;
-  /** What is in line, queue by queue. */
-  backlog(): Promise<readonly QueueBacklog[]>;
+  /** What is in line, queue by queue. Jobs are counted up to `countTo`: the count is what costs, so ask for no more than is needed. */
+  backlog(countTo: number): Promise<readonly QueueBacklog[]>;
   /** Calls `listener` with the queue's name whenever jobs may have become ready. Returns a function that unsubscribes. */
   onReady(listener: (queue: string) => void): () => void;
 }
@@ -53,7 +53,7 @@ export interface ReleasedJob {
 
 export interface QueueBacklog {
   readonly queue: string;
-  /** Jobs in line, counted up to 100,000. */
+  /** Jobs in line, as far as they were counted. */
   readonly ready: number;
   /** When the oldest of them became ready; absent if none is. */
   readonly oldestReadySince?: number;

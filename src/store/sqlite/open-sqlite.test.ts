@@ -37,7 +37,7 @@ test("what was stored is there after a restart, and the leases of the last proce
     expect(await store.queue.stage(world.clock.now + SECOND, 10)).toBe(1);
     expect((await find(leased))?.progress.status).toBe("queued");
     expect((await find(scheduled))?.progress.status).toBe("scheduled");
-    const backlog = await store.queue.backlog();
+    const backlog = await store.queue.backlog(10);
     expect(backlog).toEqual([{ queue: QUEUE, ready: 1, oldestReadySince: world.clock.now + SECOND }]);
     const claim = { queue: QUEUE, limit: 10, now: world.clock.now, leaseMs: SECOND };
     expect(await store.queue.claim(claim)).toMatchObject([

@@ -1,12 +1,11 @@
-import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 
 const MAX_FLOWS = 1_000;
 
-/** How much waits, for metrics; counted only as far as that is cheap. */
+/** How much waits. */
 export function createBacklog(session: Session): Queue["backlog"] {
-  return async () => (await session.query<BacklogRow>(BACKLOG)).map(toBacklog);
+  return async (countTo) => (await session.query<BacklogRow>(BACKLOG, [countTo])).map(toBacklog);
 }
 
 interface BacklogRow {
@@ -22,11 +21,11 @@ function toBacklog({ name, ready, since }: BacklogRow): QueueBacklog {
 /** A job that never waited has been ready since its message was accepted, which the first 48 bits of the id say. */
 const READY_SINCE = `coalesce(ready_since, ('x' || left(replace(message_id::text, '-', ''), 12))::bit(48)::bigint)`;
 
-/** Since when the oldest of those first in line (one of each flow) has been ready. */
+/** Of each queue how many are in line, and since when the oldest of those first in line (one of each flow) has been ready. */
 const BACKLOG = `SELECT q.name, counted.ready, oldest.since
   FROM queues q, LATERAL (
     SELECT count(*) AS ready FROM (
-      SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = q.number LIMIT ${MAX_COUNTED}) AS first
+      SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = q.number LIMIT $1) AS first
   ) AS counted, LATERAL (
     WITH RECURSIVE heads AS (
       (SELECT flow, message_id, ready_since FROM jobs WHERE due_at IS NULL AND queue = q.number

@@ -77,7 +77,7 @@ test("two processes that claim, settle, release and stage at once send each mess
   done.push(...(await work(store, world)));
   expect(done.toSorted()).toEqual(ids.toSorted());
   for (const id of ids) expect(await world.status(id)).toBe("delivered");
-  expect(await store.queue.backlog()).toEqual([{ queue: QUEUE, ready: 0 }]);
+  expect(await store.queue.backlog(1)).toEqual([{ queue: QUEUE, ready: 0 }]);
   expect(await store.queue.nextDueAt()).toBeUndefined();
   await other.close();
   await store.close();

@@ -1,26 +1,25 @@
 import { uuidTime } from "../../../core/uuid.ts";
-import { MAX_COUNTED } from "../../max-counted.ts";
 import type { Queue, QueueBacklog } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Queues } from "./queues.ts";
 
 const MAX_FLOWS = 1_000;
 
-/** How much waits, for metrics; counted only as far as that is cheap. */
+/** How much waits. */
 export function createBacklog(db: Database, queues: Queues): Queue["backlog"] {
   const count = db.prepare<{ count: number }>(
-    `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ${MAX_COUNTED})`,
+    "SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE due_at IS NULL AND queue = ? LIMIT ?)",
   );
   const oldest = createOldest(db);
-  const backlogOf = ({ number, name }: { number: number; name: string }): QueueBacklog => {
+  const backlogOf = ({ number, name }: { number: number; name: string }, countTo: number): QueueBacklog => {
     const oldestReadySince = oldest(number);
     return {
       queue: name,
-      ready: count.get(number)?.count ?? 0,
+      ready: count.get(number, countTo)?.count ?? 0,
       ...(oldestReadySince !== undefined && { oldestReadySince }),
     };
   };
-  return () => db.read(() => queues.all().map(backlogOf));
+  return (countTo) => db.read(() => queues.all().map((queue) => backlogOf(queue, countTo)));
 }
 
 /** Since when the oldest of those first in line (one of each flow) has been ready. */
