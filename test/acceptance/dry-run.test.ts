@@ -26,7 +26,7 @@ async function openLive(api: RunningApi) {
 }
 
 const stored = async ({ store }: RunningApi) =>
-  (await store.queue.backlog(1)).reduce((sum, { ready }) => sum + ready, 0);
+  (await store.queue.backlog(10)).reduce((sum, { ready }) => sum + ready, 0);
 
 onEveryStore((start) => {
   test("a dry run answers 200 with everything that would become of the message", async () => {
