@@ -2,10 +2,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { admin, reached, send } from "../admin.ts";
+import { startFakeDns } from "../fakes/fake-dns.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import { holdChange } from "../fakes/held-table.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { freshDatabase } from "../postgres-database.ts";
 import type { TestDatabase } from "../postgres-server.ts";
 import {
@@ -13,19 +16,13 @@ import {
   onPostgres,
   type PostriderProcess,
   runPostrider,
-  type StartOptions,
   startCommand,
   startPostrider,
 } from "../postrider-process.ts";
 import { BARE, tablesAfter } from "../tables-after.ts";
+import { allowHooks } from "../webhook-rig.ts";
 
 const SMS = "/v1/sms/messages";
-
-/** When the lease of what was being sent in the moment of the backup has ended, which is up to a minute. */
-const LATER: StartOptions = {
-  main: fileURLToPath(new URL("../fakes/later.ts", import.meta.url)),
-  env: { AHEAD_MS: "60000" },
-};
 
 let folder: ReturnType<typeof makeDataFolder>;
 let service: PostriderProcess;
@@ -98,7 +95,7 @@ test("a backup made under load holds every message answered 202 before it, wholl
   const restored = await run("restore", other.url);
   expect(restored).toMatchObject({ code: 0, output: expect.stringMatching(/messages +\d+/) });
   const { sandbox } = service;
-  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox, ...LATER });
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox });
   for (const id of before) {
     expect(await reached(service, at(id), "delivered")).toMatchObject({
       metadata: { text: 'line\u2028end \ue000 \\ "' },
@@ -107,6 +104,43 @@ test("a backup made under load holds every message answered 202 before it, wholl
   await reached(service, at(await sendOne()), "delivered");
   expect(await admin(service, `/webhooks/secret?account_id=${account_id}`)).toEqual(secrets);
 }, 60_000);
+
+test("what was on its way when the backup was made is sent again at once, and waits for no lease", async () => {
+  const [smsc, dns, receiver] = await Promise.all([
+    startFakeSmsc({ receipts: "after", holdSubmits: true }),
+    startFakeDns(),
+    startFakeWebhookReceiver(),
+  ]);
+  dns.a.set("*", ["127.0.0.1"]);
+  receiver.behave(BEHAVIOURS.silent);
+  await allowHooks(service, dns.address);
+  const live = await openLiveSms(service, { connectors: [await connectSmsc(service, smsc)] });
+  const message = await live.send("+14155551911");
+  await sendOne({ callback_url: receiver.url() });
+  await Promise.all([smsc.until(() => smsc.submits.length === 1), receiver.arrived(1)]);
+  expect((await run("backup", database.url)).code).toBe(0);
+  service.kill("SIGKILL");
+  await service.exited;
+  smsc.dial.holdSubmits = false;
+  receiver.behave(BEHAVIOURS.ok);
+
+  expect(await run("restore", other.url)).toMatchObject({ code: 0 });
+  const { sandbox } = service;
+  service = await startPostrider({ dataFolder: folder.path, databaseUrl: other.url, sandbox });
+  const entries = async () =>
+    (
+      await admin<{ data: { kind: string }[] }>(
+        service,
+        `/messages/sms/${message.path.split("/").at(-1)}/timeline?account_id=${live.accountId}`,
+      )
+    ).data;
+  // A lease would last for a minute, and that of the SMS for longer.
+  await Promise.all([reached(service, message, "delivered"), receiver.arrived(2)]);
+  expect((await entries()).map(({ kind }) => kind)).toEqual(["interrupted", "attempt", "receipt"]);
+  const [first, second] = receiver.deliveries;
+  expect(second?.headers["webhook-id"]).toBe(String(first?.headers["webhook-id"]));
+  await Promise.all([smsc.close(), dns.close(), receiver.close()]);
+}, 50_000);
 
 test("its files are for their owner only, and a damaged one, another key and a database in use are refused", async () => {
   await sendOne();

@@ -35,6 +35,7 @@ export async function load(url: string, clock: Clock, source: LoadSource): Promi
       source.onTable(table, await loadTable(closable.database, days, { table, source }));
     }
     await checkCounts(closable.database, source.dump);
+    await endLeases(closable.database, clock.now());
     await setCounters(closable.database);
     await closable.database.query("ANALYZE");
     await closable.database.query("DELETE FROM meta WHERE name = $1", [MOVING]);
@@ -161,4 +162,10 @@ async function checkCounts(session: Session, { rows }: Dump): Promise<void> {
     if (found?.rows !== expected)
       throw new Error(`${table}: ${found?.rows} rows are there, and ${expected} were backed up`);
   }
+}
+
+/** Whoever held one was at work on the database that was backed up, so nobody is to wait for it. */
+async function endLeases(session: Session, now: number): Promise<void> {
+  await session.query("UPDATE jobs SET due_at = $1 WHERE is_leased AND due_at > $1", [now]);
+  await session.query("UPDATE webhooks SET due_at = $1 WHERE state = 'leased' AND due_at > $1", [now]);
 }
