@@ -33,7 +33,7 @@ onBothStores(() => {
 
   test("after a STOP a message to that handset is refused, one to another is not, and START ends it", async () => {
     expect(await postrider.reached(await live.send(HANDSET), "delivered")).toBe("delivered");
-    expect(await write(smsc, " Stop ")).toBe(0);
+    expect(await write(smsc, " Stop. ")).toBe(0);
     await postrider.pass(1_000);
     const refused = await ask(HANDSET);
     expect(refused.status).toBe(400);

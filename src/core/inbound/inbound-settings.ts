@@ -7,8 +7,9 @@ export const INBOUND_SETTINGS = {
     description:
       "URL that receives a webhook for each inbound SMS of the account (sms.received); unset: none is sent.",
   }),
-  stop_words: words("STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT", {
-    description: "An inbound SMS that is one of these words, in any case, opts its sender out.",
+  stop_words: words("STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT,REVOKE,OPTOUT", {
+    description:
+      "An inbound SMS that is one of these words, whatever its case and punctuation, opts its sender out.",
   }),
   start_words: words("START,UNSTOP", {
     description: "An inbound SMS that is one of these words ends the opt-out.",

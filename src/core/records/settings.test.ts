@@ -32,7 +32,7 @@ describe("settings", () => {
       push_rate_limit: 50,
       push_rate_burst: 500,
       inbound_url: undefined,
-      stop_words: "STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT",
+      stop_words: "STOP,STOPALL,UNSUBSCRIBE,CANCEL,END,QUIT,REVOKE,OPTOUT",
       start_words: "START,UNSTOP",
       opt_out_scope: "sender",
       allowed_destinations: undefined,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readKeyword } from "./opt-out.ts";
 
-test("a stop word is read as handsets write it: in any case, width and composition, with what they add round it", () => {
-  const settings = { stop_words: "STOP,arrêt,रोक़ें" };
+test("a stop word is read as handsets write it: in any case, width and composition, with what they add to it", () => {
+  const settings = { stop_words: "STOP,arrêt,रोक़ें,STOPALL,opt out,🛑" };
   const written = [
     "stop",
     " Stop\r\n",
@@ -15,9 +15,20 @@ test("a stop word is read as handsets write it: in any case, width and compositi
     "arrêt",
     "रोक़ें".normalize("NFD"),
     "रोक\u093cें",
+    "s\u200ftop",
+    "Stop.",
+    "STOP!!!",
+    '"stop"',
+    "“Stop…”",
+    "stop 🙏",
+    "S T O P",
+    "stop all",
+    "Opt-out",
+    "🛑",
+    " 🛑\u200f\n",
   ];
   for (const text of written) expect([text, readKeyword(text, settings)]).toEqual([text, "stop"]);
-  for (const text of ["please stop", "stop it", "", "\u200f", "s\u200ftop"]) {
+  for (const text of ["please stop", "stop it", "stop 2", "don't stop", "", "\u200f", "!", "🛑🛑"]) {
     expect([text, readKeyword(text, settings)]).toEqual([text, undefined]);
   }
 });

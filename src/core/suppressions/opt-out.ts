@@ -7,7 +7,7 @@ export type KeywordMeaning = (typeof KEYWORD_MEANINGS)[number];
 
 /**
  * What a message asks for, if its whole text is one of the account's words. Case, width and composition of letters do not
- * matter, nor do spaces and invisible characters around it, which handsets add.
+ * matter, nor does what is not a letter or a digit: `Stop.` and `stop all` ask for what STOP and STOPALL do.
  */
 export function readKeyword(
   text: string,
@@ -36,8 +36,11 @@ function wordsOf(list: string): readonly string[] {
   return list.split(",").map(plainWord);
 }
 
+/** A word without letters, such as a sign, is compared as it is. */
 function plainWord(text: string): string {
-  return text.replaceAll(AROUND, "").normalize("NFKC").toUpperCase();
+  const word = text.normalize("NFKC").toUpperCase();
+  return word.replaceAll(NO_PART_OF_WORDS, "") || word.replaceAll(INVISIBLE, "");
 }
 
-const AROUND = /^[\s\p{Cc}\p{Cf}]+|[\s\p{Cc}\p{Cf}]+$/gu;
+const NO_PART_OF_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
+const INVISIBLE = /[\s\p{Cc}\p{Cf}]+/gu;
