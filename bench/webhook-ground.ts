@@ -99,7 +99,7 @@ export function openEngine(store: Store): WebhookEngine {
     claimant: () => NOBODY_ELSE,
     clock,
     random: Math.random,
-    resolverFor: () => ({ resolve4: async () => ["127.0.0.1"], resolve6: async () => [] }),
+    openResolver: () => ({ resolve4: async () => ["127.0.0.1"], resolve6: async () => [] }),
     log: { isDebug: () => false, debug: quiet, info: quiet, warn: console.error, error: console.error },
     observe: quiet,
   });

@@ -19,7 +19,7 @@ export interface AlarmCallsDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** See `ConfiguredHttpDeps`. */
-  readonly resolverFor: (servers: string | undefined) => Resolver;
+  readonly openResolver: (servers: string | undefined) => Resolver;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
 

@@ -30,7 +30,7 @@ export interface WebhookEngineDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** See `ConfiguredHttpDeps`. */
-  readonly resolverFor: (servers: string | undefined) => Resolver;
+  readonly openResolver: (servers: string | undefined) => Resolver;
   readonly log: WebhookLog;
   /** Asked before each claim. */
   readonly claimant: () => Claimant;

@@ -17,6 +17,8 @@ export interface FakeDns {
   readonly failing: Set<string>;
   /** Names that get no answer at all. */
   readonly silent: Set<string>;
+  /** Names that are answered with what no resolver can read. */
+  readonly garbled: Set<string>;
   /** What was asked, in order: `A example.com`. */
   readonly asked: string[];
   close(): void;
@@ -32,19 +34,21 @@ export async function startFakeDns(): Promise<FakeDns> {
   const zone = createZone();
   const silent = new Set<string>();
   const failing = new Set<string>();
+  const garbled = new Set<string>();
   const asked: string[] = [];
   const socket = createSocket("udp4");
   socket.on("message", (query, peer) => {
     const { name, type, end } = readQuestion(query);
     asked.push(`${TYPES[type] ?? type} ${name}`);
     if (silent.has(name)) return;
+    if (garbled.has(name)) return socket.send(query.subarray(0, end - 1), peer.port, peer.address);
     const data = failing.has(name) ? undefined : zone.find(name, TYPES[type]);
     const code = data ? CODES.found : failing.has(name) ? CODES.failure : CODES.noSuchName;
     socket.send(answer(query.subarray(0, end), { type, code, data }), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   const address = `127.0.0.1:${socket.address().port}`;
-  return { address, ...zone.records, failing, silent, asked, close: () => socket.close() };
+  return { address, ...zone.records, failing, silent, garbled, asked, close: () => socket.close() };
 }
 
 function createZone() {

@@ -21,6 +21,20 @@ onBothStores(() => {
     await rig.until(id, ["delivered", "delivered"], 10 * 60_000);
   });
 
+  test("every try asks anew: a name that had no address is reached at the next one", async () => {
+    const name = "empty.hooks.test";
+    rig.dns.txt.set(name, "there, but without an address");
+    rig.dns.a.set(name, []);
+    const id = await rig.sms(rig.receiver.url({ name }));
+    const [first] = await rig.until(id, ["waiting", "held"]);
+    rig.dns.a.set(name, ["127.0.0.1"]);
+    await rig.until(id, ["delivered", "delivered"], 10 * 60_000);
+    expect((await rig.attempts(first!.id)).map(({ status, error }) => status ?? error?.code)).toEqual([
+      "dns",
+      200,
+    ]);
+  });
+
   test("a name that begins to lead inside is refused at the next try", async () => {
     const name = "rebinding.hooks.test";
     rig.receiver.behave(BEHAVIOURS.error);

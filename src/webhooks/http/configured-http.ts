@@ -11,8 +11,8 @@ const SETTINGS_AGE_MS = 1_000;
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  /** The resolver to ask now. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
-  readonly resolverFor: (servers: string | undefined) => Resolver;
+  /** A resolver for one question. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+  readonly openResolver: (servers: string | undefined) => Resolver;
   /** Called when a setting cannot be used. */
   readonly onError: (error: unknown) => void;
 }
@@ -66,8 +66,8 @@ function isSame(a: HttpSettings, b: HttpSettings): boolean {
 
 function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings): OutboundHttp {
   const resolver: Resolver = {
-    resolve4: (name) => deps.resolverFor(servers).resolve4(name),
-    resolve6: (name) => deps.resolverFor(servers).resolve6(name),
+    resolve4: (name) => deps.openResolver(servers).resolve4(name),
+    resolve6: (name) => deps.openResolver(servers).resolve6(name),
   };
   const plain = { clock: deps.clock, resolver, allowed: toRanges(allowed) };
   if (ca === undefined) return createOutboundHttp(plain);

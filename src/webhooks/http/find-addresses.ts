@@ -14,7 +14,7 @@ export type Found =
 
 /**
  * Asks once, for A and AAAA. One blocked address refuses them all: a name that also leads to a private network is an
- * attack or a mistake. IPv4 comes first, since many networks announce IPv6 and lack it.
+ * attack or a mistake.
  */
 export async function findAddresses(
   target: Target,
@@ -41,9 +41,19 @@ async function answersFor({ hostname, isAddress }: Target, resolver: Resolver): 
     ask(() => resolver.resolve4(hostname)),
     ask(() => resolver.resolve6(hostname)),
   ]);
-  const addresses = [v4, v6].flatMap((answer) => ("addresses" in answer ? answer.addresses : []));
+  const addresses = inTurn(addressesOf(v4), addressesOf(v6));
   if (addresses.length > 0) return { addresses };
   return [v4, v6].find((answer) => "message" in answer) ?? { addresses };
+}
+
+function addressesOf(answer: Answers): readonly string[] {
+  return "addresses" in answer ? answer.addresses : [];
+}
+
+/** IPv4 comes first, since many networks announce IPv6 and lack it; IPv6 second, since some have nothing else. */
+function inTurn(v4: readonly string[], v6: readonly string[]): readonly string[] {
+  const pairs = Array.from({ length: Math.max(v4.length, v6.length) }, (_, index) => [v4[index], v6[index]]);
+  return pairs.flat().filter((address) => address !== undefined);
 }
 
 /** A failure is a value: if A fails, AAAA may still have an answer. */

@@ -211,6 +211,17 @@ test("a port where nobody listens failed to connect, and the name's next address
   expect(receiver.deliveries).toHaveLength(1);
 });
 
+test("a name that mostly leads nowhere is reached at its last address, of either family", async () => {
+  const { post, dns, receiver } = await rig();
+  const dead = Array.from({ length: 7 }, (_, index) => `127.0.0.${index + 2}`);
+  dns.a.set("hooks.test", [...dead, "127.0.0.1"]);
+  expect(await post()).toMatchObject({ status: 200 });
+  dns.a.set("hooks.test", [...dead, "127.0.0.9"]);
+  dns.aaaa.set("hooks.test", ["::ffff:127.0.0.1"]);
+  expect(await post()).toMatchObject({ status: 200 });
+  expect(receiver.deliveries).toHaveLength(2);
+});
+
 test.each([
   ["SSH-2.0-OpenSSH_9.2\r\n", "tls"],
   ["HTTP/1.1 200 OK\r\n\r\n", "tls"],

@@ -44,8 +44,8 @@ export interface OutboundHttpDeps {
 /** For all of an attempt: DNS, connection, TLS, answer. */
 const TIME_LIMIT_MS = 15_000;
 
-/** Addresses of a name that are tried. */
-const MAX_ADDRESSES = 3;
+/** Addresses of a name that are tried, as far as there is time. */
+const MAX_ADDRESSES = 8;
 
 /** For the connection to an address that is not the last one. */
 const CONNECT_LIMIT_MS = 4_000;
