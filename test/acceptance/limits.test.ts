@@ -100,6 +100,23 @@ onEveryStore((start) => {
     }
   });
 
+  test("IPv4 clients that a proxy writes as IPv6 addresses in hexadecimal are clients of their own", async () => {
+    await using api = await start({ deps: { isTrustedProxy: (address) => address === "127.0.0.1" } });
+    await api.store.records.setSettings(api.caller.accountId, { push_rate_burst: "1" });
+    const from = (address: string) =>
+      api.post(
+        "/v1/push/identify",
+        { account_id: api.caller.accountId },
+        { key: undefined, headers: { "X-Forwarded-For": address } },
+      );
+    const answers = [
+      await from("::ffff:c633:6401"),
+      await from("::ffff:c633:6402"),
+      await from("198.51.100.1"),
+    ];
+    expect(statuses(answers)).toEqual([400, 400, 429]);
+  });
+
   test("a client that takes one IPv6 address after another of its network is one client to unsubscribe links", async () => {
     await using api = await start({
       deps: {
