@@ -21,6 +21,20 @@ onEveryAdmin((startAdmin) => {
       expect(json.details).toEqual({ mode: "must be one of sandbox, live" });
     });
 
+    test("a sandbox account goes live, and a live one stays live: what it has accepted still leaves the machine", async () => {
+      const { json: account } = await admin.call("POST", "accounts", { name: "Both", mode: "sandbox" });
+      const set = (mode: string) => admin.call("PATCH", `accounts/${account.id}`, { mode });
+      expect(await set("sandbox")).toMatchObject({ status: 200, json: { mode: "sandbox" } });
+      expect(await set("live")).toMatchObject({ status: 200, json: { mode: "live" } });
+      expect(await set("live")).toMatchObject({ status: 200, json: { mode: "live" } });
+      const back = await set("sandbox");
+      expect(back.status).toBe(400);
+      expect(back.json.details).toEqual({
+        mode: "a live account stays live: create a sandbox account beside it",
+      });
+      expect((await admin.call("GET", `accounts/${account.id}`)).json.mode).toBe("live");
+    });
+
     test("a new account has a webhook secret", async () => {
       const { json } = await admin.call("GET", `webhooks/secret?account_id=${live}`);
       expect(json.secrets).toHaveLength(1);

@@ -28,6 +28,9 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
     showEndpoint(deps, plan),
     updateEndpoint(deps, plan, {
       schema: Type.Object({ name: Type.Optional(givenFields.name), mode: Type.Optional(mode) }),
+      judge({ sound, errors }, current) {
+        if (current.mode === "live" && sound.mode === "sandbox") errors.add("mode", STAYS_LIVE);
+      },
       toChanges: ({ name, mode }) => present({ name, mode }),
     }),
     deleteEndpoint(deps, plan, { usedBy: (account) => usersOf(deps.store.records, account) }),
@@ -36,8 +39,12 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
 
 const mode = Type.Enum(ACCOUNT_MODES, {
   type: "string",
-  description: "In a sandbox no message leaves the machine, and nothing needs registration",
+  description:
+    "In a sandbox no message leaves the machine, and nothing needs registration. A sandbox account may become live; a live one stays live",
 });
+
+/** What such an account has accepted and not yet sent goes to a provider, up to a week later; out of a sandbox nothing may. */
+const STAYS_LIVE = "a live account stays live: create a sandbox account beside it";
 
 const plan: RecordPlan<"accounts"> = {
   kind: "accounts",
