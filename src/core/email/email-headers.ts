@@ -57,8 +57,21 @@ function headerProblem(name: string, value: string | undefined): string | undefi
   if (!HEADER_NAME.test(name)) return BAD_NAME;
   if (isOwned(name.toLowerCase())) return IS_OWNED;
   if (value === undefined) return undefined;
-  return hasControls(value) || !value.isWellFormed() ? NO_CONTROLS : undefined;
+  if (hasControls(value) || !value.isWellFormed()) return NO_CONTROLS;
+  return fitsOnLines(name.toLowerCase(), value) ? undefined : TOO_LONG_A_WORD;
 }
+
+const TOO_LONG_A_WORD = "has a word that is too long for a line of 998 octets";
+
+/** Whether every word fits behind a blank on a line of 998 octets (RFC 5322 §2.1.1). Other than ids, words outside ASCII are encoded in pieces. */
+function fitsOnLines(lowerName: string, value: string): boolean {
+  if (!MESSAGE_IDS.has(lowerName)) return !/(?:^| )[!-~]{998}/.test(value);
+  return value.split(/\s/).every((id) => new TextEncoder().encode(id).length <= MAX_ID);
+}
+
+const MESSAGE_IDS = new Set(["in-reply-to", "references"]);
+/** They are put in angle brackets. */
+const MAX_ID = 995;
 
 function isOwned(lowerName: string): boolean {
   return OWNED_NAMES.has(lowerName) || OWNED_PREFIXES.some((prefix) => lowerName.startsWith(prefix));

@@ -119,6 +119,33 @@ test("the longest subjects arrive whole, in lines that servers take", async () =
   }
 });
 
+test("every line of a header begins with a field's name or continues a field, whatever blanks the values have", async () => {
+  const anyValue = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(...' \u00a0\u3000\ufeff\u2003<>=?"é', " ".repeat(80), "x".repeat(70), "<a@b>"),
+        fc.string({ unit: "grapheme-ascii", maxLength: 80, size: "max" }),
+        fc.string({ unit: "grapheme", maxLength: 20, size: "max" }),
+      ),
+      { maxLength: 12, size: "max" },
+    )
+    .map((pieces) => pieces.join("").replaceAll(CONTROLS, "").slice(0, 990));
+  const property = fc.asyncProperty(anyValue, anyValue, async (first, second) => {
+    const raw = await compose({
+      subject: first || "x",
+      from: { email: "shop@acme.test", name: second },
+      headers: { "X-First": second, Comments: first, References: first, "In-Reply-To": second },
+    });
+    const [header = ""] = raw.toString().split("\r\n\r\n");
+    expect(header.split("\r\n").filter((line) => !/^(?:[!-9;-~]+:|[ \t]+[^ \t])/.test(line))).toEqual([]);
+    const parsed = await PostalMime.parse(raw);
+    expect(parsed.messageId).toBe("<01927a3e-0000-7000-8000-000000000001@acme.test>");
+  });
+  await fc.assert(property, { numRuns: 300 });
+});
+
+const CONTROLS = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
+
 test("a header that cannot be folded is refused, not sent as an overlong line", async () => {
   expect((await composeMail(mail({ headers: { "X-Long": "x".repeat(1_000) } }))).kind).toBe("refused");
 });

@@ -67,7 +67,10 @@ const OWNED_FIELDS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
 
 function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
-  const headers = Object.entries(content.headers ?? {}).map(([key, value]) => ({ key, value }));
+  const headers = Object.entries(content.headers ?? {}).map(([key, value]) => ({
+    key,
+    value: toFoldable(MESSAGE_IDS.test(key) ? value.replaceAll(/\s/g, " ") : value),
+  }));
   const spelling = new Map(headers.map(({ key }) => [key.toLowerCase(), key]));
   return {
     from: toMailbox(content.from),
@@ -91,13 +94,28 @@ function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
 
 /** As an object: nodemailer would parse a string, and such parsers have been tricked into other addresses. */
 function toMailbox({ email, name }: Recipient): { name: string; address: string } {
-  return { name: name ?? "", address: email };
+  return { name: toFoldable(name ?? ""), address: email };
 }
 
-/** Encodes a subject that has no blanks to fold at, or that readers would mistake for an encoded word (RFC 2047). */
+/**
+ * Fields whose values the composer does not encode: message ids may hold UTF-8 (RFC 6532 §3.3). It would fold them at
+ * blanks outside ASCII too, and what follows such a fold is no longer part of the header.
+ */
+const MESSAGE_IDS = /^(in-reply-to|references)$/i;
+
+/** Without the blanks that could fill a line of a folded field: readers take such a line for the end of the header (RFC 5322 §3.2.2). */
+function toFoldable(text: string): string {
+  return text.replace(/ +$/, "").replaceAll(/ {60,}/g, " ");
+}
+
+/**
+ * Encodes a subject that has no blanks to fold at, or blanks that could fill a line, or that readers would mistake for an
+ * encoded word (RFC 2047).
+ */
 function toSubject(subject: string): string {
-  const needsWords = isAscii(subject) && /=\?|\S{71}/.test(subject);
-  return needsWords ? encodeWord(subject, "Q", 52) : subject;
+  const text = subject.replace(/ +$/, "") || " ";
+  const needsWords = isAscii(text) && /=\?|\S{71}| {60}/.test(text);
+  return needsWords ? encodeWord(text, "Q", 52) : text;
 }
 
 function hasLongLine(header: Buffer): boolean {
