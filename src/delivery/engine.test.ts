@@ -93,7 +93,7 @@ function open(jobs: readonly ClaimedJob[] = [], suppressed: readonly string[] = 
       seen.opened.push(id);
       return openChannel(id, seen);
     },
-    findSenderDomain: async () => ({}),
+    findSenderDomain: async () => ({ isVerified: true }),
     suppressions: { find: async () => suppressed.map((each) => ({ email: each, reason: "complaint" })) },
     unsubscribeHeaders: async () => ({}),
     clock,

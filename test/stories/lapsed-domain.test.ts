@@ -4,7 +4,7 @@ import { admin, liveAccount, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeDns, startFakeDns } from "../fakes/fake-dns.ts";
 import { type FakeSmtp, startFakeSmtp } from "../fakes/fake-smtp.ts";
-import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
+import { type HeldPostrider, type MessageAt, startHeldPostrider } from "../held-postrider.ts";
 
 onBothStores(() => {
   const DAY_MS = 24 * 3_600_000;
@@ -14,6 +14,7 @@ onBothStores(() => {
   let dns: FakeDns;
   let account: { accountId: string; apiKey: string };
   let domain: Shown;
+  let last: MessageAt;
 
   interface Shown {
     readonly domain_id: string;
@@ -65,9 +66,9 @@ onBothStores(() => {
     expect((await nextLook(DAY_MS)).state).toBe(state);
   }
 
-  async function sendOne(): Promise<number> {
+  async function sendOne(over: Readonly<Record<string, unknown>> = {}): Promise<number> {
     await postrider.pass(1_100);
-    const { status } = await send(postrider, {
+    const { status, body } = await send(postrider, {
       apiKey: account.apiKey,
       path: "/v1/emails/messages",
       body: {
@@ -75,9 +76,18 @@ onBothStores(() => {
         to: [{ email: "ann@example.net" }],
         subject: "News",
         body_text: "All is well.",
+        ...over,
       },
     });
+    last = { path: `/v1/emails/messages/${body.message_id}`, apiKey: account.apiKey };
     return status;
+  }
+
+  /** A message from the domain that is due in three days. */
+  async function scheduleOne(): Promise<MessageAt> {
+    const dueAt = new Date(postrider.now() + 3 * DAY_MS + 3_600_000);
+    expect(await sendOne({ schedule_at: dueAt.toISOString() })).toBe(202);
+    return last;
   }
 
   test("a domain whose records are gone warns for the grace time, then sends nothing, and sends again once they are back", async () => {
@@ -102,6 +112,28 @@ onBothStores(() => {
     publish();
     await nextDay("verified");
     expect(await sendOne()).toBe(202);
+  });
+
+  test("what was scheduled while the domain was verified is not sent once it has lapsed", async () => {
+    const message = await scheduleOne();
+    dns.txt.clear();
+    for (const state of ["failing", "failing", "lapsed"]) await nextDay(state);
+    expect(await postrider.status(message)).toBe("scheduled");
+    postrider.leap(3_600_000);
+    expect(await postrider.reached(message, "sent", "failed")).toBe("failed");
+    expect(smtp.received).toEqual([]);
+  });
+
+  test("what was scheduled is not sent once the domain is deleted, and the timeline tells why", async () => {
+    const message = await scheduleOne();
+    await admin(postrider, `/domains/${domain.domain_id}`, undefined, "DELETE");
+    postrider.leap(4 * DAY_MS);
+    expect(await postrider.reached(message, "sent", "failed")).toBe("failed");
+    expect(smtp.received).toEqual([]);
+    const id = message.path.split("/").at(-1);
+    const at = `/messages/email/${id}/timeline?account_id=${account.accountId}`;
+    const { data } = await admin<{ data: readonly { error?: { code: string } }[] }>(postrider, at);
+    expect(data.at(-1)?.error?.code).toBe("domain_not_verified");
   });
 
   test("name servers that do not answer take nothing away", async () => {

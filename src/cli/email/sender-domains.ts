@@ -4,36 +4,45 @@ import { type Domain, ed25519Selector, senderDomain, signingPair } from "../../c
 import { returnPathOf } from "../../core/domains/domain-records.ts";
 import { createFreshCache } from "../../core/fresh-cache.ts";
 import { readSetting } from "../../core/records/settings.ts";
-import type { FindSenderDomain, SenderDomain } from "../../delivery/sending/to-outgoing.ts";
+import type { FindSenderDomain } from "../../delivery/sending/to-outgoing.ts";
 import type { Records } from "../../store/store.ts";
 
 /** How long a domain is cached: opening its sealed key takes longer than sending a message. */
 const FRESH_MS = 2_000;
 const MAX_KEPT = 1_000;
 
-/** Finds the DKIM keys and return path host of an account's domain; cached for two seconds. */
+/** Finds the DKIM keys and return path host of an account's domain, and whether it is verified; cached for two seconds. */
 export function createSenderDomains(
   records: Pick<Records, "list" | "settings">,
   clock: Clock,
 ): FindSenderDomain {
-  const cache = createFreshCache<SenderDomain>({ clock, maxEntries: MAX_KEPT, maxAgeMs: FRESH_MS });
+  const cache = createFreshCache<Found>({
+    clock,
+    maxEntries: MAX_KEPT,
+    maxAgeMs: FRESH_MS,
+    // Read again each time: a message that is accepted as soon as it is verified must not fail.
+    keeps: ({ isVerified }) => isVerified,
+  });
   return async (accountId, domain) =>
     cache.get(`${accountId} ${domain}`, () => read(records, accountId, domain));
 }
+
+type Found = Awaited<ReturnType<FindSenderDomain>>;
 
 async function read(
   records: Pick<Records, "list" | "settings">,
   accountId: string,
   name: string,
-): Promise<SenderDomain> {
+): Promise<Found> {
   const domain = senderDomain(await records.list("domains", { accountId, domain: name }, { limit: 10 }));
-  if (!domain) return {};
+  if (!domain) return { isVerified: false };
   const host = readSetting(await records.settings(undefined), "return_path_host");
   const returnPathHost = host === undefined ? undefined : returnPathOf(domain, host);
-  return { ...keysOf(domain), ...(returnPathHost !== undefined && { returnPathHost }) };
+  const isVerified = domain.verifiedAt !== undefined;
+  return { isVerified, ...keysOf(domain), ...(returnPathHost !== undefined && { returnPathHost }) };
 }
 
-function keysOf(domain: Domain): Pick<SenderDomain, "dkim"> {
+function keysOf(domain: Domain): Pick<Found, "dkim"> {
   const pair = signingPair(domain);
   if (!pair) return {};
   const key = (selector: string, pem: string) => ({

@@ -11,7 +11,7 @@ test("an SMS goes out from the sender that was found for it, else from the one t
 
 function senderOf(content: { from?: string; resolved?: { from: string } }): string | undefined {
   const job = { progress: sms(), settings: {}, content: { channel: "sms", ...content } };
-  const outgoing = toOutgoing(job as unknown as ClaimedJob, 60_000, async () => ({}));
+  const outgoing = toOutgoing(job as unknown as ClaimedJob, 60_000, async () => ({ isVerified: true }));
   if (!("kind" in outgoing) || outgoing.kind !== "ready" || outgoing.message.channel !== "sms") {
     throw new Error("it does not go out");
   }

@@ -19,7 +19,11 @@ export type Outgoing =
 /** What the sender's domain adds to an email. */
 export type SenderDomain = Pick<OutgoingEmail, "dkim" | "returnPathHost">;
 
-export type FindSenderDomain = (accountId: string, domain: string) => Promise<SenderDomain>;
+/** `isVerified`: the account may send from it. */
+export type FindSenderDomain = (
+  accountId: string,
+  domain: string,
+) => Promise<SenderDomain & { readonly isVerified: boolean }>;
 
 /** Turns a claimed job into what a channel is given. Without a promise for an SMS: most messages are SMS, and a wait costs. */
 export function toOutgoing(
@@ -40,10 +44,17 @@ export function toOutgoing(
   };
   if (content.channel === "sms")
     return withText({ ...shared, channel: "sms", to: job.recipient, content, ...senderOf(content) }, job);
-  return findSenderDomain(job.accountId, domainOf(content.from.email)).then((sender) => {
+  return findSenderDomain(job.accountId, domainOf(content.from.email)).then(({ isVerified, ...sender }) => {
+    if (!isVerified && job.accountMode === "live") return { kind: "impossible", error: NOT_VERIFIED };
     return { kind: "ready", message: { ...shared, channel: "email", content, ...sender } };
   });
 }
+
+/** The domain was deleted, or has lapsed, since the message was accepted: it may be another's by now, and nobody could verify the mail. */
+const NOT_VERIFIED: MessageError = {
+  code: "domain_not_verified",
+  message: "the sender's domain is no longer verified",
+};
 
 /** Indexes of the open parts that may be sent; `undefined` before an SMS's segments have been counted. */
 function partsToSend(job: ClaimedJob): readonly number[] | undefined {
