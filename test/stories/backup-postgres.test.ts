@@ -234,6 +234,18 @@ test("tables of others in the database are left out of a backup, which can be re
   expect(await run("restore", other.url)).toMatchObject({ code: 0 });
 });
 
+test("a schema whose name has to be quoted is restored into, and backed up, like any other", async () => {
+  await sendOne();
+  expect(await run("backup", database.url)).toMatchObject({ code: 0 });
+  await tablesAfter(other.url, 'CREATE SCHEMA "Our.Mail"');
+  const url = `${other.url}?options=${encodeURIComponent('-c search_path="Our.Mail"')}`;
+  expect(await run("restore", url)).toMatchObject({ code: 0 });
+  expect(await run("backup", url)).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/messages +1\n/),
+  });
+});
+
 test("of a database that is half restored or half moved no backup is made", async () => {
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { reached, send } from "../admin.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { connectSmsc, openLiveSms } from "../live-sms.ts";
 import { oneProcessOnPostgres } from "../one-process.ts";
 import { type PostriderProcess, runPostrider } from "../postrider-process.ts";
 
@@ -115,4 +117,32 @@ test("a role that may not make tables is told what it lacks", async () => {
   );
   const url = database().url.replace("postrider@", `${role}@`);
   expect(await refusal(url)).toMatch(/permission denied for schema public: GRANT CREATE ON SCHEMA/);
+});
+
+test("rights that are taken away for a while are an outage: what the SMSC said meanwhile counts, and nothing is sent twice", async () => {
+  const role = `owner_${databaseName()}`;
+  await run(
+    `CREATE ROLE ${role} LOGIN`,
+    "DROP SCHEMA public CASCADE",
+    `CREATE SCHEMA public AUTHORIZATION ${role}`,
+  );
+  const url = database().url.replace("postrider@", `${role}@`);
+  const [service, smsc] = await Promise.all([
+    start({ databaseUrl: url }),
+    startFakeSmsc({ receipts: "none", holdSubmits: true }),
+  ]);
+  const live = await openLiveSms(service, { connectors: [await connectSmsc(service, smsc)] });
+  const message = await live.send("+14155551201");
+  await smsc.until(() => smsc.submits.length === 1);
+  await run(`REVOKE ALL ON jobs FROM ${role}`);
+  await expect(live.send("+14155551202")).rejects.toThrow("503");
+  smsc.release();
+  await service.line(/the database refuses: permission denied for table jobs.*"msg":"database unavailable"/);
+  await expect(live.send("+14155551203")).rejects.toThrow("503");
+  expect(await reached(service, message, "sending", "sent")).toMatchObject({ status: "sending" });
+  await run(`GRANT ALL ON jobs TO ${role}`);
+  await reached(service, message, "sent", "failed");
+  expect((await live.timeline(message)).map(({ kind }) => kind)).toEqual(["attempt"]);
+  expect(smsc.submits).toHaveLength(1);
+  await smsc.close();
 });

@@ -82,7 +82,7 @@ const CREATED = new Set(
 async function tablesOf(connection: Connection): Promise<readonly string[]> {
   const rows = await connection.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class
-     WHERE relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
+     WHERE relnamespace = quote_ident(current_schema)::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
 }

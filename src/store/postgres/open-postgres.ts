@@ -59,9 +59,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     if (!(await isMigrated(driver))) await migrateAt(options.url);
     const closable = openClosable(driver, options.clock);
     const closablePulse = openClosable(pulse, options.clock);
-    await refuseHalfMoved(closable.database);
-    await refuseUnsafeCommits(closable.database);
-    await checkMasterKey(closable.database, options.vault);
+    await refuseHalfMoved(driver);
+    await refuseUnsafeCommits(driver);
+    await checkMasterKey(driver, options.vault);
     const store = createStore(closable, options);
     const unwatch = watchKey(closable.database, options);
     return {

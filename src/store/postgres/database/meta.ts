@@ -2,7 +2,6 @@ import type { PEPPER } from "../../erasures/erased-recipient.ts";
 import { MOVING } from "../../move/move-marks.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "./driver.ts";
-import type { Database } from "./transactions.ts";
 
 /** Single facts about the database as a whole. */
 export async function readMeta(session: Session, name: MetaName): Promise<string | undefined> {
@@ -45,11 +44,12 @@ export async function readCursorKey(session: Session, vault: Vault): Promise<Uin
 }
 
 /** Remembers at the first start which master key the secrets are sealed under; throws at a start with another. */
-export async function checkMasterKey(db: Database, vault: Vault): Promise<void> {
-  await db.query("INSERT INTO meta (name, value) VALUES ('master_key_check', $1) ON CONFLICT DO NOTHING", [
-    vault.checkValue,
-  ]);
-  if ((await readMeta(db, "master_key_check")) === vault.checkValue) return;
+export async function checkMasterKey(session: Session, vault: Vault): Promise<void> {
+  await session.query(
+    "INSERT INTO meta (name, value) VALUES ('master_key_check', $1) ON CONFLICT DO NOTHING",
+    [vault.checkValue],
+  );
+  if ((await readMeta(session, "master_key_check")) === vault.checkValue) return;
   throw new Error(
     "this database was written under another master key (POSTRIDER_SECRET): start with that one",
   );

@@ -20,6 +20,11 @@ export function isConnectionLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");
 }
 
+/** Rights that were there are gone: an administrator has taken them, or put others in our place. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "42501";
+}
+
 /** The server has become read-only: as a former primary is made, so that nobody writes to it beside the new one. */
 export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";

@@ -27,4 +27,4 @@ export async function setCounters(session: Session): Promise<void> {
 
 const COUNTED = `SELECT c.relname::text AS table, a.attname::text AS column
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-  WHERE a.attidentity <> '' AND c.relnamespace = current_schema::regnamespace`;
+  WHERE a.attidentity <> '' AND c.relnamespace = quote_ident(current_schema)::regnamespace`;

@@ -1,8 +1,9 @@
 import type { Clock } from "../../../core/clock.ts";
+import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session, SqlValue } from "./driver.ts";
 import { beginAwaitable, type IsStored, type LostCommit, resolveLostCommit } from "./lost-commit.ts";
-import { isCollision } from "./sql-errors.ts";
+import { isCollision, isForbidden } from "./sql-errors.ts";
 
 /** What every use case is built on: single statements and transactions. */
 export interface Database extends Session {
@@ -34,9 +35,9 @@ export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {
-    query: driver.query,
+    query: (sql, values) => driver.query<never>(sql, values).catch(throwForbidden),
     async transaction(work, isStored) {
-      const { value, lost } = await runWithRetries(driver, work);
+      const { value, lost } = await runWithRetries(driver, work).catch(throwForbidden);
       if (lost)
         await resolveLostCommit({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
       return value;
@@ -62,6 +63,11 @@ export function openClosable(driver: Driver, clock: Clock): ClosableDatabase {
       await driver.close();
     },
   };
+}
+
+/** Missing rights are given back one day, and what a provider said must last until then. */
+function throwForbidden(error: unknown): never {
+  throw isForbidden(error) ? outage("the database refuses", error) : error;
 }
 
 interface Ran<T> {
