@@ -38,6 +38,29 @@ onBothStores(() => {
     expect(await mx.recipients(message)).toEqual({ ann: "delivered", bob: "bounced" });
   });
 
+  test("a mailbox that the host finds missing or full only after DATA has bounced, and the missing one is suppressed", async () => {
+    const list = () => admin<{ data: { email: string; reason: string }[] }>(mx.postrider, "/suppressions");
+    smtp.dial.message = { code: 552, text: "5.2.2 mailbox full" };
+    expect(await mx.end(await mx.send("ann"))).toBe("bounced");
+    smtp.dial.message = { code: 550, text: "5.7.1 looks like spam" };
+    expect(await mx.end(await mx.send("bob"))).toBe("failed");
+    expect((await list()).data).toEqual([]);
+    smtp.dial.message = { code: 550, text: "5.1.1 no such user" };
+    expect(await mx.end(await mx.send("cid"))).toBe("bounced");
+    expect((await list()).data).toMatchObject([{ email: "cid@example.net", reason: "hard_bounce" }]);
+  });
+
+  test("the timeline tells why a recipient is waited for, also where another was refused", async () => {
+    smtp.dial.rcpt = {
+      "bob@example.net": { code: 550, text: "5.1.1 no such user" },
+      "cid@example.net": { code: 451, text: "4.7.1 greylisted" },
+    };
+    const message = await mx.send("ann", "bob", "cid");
+    expect(await mx.firstError(message)).toBe("4.7.1");
+    const bounced = (await mx.timeline(message)).find(({ status }) => status === "bounced");
+    expect(bounced).toMatchObject({ recipient: "bob@example.net", error: { code: "5.1.1" } });
+  });
+
   test("a greylisting host is asked again within five minutes, and the message is delivered once", async () => {
     smtp.dial.rcpt = { "*": { code: 451, text: "4.7.1 greylisted, come back in a minute" } };
     const message = await mx.send("ann");

@@ -71,7 +71,7 @@ export function applyAttempt(before: Progress, attempt: Attempt): Step {
     at: attempt.at,
     kind: attempt.connectorId === undefined ? "status" : "attempt",
     detail: attemptDetail(attempt),
-    error: firstError(attempt) ?? after.error,
+    error: firstError(before, attempt) ?? after.error,
   });
 }
 
@@ -191,11 +191,16 @@ function errorOf(
   return { error: error ?? ERROR_OF_END[end ?? "window_over"] };
 }
 
-/** The error to show of an attempt. `unconfirmed` comes first, since it is why a part may be sent twice; `deferred` last. */
-function firstError({ outcomes }: Attempt): MessageError | undefined {
+/**
+ * The error to show of an attempt. `unconfirmed` comes first, since it is why a part may be sent twice. A recipient of an
+ * email that is rejected has an entry of its own, and one that is deferred has none: there `deferred` is next.
+ */
+function firstError({ channel }: Progress, { outcomes }: Attempt): MessageError | undefined {
   const failed = outcomes.flatMap((outcome) => (outcome && outcome.kind !== "sent" ? [outcome] : []));
   const ofKind = (wanted: PartOutcome["kind"]) => failed.find(({ kind }) => kind === wanted)?.error;
-  return ofKind("unconfirmed") ?? ofKind("rejected") ?? ofKind("deferred");
+  const doubtful = ofKind("unconfirmed");
+  if (channel === "email") return doubtful ?? ofKind("deferred") ?? ofKind("rejected");
+  return doubtful ?? ofKind("rejected") ?? ofKind("deferred");
 }
 
 function lateReceipt(before: Progress, receipt: Receipt): Step {

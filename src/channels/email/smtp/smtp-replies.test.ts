@@ -37,6 +37,20 @@ test("5yz to the sender or the message rejects without a bounce, 4yz defers", ()
   }
 });
 
+test("a message that is refused for the one mailbox it is for has bounced, also after DATA", () => {
+  const refusedWith = (reply: string, others: readonly string[] = []) => {
+    const recipients = new Map(["a@b.test", ...others].map((address) => [address, "accepted" as const]));
+    return toPartOutcome({ recipients, end: { kind: "message_refused", reply } }, "a@b.test", []);
+  };
+  for (const reply of ["550 5.1.1 no such user", "552 5.2.2 mailbox full", "550 5.2.1 disabled"])
+    expect(refusedWith(reply)).toMatchObject({ kind: "rejected", bounced: true });
+  // With two of them in the envelope it does not say which one.
+  expect(refusedWith("550 5.1.1 no such user", ["bob@example.test"])).not.toHaveProperty("bounced");
+  for (const reply of ["550 no such user", "554 5.7.1 spam", "552 5.3.4 too big", "550 5.1.8 bad sender"])
+    expect(refusedWith(reply)).not.toHaveProperty("bounced");
+  expect(refusedWith("450 5.1.1 busy").kind).toBe("deferred");
+});
+
 test("a refused sender outweighs the replies to recipients that came with it", () => {
   expect(outcome("503 need MAIL first", { kind: "sender_refused", reply: "451 busy" }).kind).toBe("deferred");
   expect(outcome("550 need MAIL first", { kind: "sender_refused", reply: "451 busy" }).kind).toBe("deferred");

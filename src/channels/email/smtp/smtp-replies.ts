@@ -1,4 +1,5 @@
 /** What a server's replies mean for each recipient of an envelope (RFC 5321 §4.2, enhanced codes RFC 3463). Pure. */
+import { bounceKind } from "../../../core/email/bounce-kind.ts";
 import type { MessageError } from "../../../core/messages/message.ts";
 import type { PartOutcome } from "../../../core/messages/outcome.ts";
 
@@ -42,7 +43,10 @@ export function toPartOutcome(
     return refusalOutcome(answer.refusal, { isRecipient: true });
   }
   if (end.kind === "taken") return { kind: "sent", providerMessageIds: ids, delivered: false };
-  if (end.kind === "message_refused") return refusalOutcome(end.reply, { isRecipient: false });
+  if (end.kind === "message_refused") {
+    const taken = [...recipients.values()].filter((each) => each === "accepted");
+    return refusalOutcome(end.reply, { isRecipient: taken.length === 1 && isAboutMailbox(end.reply) });
+  }
   const reason = end.kind === "lost" ? end.reason : "the server did not answer for this recipient";
   const error: MessageError = { code: "smtp.connection_lost", message: reason };
   const isDoubtful = end.kind === "lost" && end.wasContentSent && answer === "accepted";
@@ -60,6 +64,12 @@ function refusalOutcome(reply: string, { isRecipient }: { isRecipient: boolean }
   const error = toMessageError(reply);
   if (!isPermanent(reply)) return { kind: "deferred", error };
   return isRecipient ? { kind: "rejected", error, bounced: true } : { kind: "rejected", error };
+}
+
+/** Some servers look at the mailbox only once they have the message: then only the enhanced code tells that it is about it. */
+function isAboutMailbox(reply: string): boolean {
+  const { code, message } = toMessageError(reply);
+  return code.startsWith("5.") && bounceKind({ code, text: message, stage: "message" }) !== "message";
 }
 
 /** Replies about the session, not the message, although they begin with 5: RFC 5321 §4.2.4, RFC 4954 §6. */
