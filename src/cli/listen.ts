@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import type { AnswerRequest } from "../api/app-deps.ts";
+import { pathOf } from "../api/router.ts";
 import { type Clock, sleep } from "../core/clock.ts";
 import { errorText } from "../core/error-text.ts";
 import type { Config } from "./config.ts";
@@ -98,9 +99,37 @@ function serve(
     // Set explicitly, since outside development Bun shares the port with other processes by default.
     reusePort: config.sharing !== undefined,
     ...(config.tls && { tls: config.tls }),
-    fetch: (request) => fetch(request, addressOf),
+    routes: Object.fromEntries(
+      OPERATORS_PATHS.flatMap((path) => [path, `${path}/*`]).map((path) => [
+        path,
+        (request: Request) => fetch(request, addressOf),
+      ]),
+    ),
+    fetch: (request) =>
+      isOperators(request.url)
+        ? fetch(toNowhere(request), () => addressOf(request))
+        : fetch(request, addressOf),
   });
   return server;
+}
+
+/**
+ * What proxies keep from strangers. They judge a path as it was sent, but `Request.url` has it resolved:
+ * `/v1/x\..\..\metrics`, which nginx takes for something under `/v1/`, is `/metrics` there. Bun finds routes by the path as
+ * it was sent; so whatever leads here and came by no route was sent under another path.
+ */
+const OPERATORS_PATHS = ["/admin", "/metrics", "/healthz", "/readyz", "/docs", "/openapi.json"];
+
+function isOperators(url: string): boolean {
+  const path = pathOf(url);
+  // Nearly all requests, and the cheapest look.
+  if (path.startsWith("/v1/")) return false;
+  return OPERATORS_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
+}
+
+/** The request under a path where nothing is. */
+function toNowhere(request: Request): Request {
+  return new Request(new URL("/.nowhere", request.url).href, request);
 }
 
 /** The connection to the client has the time limits. Bun takes the option for Unix sockets too, but its types do not. */
