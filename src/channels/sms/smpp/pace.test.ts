@@ -38,6 +38,55 @@ test.each([0.5, 1, 7, 100, 2000])("no more than %p a second go out, and no less"
   expect(sent).toBeLessThanOrEqual(Math.ceil(perSecond * 10.25) + 1);
 });
 
+test.each([1, 4, 4.5, 10, 50, 2000])(
+  "at %p a second, no second has more, wherever it begins and after any silence, and none of the rate is lost",
+  async (perSecond) => {
+    const { pace, clock } = open(perSecond);
+    const times: number[] = [];
+    const send = async (ms: number) => {
+      for (const end = clock.monotonicMs() + ms; clock.monotonicMs() < end; await clock.advance(13)) {
+        for (; pace.available() >= 1; pace.take()) times.push(clock.monotonicMs());
+      }
+    };
+    for (const silenceMs of [0, 137, 900, 60_000]) {
+      await clock.advance(silenceMs);
+      const before = times.length;
+      await send(10_000);
+      expect(times.length - before).toBeGreaterThanOrEqual(Math.floor(perSecond * 9.5));
+    }
+    const most = Math.ceil(perSecond);
+    const spans = times.slice(most).map((at, n) => at - times[n]!);
+    expect(Math.min(...spans)).toBeGreaterThanOrEqual(1000);
+  },
+);
+
+test("a second that is full says when the next may go", async () => {
+  const { pace, clock } = open(10);
+  let sent = 0;
+  for (; sent < 10; await clock.advance(1)) {
+    for (; pace.available() >= 1; sent++) pace.take();
+  }
+  expect(pace.available()).toBe(0);
+  const waitMs = pace.waitMs();
+  expect(waitMs).toBeGreaterThan(100);
+  expect(pace.soon()).toBe(0);
+  await clock.advance(waitMs);
+  expect(pace.available()).toBe(1);
+  pace.take();
+  expect(pace.waitMs()).toBe(100);
+});
+
+test("of a rate that has changed, what went before still counts", async () => {
+  const { pace, clock } = open(100);
+  await clock.advance(1000);
+  for (let sent = 0; sent < 25; sent++) pace.take();
+  pace.setPart(0.2);
+  await clock.advance(900);
+  expect(pace.available()).toBe(0);
+  await clock.advance(110);
+  expect(pace.available()).toBe(1);
+});
+
 test("a silence saves up no more than a quarter of a second", async () => {
   const { pace, clock } = open(100);
   await clock.advance(60_000);
@@ -110,6 +159,17 @@ test("without a rate of its own it starts from what the SMSC last took, and lets
   await clock.advance(11_000);
   expect(pace.rate()).toBeUndefined();
   expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("without a rate of its own it can be slowed down again after it was let go", async () => {
+  const { pace, clock, run } = open();
+  for (let round = 0; round < 2; round++) {
+    await run(2, { wants: 200 });
+    pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+    expect(pace.available()).toBe(25);
+    await clock.advance(72_000);
+    expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
+  }
 });
 
 test.each([

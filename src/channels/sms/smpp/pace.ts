@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
+import { createRateWindow, type RateWindow } from "./rate-window.ts";
 
 /**
  * How fast a connector sends, in segments a second: at its configured rate, or slower when the SMSC says that this is too
@@ -26,7 +27,7 @@ export interface Pace {
   rate(): { readonly perSecond: number; readonly isReduced: boolean } | undefined;
 }
 
-/** The largest burst, in seconds' worth of segments. Small, since nobody knows when the seconds begin that the SMSC counts by. */
+/** The largest burst, in seconds' worth of segments. What follows it is slower until the second is over. */
 const BURST_S = 0.25;
 
 /** How long, in seconds, a segment may wait here rather than in the queue. */
@@ -49,6 +50,8 @@ interface State {
   rate: number;
   tokens: number;
   filledAt: number;
+  /** What went lately, against `ceiling`. */
+  window: RateWindow;
   reduced: Reduction | undefined;
 }
 
@@ -71,29 +74,24 @@ export function createPace(clock: Clock, perSecond = Number.POSITIVE_INFINITY): 
     rate: perSecond,
     tokens: burst(perSecond),
     filledAt: clock.monotonicMs(),
+    window: windowOf(perSecond),
     reduced: undefined,
   };
   const now = () => clock.monotonicMs();
   return {
-    available() {
-      if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
-      refill(state);
-      return state.filledAt > now() ? 0 : Math.floor(state.tokens);
-    },
-    soon() {
-      if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
-      refill(state);
-      return state.filledAt > now() ? 0 : Math.floor(state.tokens + state.rate * SOON_S);
-    },
+    available: () => allowed(state, 0),
+    soon: () => allowed(state, SOON_S),
     take() {
       if (isUnlimited(state)) return;
       refill(state);
       state.tokens -= 1;
+      state.window.took(now());
     },
     waitMs() {
       refill(state);
       const missing = Math.max(0, 1 - state.tokens);
-      return Math.max(0, state.filledAt - now()) + Math.ceil((missing / state.rate) * 1000);
+      const tokenMs = Math.max(0, state.filledAt - now()) + Math.ceil((missing / state.rate) * 1000);
+      return Math.max(tokenMs, state.window.waitMs(now()));
     },
     accepted: state.counted.add,
     slowDown: (refusal) => slowDown(state, refusal),
@@ -114,11 +112,22 @@ function isUnlimited({ rate, reduced }: State): boolean {
   return rate === Number.POSITIVE_INFINITY && reduced === undefined;
 }
 
+/** How many segments may go within these seconds: 0 while it rests. */
+function allowed(state: State, inS: number): number {
+  if (!isUnlimited(state)) refill(state);
+  // Refilled, it may have been let go just now.
+  if (isUnlimited(state)) return Number.POSITIVE_INFINITY;
+  const nowMs = state.clock.monotonicMs();
+  if (state.filledAt > nowMs) return 0;
+  return Math.min(Math.floor(state.tokens + state.rate * inS), state.window.room(nowMs + inS * 1000));
+}
+
 /** Adds the tokens, and the growth, of the time since `filledAt`. During a pause `filledAt` lies ahead, and nothing is added. */
 function refill(state: State): void {
   const nowMs = state.clock.monotonicMs();
   const seconds = (nowMs - state.filledAt) / 1000;
   if (seconds <= 0) return;
+  const fullMs = Math.min(state.window.waitMs(state.filledAt), nowMs - state.filledAt);
   state.filledAt = nowMs;
   const { reduced } = state;
   if (reduced) {
@@ -129,13 +138,17 @@ function refill(state: State): void {
       state.rate = state.ceiling;
     }
   }
-  state.tokens = Math.min(burst(state.rate), state.tokens + state.rate * seconds);
+  const { rate, tokens } = state;
+  // While the second is full no more than one is saved, or a burst would make another one each second.
+  const held = fullMs > 0 ? Math.max(tokens, Math.min(1, tokens + (rate * fullMs) / 1000)) : tokens;
+  state.tokens = Math.min(burst(rate), held + rate * (seconds - fullMs / 1000));
 }
 
 /** Where the part has grown, another process may have used up the difference just now: no more than one token stays. */
 function setCeiling(state: State, ceiling: number): void {
   refill(state);
   state.ceiling = ceiling;
+  state.window = windowOf(ceiling, state.window);
   state.rate = state.reduced ? Math.min(state.rate, ceiling) : ceiling;
   if (state.reduced) state.reduced = { ...state.reduced, endsAt: ceiling };
   state.tokens = Math.min(state.tokens, 1);
@@ -161,6 +174,11 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
     growthPerS: isKnown ? Math.max(LEAST_GROWTH_PER_S, tooFast * GROWTH_PER_S) : undefined,
     endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? liftedAt : reduced.endsAt,
   };
+}
+
+/** Where the largest burst is one segment, segments come one by one anyway, and no second has too many. */
+function windowOf(ceiling: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
+  return before.withRate(burst(ceiling) > 1 ? ceiling : Number.POSITIVE_INFINITY);
 }
 
 function burst(rate: number): number {

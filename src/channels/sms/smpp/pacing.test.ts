@@ -86,6 +86,22 @@ test("all binds of a connector share its rate", async () => {
   smsc.release();
 });
 
+test("what may go at once after a silence is part of that second's rate: an SMSC that counts has nothing to throttle", async () => {
+  const { channel, clock, smsc } = await openBoundSmppRig({ config: { max_per_second: 40, window: 100 } });
+  const sending = Array.from({ length: 60 }, () => sendThrough(channel));
+  const arrived = async (ms: number) => {
+    for (let step = 0; step < ms; step += 50) {
+      await clock.advance(50);
+      await smsc.request(0x15);
+    }
+    return smsc.submits.length;
+  };
+  await smsc.until(() => smsc.submits.length === 10);
+  expect(await arrived(1000)).toBe(40);
+  expect(await arrived(600)).toBe(60);
+  await Promise.all(sending);
+});
+
 test("while it waits for its rate, the channel says when it may be handed more", async () => {
   const { channel, clock, until } = await openBoundSmppRig({ config: { max_per_second: 1 } });
   await sendThrough(channel);

@@ -1,0 +1,58 @@
+/**
+ * What went in the last second, or in the time that a slower rate takes for one: so that no second, wherever it begins,
+ * has more than the rate. An SMSC counts by seconds of its own, and throttles what is beyond.
+ */
+export interface RateWindow {
+  /** How many more may go at this time; infinite without a rate. */
+  room(atMs: number): number;
+  /** Milliseconds until one may go; 0 if one may. */
+  waitMs(nowMs: number): number;
+  took(atMs: number): void;
+  /** The same for another rate; what went before still counts. */
+  withRate(perSecond: number): RateWindow;
+}
+
+/** What the way to the SMSC may add to one segment and not to the next: so much longer is a second here. */
+const MARGIN_MS = 10;
+
+/** @param went times of what went before, oldest first */
+export function createRateWindow(perSecond: number, went: readonly number[] = []): RateWindow {
+  if (!Number.isFinite(perSecond)) return unlimited();
+  const size = Math.ceil(perSecond);
+  const spanMs = (size / perSecond) * 1000 + MARGIN_MS;
+  /** The last `size` times, in a ring: `next` is the oldest. */
+  const times = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
+  let next = 0;
+  const nth = (n: number) => times[(next + n) % size] ?? 0;
+  const took = (atMs: number) => {
+    times[next] = atMs;
+    next = (next + 1) % size;
+  };
+  for (const atMs of went.slice(-size)) took(atMs);
+  return {
+    room: (atMs) => countWhile(size, (n) => nth(n) + spanMs <= atMs),
+    waitMs: (nowMs) => Math.max(0, Math.ceil(nth(0) + spanMs - nowMs)),
+    took,
+    withRate: (rate) => createRateWindow(rate, Array.from(times, (_, n) => nth(n)).filter(Number.isFinite)),
+  };
+}
+
+function unlimited(): RateWindow {
+  return {
+    room: () => Number.POSITIVE_INFINITY,
+    waitMs: () => 0,
+    took() {},
+    withRate: createRateWindow,
+  };
+}
+
+/** How many of the first `length` numbers hold, where all before one that holds hold too. */
+function countWhile(length: number, holds: (n: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
