@@ -1,6 +1,7 @@
 /** A first start, and starts that cannot be, on PostgreSQL. */
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { keptPort } from "../fakes/kept-port.ts";
 import { openPostgresProxy } from "../fakes/postgres-proxy.ts";
@@ -52,6 +53,22 @@ test("a database that does not exist is said at once, without its password", asy
     /postrider cannot start: the database at .*nowhere cannot be used: .*does not exist/,
   );
   expect(output).not.toContain("hidden");
+});
+
+test("a pooler that takes no settings of a session is said at once, and how to work behind it", async () => {
+  const words = "SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0";
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(words.length + length.length);
+  const pooler = createServer(
+    (client) => void client.end(Buffer.concat([Buffer.from("E"), length, Buffer.from(words)])),
+  );
+  await new Promise<void>((resolve) => pooler.listen(0, "127.0.0.1", resolve));
+  const env = onPostgres(`postgres://127.0.0.1:${(pooler.address() as { port: number }).port}/postrider`);
+  const { code, output } = await runPostrider({ dataFolder: folder(), env });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^postrider cannot start: .*unsupported startup parameter.*with \?prepare=false$/m);
+  expect(output).not.toContain('"level"');
+  pooler.close();
 });
 
 test("a start that waits for its database is ended by a signal", async () => {

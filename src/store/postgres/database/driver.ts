@@ -1,12 +1,13 @@
 /** Runs statements with `pg`, on the connections of `connections.ts`. */
 import { type PoolClient, type PoolConfig, types } from "pg";
 import { HOUR_MS } from "../../../core/durations.ts";
+import { errorText } from "../../../core/error-text.ts";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connections, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { toArrayText } from "./array-text.ts";
-import { isConnectionLost, isOutage, isOutdated, isReadOnlyServer } from "./sql-errors.ts";
+import { isConnectionLost, isOutage, isOutdated, isReadOnlyServer, isRefusedSetting } from "./sql-errors.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
 
 export type SqlValue = string | number | boolean | null | readonly (string | number | boolean | null)[];
@@ -104,7 +105,7 @@ export function openDriver(options: DriverOptions): Driver {
 function createLend(lent: Connections): Connections["lend"] {
   let hasConnected = false;
   return async () => {
-    const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwOutage);
+    const client = await lent.lend().catch(hasConnected ? throwUnreachable : throwFirst);
     hasConnected = true;
     return client;
   };
@@ -218,6 +219,13 @@ function parserOf(type: number): (text: string) => unknown {
 /** Throws an outage as the store's own error, anything else as it is. */
 function throwOutage(error: unknown): never {
   throw isOutage(error) ? unreachable(error) : error;
+}
+
+/** A pooler that takes no settings of a session will not do so later either. */
+function throwFirst(error: unknown): never {
+  if (!isRefusedSetting(error)) return throwOutage(error);
+  const advice = "behind a pooler, DATABASE_URL ends with ?prepare=false";
+  throw new Error(`${errorText(error)}: ${advice}`, { cause: error });
 }
 
 function throwUnreachable(error: unknown): never {

@@ -30,6 +30,11 @@ export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";
 }
 
+/** PgBouncer's answer to settings with which a session is to start. PostgreSQL itself names the setting in other words. */
+export function isRefusedSetting(error: unknown): boolean {
+  return error instanceof DatabaseError && error.message.startsWith("unsupported startup parameter");
+}
+
 /** A serialization failure, a deadlock, or a migration meanwhile: the same transaction may succeed when repeated. */
 export function isCollision(error: unknown): boolean {
   if (isOutdated(error)) return true;
