@@ -40,7 +40,7 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   const resolver = createForgetfulResolver(dns.address);
   const http = createOutboundHttp({
     clock,
-    resolver,
+    openResolver: () => resolver,
     allowed: toRanges(options.allowed ?? ["127.0.0.0/8"]),
     ca: options.ca ?? hooksTls.ca,
   });

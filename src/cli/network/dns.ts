@@ -35,9 +35,9 @@ function createResolvers(clock: Pick<Clock, "monotonicMs">): (servers: string | 
 }
 
 /**
- * For one question, whose answer must be new and nobody else's business. Questions that share a resolver share more than
- * its cache: an answer that cannot be read fails all that are under way, and after a few quick answers the resolver waits
- * only a quarter of a second for the next. A resolver costs 65 µs.
+ * For the questions about one name, whose answers must be new and nobody else's business. Questions that share a resolver
+ * share more than its cache: an answer that cannot be read fails all that are under way, and after a few quick answers the
+ * resolver waits only a quarter of a second for the next. A resolver costs 65 µs.
  */
 export function openResolver(servers: string | undefined): Resolver {
   const made = new Resolver({ timeout: 2_000, tries: 2 });

@@ -11,7 +11,7 @@ const SETTINGS_AGE_MS = 1_000;
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
   readonly clock: Clock;
-  /** A resolver for one question. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
+  /** A resolver for the questions about one name. `servers`: addresses separated by commas; `undefined`: the machine's own resolvers. */
   readonly openResolver: (servers: string | undefined) => Resolver;
   /** Called when a setting cannot be used. */
   readonly onError: (error: unknown) => void;
@@ -65,11 +65,8 @@ function isSame(a: HttpSettings, b: HttpSettings): boolean {
 }
 
 function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings): OutboundHttp {
-  const resolver: Resolver = {
-    resolve4: (name) => deps.openResolver(servers).resolve4(name),
-    resolve6: (name) => deps.openResolver(servers).resolve6(name),
-  };
-  const plain = { clock: deps.clock, resolver, allowed: toRanges(allowed) };
+  const openResolver = () => deps.openResolver(servers);
+  const plain = { clock: deps.clock, openResolver, allowed: toRanges(allowed) };
   if (ca === undefined) return createOutboundHttp(plain);
   try {
     return createOutboundHttp({ ...plain, ca });

@@ -18,9 +18,9 @@ export type Found =
  */
 export async function findAddresses(
   target: Target,
-  { resolver, rules }: { readonly resolver: Resolver; readonly rules: AddressRules },
+  { resolve, rules }: { readonly resolve: Resolve; readonly rules: AddressRules },
 ): Promise<Found> {
-  const answers = await answersFor(target, resolver);
+  const answers = await answersFor(target, resolve);
   if ("message" in answers) return { reason: "dns", ...answers };
   const [first, ...others] = answers.addresses;
   if (first === undefined) return { reason: "dns", message: "the name has no address" };
@@ -33,13 +33,20 @@ export async function findAddresses(
 
 type Answers = { readonly addresses: readonly string[] } | { readonly message: string };
 
-async function answersFor({ hostname, isAddress }: Target, resolver: Resolver): Promise<Answers> {
+type Resolve = (name: string) => Promise<Answers>;
+
+function answersFor({ hostname, isAddress }: Target, resolve: Resolve): Answers | Promise<Answers> {
   if (isAddress) return { addresses: [hostname] };
   // RFC 6761 §6.3: this machine, whatever a name server says.
   if (/(^|\.)localhost$/.test(hostname)) return { addresses: ["127.0.0.1"] };
+  return resolve(hostname);
+}
+
+/** All addresses of a name, of both families, in the order to try; or why there is none. */
+export async function resolveAddresses(resolver: Resolver, name: string): Promise<Answers> {
   const [v4, v6] = await Promise.all([
-    ask(() => resolver.resolve4(hostname)),
-    ask(() => resolver.resolve6(hostname)),
+    ask(() => resolver.resolve4(name)),
+    ask(() => resolver.resolve6(name)),
   ]);
   const addresses = inTurn(addressesOf(v4), addressesOf(v6));
   if (addresses.length > 0) return { addresses };

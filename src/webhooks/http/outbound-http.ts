@@ -4,7 +4,7 @@ import { type AddressRules, createAddressRules, type Range } from "./address-rul
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { calledOff, type Exchanged, type ExchangeRequest, exchange } from "./exchange.ts";
-import { findAddresses, type Resolver } from "./find-addresses.ts";
+import { findAddresses, type Resolver, resolveAddresses } from "./find-addresses.ts";
 import { shareQuestions } from "./share-questions.ts";
 import { parseTarget, type Target } from "./target.ts";
 import { openTimeLimit, unlessAborted } from "./time-limit.ts";
@@ -34,7 +34,8 @@ export type PostOutcome = Exchanged & { readonly ms: number };
 
 export interface OutboundHttpDeps {
   readonly clock: Clock;
-  readonly resolver: Resolver;
+  /** A resolver for the questions about one name. */
+  readonly openResolver: () => Resolver;
   /** Addresses that may be connected to although they are in a blocked range. */
   readonly allowed: readonly Range[];
   /** Certificates (PEM) that are trusted besides the runtime's own. */
@@ -51,22 +52,22 @@ const MAX_ADDRESSES = 8;
 const CONNECT_LIMIT_MS = 4_000;
 
 interface Parts {
-  readonly resolver: Resolver;
+  readonly resolve: (name: string) => ReturnType<typeof resolveAddresses>;
   readonly rules: AddressRules;
   readonly pool: ConnectionPool;
   readonly clock: Clock;
 }
 
 export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
-  const { clock } = deps;
-  const resolver = shareQuestions(deps.resolver);
+  const { clock, openResolver } = deps;
+  const resolve = shareQuestions((name) => resolveAddresses(openResolver(), name));
   const rules = createAddressRules(deps.allowed);
   // One for all: reading the certificates for each connection would double its cost.
   const secureContext = createSecureContext(
     deps.ca === undefined ? {} : { ca: [...getCACertificates("default"), deps.ca] },
   );
   const pool = createConnectionPool({ clock, secureContext });
-  const parts = { clock, resolver, rules, pool };
+  const parts = { clock, resolve, rules, pool };
   return {
     async post(request) {
       const startedMs = clock.monotonicMs();
