@@ -40,6 +40,10 @@ onBothStores(() => {
     const url = await start({ provider: "sendgrid", webhook_secret: key });
     const message = await live.send(["ann"]);
     const smtpId = live.relay.received[0]?.parsed.messageId;
+    // SendGrid reads it as JSON, and decodes nothing.
+    const argument = JSON.stringify({ unique_args: { postrider: message.id } });
+    const unfolded = live.relay.received[0]?.raw.replaceAll(/\r\n(?= )/g, "");
+    expect(unfolded).toContain(`\r\nX-SMTPAPI: ${argument}\r\n`);
     const body = [
       {
         event: "bounce",

@@ -70,6 +70,17 @@ test("names, reply-to and custom headers arrive as they were given", async () =>
   expect((await compose({ headers: { "X-Order-iD": "42" } })).toString()).toContain("\r\nX-Order-iD: 42\r\n");
 });
 
+test("a custom header in ASCII is on the wire as it was given, quotation marks included", async () => {
+  const headers = {
+    "List-Id": '"Acme, \\"the\\" shop" <news.acme.test>',
+    "X-SMTPAPI": '{"unique_args":{"order":"42"}}',
+    "X-Plain": "a ? b _ c = d",
+    "X-Folded": `"${"one two ".repeat(20)}"`,
+  };
+  const raw = (await compose({ headers })).toString().replaceAll(/\r\n(?=[ \t])/g, "");
+  for (const [name, value] of Object.entries(headers)) expect(raw).toContain(`\r\n${name}: ${value}\r\n`);
+});
+
 test("text comes before HTML in a multipart/alternative", async () => {
   const raw = (await compose({ bodyHtml: "<p>Hëllo</p>" })).toString();
   expect(raw).toMatch(/Content-Type: multipart\/alternative;/);

@@ -32,7 +32,7 @@ export type ComposedMail =
 export async function composeMail(mail: MailToCompose): Promise<ComposedMail> {
   const fault = findFault(mail.content);
   if (fault !== undefined) return refused("smtp.invalid_message", fault);
-  const plain = await printMail(new MailComposer(toComposerOptions(mail)).compile());
+  const plain = await printMail(compile(mail));
   const header = plain.subarray(0, plain.indexOf("\r\n\r\n"));
   if (hasLongLine(header)) return refused("smtp.invalid_message", "a header line is longer than 998 octets");
   const raw = mail.dkim ? await signMail(plain, mail.dkim) : plain;
@@ -65,6 +65,21 @@ const FIELD_NAME = /^[!-9;-~]{1,256}$/;
 /** Fields that only this program or mail servers may write. */
 const OWNED_FIELDS =
   /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
+
+/**
+ * Custom headers in ASCII go out as they were given, only folded. The composer would make encoded words of every value with
+ * quotation marks, and readers of structured fields (`List-Id`, JSON for a provider) do not decode those (RFC 2047 §5).
+ */
+function compile(mail: MailToCompose) {
+  const root = new MailComposer(toComposerOptions(mail)).compile();
+  const custom = new Set(Object.keys(mail.content.headers ?? {}).map((name) => name.toLowerCase()));
+  const encode = root.encodeHeaderValue.bind(root);
+  root.encodeHeaderValue = (name, value) => {
+    const isReady = typeof value === "string" && isAscii(value) && !value.includes("=?");
+    return isReady && custom.has(name.toLowerCase()) && !MESSAGE_IDS.test(name) ? value : encode(name, value);
+  };
+  return root;
+}
 
 function toComposerOptions({ content, messageId, createdAt }: MailToCompose) {
   const headers = Object.entries(content.headers ?? {}).map(([key, value]) => ({
