@@ -11,6 +11,7 @@ import type { ChannelName, EmailContent, Part, SmsContent } from "../core/messag
 import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
 import type { LateAnswer } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
+import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore } from "../store/store.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { ComposeAside } from "./email/smtp/compose-large.ts";
@@ -193,6 +194,8 @@ export interface ConnectorKind {
   slots?(connector: Connector): number;
   /** True where the provider renders the text from the template id, so that the template need not be known here. */
   rendersTemplates?(connector: Connector): boolean;
+  /** The segments that a text goes out in. Absent: those of `segmentSms`, with its defaults. */
+  segments?(connector: Connector, text: string): SmsSegments;
   /** Present where providers report deliveries by HTTP requests to `callbackPath`. */
   readonly callbacks?: Callbacks;
 }

@@ -66,6 +66,41 @@ onBothStores(() => {
     await smsc.close();
   });
 
+  test("a dry run says what it will be over the connector that would be used", async () => {
+    const [smsc, other] = await Promise.all([startFakeSmsc(), startFakeSmsc()]);
+    // GSM-7 has é, and ASCII has not.
+    const body = "Votre café arrive à 9 h. ".repeat(10).trim();
+    const connectors = [
+      await connectSmsc(rig.service, smsc, { default_alphabet: "ascii", concat: "udh16" }),
+      await connectSmsc(rig.service, other),
+    ];
+    const live = await openLiveSms(rig.service, { connectors, body });
+    const to = "+14155551702";
+    const dryRun = async () => {
+      const given = { to: [to, to], template_id: live.templateId, dry_run: true };
+      const answer = await send(rig.service, { apiKey: live.apiKey, path: "/v1/sms/messages", body: given });
+      const { messages } = answer.body as { messages: { encoding: string; segments: number }[] };
+      return messages.map(({ encoding, segments }) => ({ encoding, segments }));
+    };
+    const sent = async (over: typeof smsc) => {
+      const message = await live.send(to);
+      await rig.service.passUntil(() => over.submits.length > 0, 60_000);
+      await rig.service.reached(message, "sent");
+      const { detail } = (await live.timeline(message)).at(-1)!;
+      return { encoding: detail?.encoding, segments: detail?.segments };
+    };
+    await rig.service.passUntil(() => smsc.bound().length + other.bound().length === 2, 60_000);
+    const overFirst = { encoding: "ucs2", segments: 4 };
+    expect(await dryRun()).toEqual([overFirst, { ...overFirst }]);
+    expect(await sent(smsc)).toEqual({ ...overFirst });
+    await smsc.close();
+    await rig.service.passUntil(async () => (await dryRun())[0]!.encoding === "gsm7", 60_000);
+    const overOther = { encoding: "gsm7", segments: 2 };
+    expect(await dryRun()).toEqual([overOther, { ...overOther }]);
+    expect(await sent(other)).toEqual({ ...overOther });
+    await other.close();
+  });
+
   test("through an HTTP gateway", async () => {
     const gateway = await startFakeGateway({ status: 202, body: "0: Accepted for delivery" });
     const config = { provider: "kannel", base_url: gateway.url, username: "acme", password: "secret" };

@@ -12,6 +12,7 @@ import type {
   SmsTemplate,
 } from "../../core/records/accounts.ts";
 import { withConditionKeys } from "../../core/records/routes.ts";
+import { type SmsSegments, segmentSms } from "../../core/sms/sms-segments.ts";
 import type { OptOutQuery, Records } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
 import type { MaybePromise } from "../when-ready.ts";
@@ -30,6 +31,8 @@ export interface Directory {
   domain(accountId: string, domain: string): MaybePromise<Domain | undefined>;
   routes(): MaybePromise<readonly Route[]>;
   connector(id: string): MaybePromise<Connector | undefined>;
+  /** The segments that a text goes out in over a connector; those of most, where there is none. */
+  segments(connector: Connector | undefined, text: string): SmsSegments;
   /** Those of `to` who have opted out. */
   optedOut(query: OptOutQuery): MaybePromise<readonly string[]>;
   account(id: string): MaybePromise<Account | undefined>;
@@ -79,6 +82,7 @@ export function createDirectory(deps: Pick<HandlerDeps, "store" | "clock" | "con
     domain: (accountId, domain) =>
       domains.get(`${accountId} ${domain}`, () => findDomain(records, { accountId, domain })),
     connector: (id) => connectors.get(id, () => records.find("connectors", { id })),
+    segments: (connector, text) => segmentsOver(deps, connector, text),
     routes: () => routes.get("", async () => (await listAll(records, "routes", {})).map(withConditionKeys)),
     optedOut: createOptOutLookup(store, (accountId, load) => optOuts.get(accountId, load)),
     account: (id) => accounts.get(id, () => records.find("accounts", { id })),
@@ -111,6 +115,15 @@ async function listTemplateRenderers({
     connectorKinds.find(({ kind }) => kind === connector.kind)?.rendersTemplates?.(connector),
   );
   return new Set(rendering.map(({ id }) => id));
+}
+
+function segmentsOver(
+  { connectorKinds = [] }: Pick<HandlerDeps, "connectorKinds">,
+  connector: Connector | undefined,
+  text: string,
+): SmsSegments {
+  const kind = connectorKinds.find((each) => each.kind === connector?.kind);
+  return (connector && kind?.segments?.(connector, text)) ?? segmentSms(text);
 }
 
 async function listAll<K extends "senders" | "routes" | "dltEntities" | "connectors">(

@@ -55,9 +55,11 @@ export const DryRunSms = Type.Object(
       format: "date-time",
       description: "End of its window: one that is `deferred_until` then or later expires",
     }),
-    encoding: Type.Optional(Type.Enum(SMS_ENCODINGS, { type: "string" })),
+    encoding: Type.Optional(
+      Type.Enum(SMS_ENCODINGS, { type: "string", description: "Over the connector that would be used now" }),
+    ),
     segments: Type.Optional(
-      Type.Integer({ description: "Absent, as all of the text, where the provider renders it" }),
+      Type.Integer({ description: "Likewise; absent, as all of the text, where the provider renders it" }),
     ),
     units: Type.Optional(Type.Integer({ description: "Septets (gsm7) or UTF-16 units (ucs2) of the text" })),
     characters: Type.Optional(Type.Integer({ description: "Code points of the text" })),

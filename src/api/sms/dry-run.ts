@@ -1,9 +1,9 @@
 /** The dry run of Send SMS: what would become of a request. Nothing is stored and nothing is sent. */
 import { setImmediate } from "node:timers/promises";
+import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
 import { createErrors, type ErrorCollector } from "../../core/field-errors.ts";
-import type { Route } from "../../core/records/accounts.ts";
+import type { Connector, Route } from "../../core/records/accounts.ts";
 import { mayGoAt } from "../../core/sms/promotional-hours.ts";
-import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import { toIso } from "../../core/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
@@ -45,22 +45,23 @@ type DryRunResource = Awaited<ReturnType<typeof judgeOne>>;
 /** Recipients judged before other requests get their turn. */
 const AT_ONCE = 20;
 
-/** What is worked out once for all recipients: the limits, against which they count together, and the text. */
+/** What is worked out once for all recipients: the limits, against which they count together, and the text, by connector. */
 interface Shared {
   readonly limits: (template: SmsFlight["template"]) => ReturnType<typeof judgeLimits>;
-  readonly text: (flight: SmsFlight) => ReturnType<typeof textOf>;
+  readonly text: (flight: SmsFlight, connector: Connector | undefined) => ReturnType<typeof textOf>;
 }
 
-function createShared({ intake }: MessageDeps, asked: FlightRequest): Shared {
+function createShared({ intake, directory }: MessageDeps, asked: FlightRequest): Shared {
   let limits: ReturnType<typeof judgeLimits> | undefined;
-  let text: ReturnType<typeof textOf> | undefined;
+  const texts = new Map<string | undefined, ReturnType<typeof textOf>>();
   return {
     limits(template) {
       limits ??= judgeLimits(intake, { ...asked, template });
       return limits;
     },
-    text(flight) {
-      text ??= textOf(flight);
+    text(flight, connector) {
+      const text = texts.get(connector?.id) ?? textOf(directory, flight, connector);
+      texts.set(connector?.id, text);
       return text;
     },
   };
@@ -75,6 +76,7 @@ async function judgeOne(deps: MessageDeps, asked: FlightRequest, shared: Shared)
     return own;
   });
   const { request, resolved, template } = flight;
+  const route = routeOf(flight);
   const limit = limitVerdict(await shared.limits(template), request.to[0] ?? "");
   return {
     dry_run: true,
@@ -88,8 +90,8 @@ async function judgeOne(deps: MessageDeps, asked: FlightRequest, shared: Shared)
     status: request.scheduleAt === undefined ? "queued" : "scheduled",
     deferred_until: deferredUntil(flight),
     expires_at: toIso(windowEnd(request, asked.caller, asked.now)),
-    ...shared.text(flight),
-    route: await routeOf(deps, flight),
+    ...shared.text(flight, await likelyConnector(deps, route)),
+    route: route && (await toRoute(deps, route)),
     checks: [...checksOf(flight.caller).map((check) => toVerdict(check, errors.get(check))), limit],
   };
 }
@@ -117,29 +119,41 @@ function deferredUntil({ caller, request, template, now }: SmsFlight): string | 
 }
 
 /** Empty if the text is not known here: the template is the provider's, or a variable is missing. */
-function textOf({ template, request, caller }: SmsFlight) {
+function textOf(
+  directory: MessageDeps["directory"],
+  { template, request, caller }: SmsFlight,
+  connector: Connector | undefined,
+) {
   if (!template) return {};
   const { variables = {} } = request;
   const rendered = renderSms(template.body, { variables, settings: caller.settings });
   if ("missing" in rendered) return {};
-  const { encoding, parts, units } = segmentSms(rendered.text);
+  const { encoding, parts, units } = directory.segments(connector, rendered.text);
   return { encoding, segments: parts.length, units, characters: [...rendered.text].length };
 }
 
-async function routeOf(deps: MessageDeps, { queues, routes }: SmsFlight) {
+type RouteTaken = Pick<Route, "id" | "connectorIds" | "failover" | "weights">;
+
+/** A sandbox queue is a route to the connector of the same name. */
+function routeOf({ queues, routes }: SmsFlight): RouteTaken | undefined {
   const [queue = ""] = queues;
   if (queue === "") return undefined;
-  const route = routes.find(({ id }) => id === queue) ?? builtIn(queue);
+  return routes.find(({ id }) => id === queue) ?? { id: queue, connectorIds: [queue] };
+}
+
+/** The one that would be used now: the first healthy one, else the first. */
+async function likelyConnector({ directory, connectorStatus }: MessageDeps, route: RouteTaken | undefined) {
+  const isHealthy = (id: string) => (connectorStatus(id)?.health?.score ?? 1) >= HEALTHY_SCORE;
+  const id = route?.connectorIds.find(isHealthy) ?? route?.connectorIds[0] ?? "";
+  return isUuid(id) ? directory.connector(id) : undefined;
+}
+
+async function toRoute(deps: MessageDeps, route: RouteTaken) {
   return {
     route_id: route.id,
     failover: route.failover ?? "safe",
     connectors: await Promise.all(route.connectorIds.map((id) => connectorOf(deps, route, id))),
   };
-}
-
-/** A sandbox queue: a route to the connector of the same name. */
-function builtIn(queue: string): Pick<Route, "id" | "connectorIds" | "failover" | "weights"> {
-  return { id: queue, connectorIds: [queue] };
 }
 
 async function connectorOf(

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { Clock } from "../../../core/clock.ts";
 import { errorText } from "../../../core/error-text.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
+import { type SmsSegments, segmentSms } from "../../../core/sms/sms-segments.ts";
 import { authorityProblem } from "../../authority-problem.ts";
 import { type CertificateFields, withCertificateAdvice } from "../../certificate-advice.ts";
 import type { ConnectorKind } from "../../channel.ts";
@@ -10,6 +11,7 @@ import { openSession } from "./session.ts";
 import { openSmppChannel } from "./smpp-channel.ts";
 import { readSmppConfig, type SmppConfig, sessionOptions, smppConfigSchema } from "./smpp-config.ts";
 import { ESME_RX_T_APPN } from "./status-words.ts";
+import { segmentsOf } from "./submit-plan.ts";
 
 /** Leaves time for the goodbye within the 15 s a check may take. */
 const CHECK_TIMEOUT_MS = 12_000;
@@ -26,6 +28,7 @@ export const smppConnectorKind: ConnectorKind = {
   }),
   open: openSmppChannel,
   slots,
+  segments,
   check,
 };
 
@@ -48,6 +51,11 @@ function statusClassProblem(classes: unknown): Record<string, string> {
 function slots(connector: Connector): number {
   const config = readSmppConfig(connector);
   return config instanceof Error ? 1 : config.binds;
+}
+
+function segments(connector: Connector, text: string): SmsSegments {
+  const config = readSmppConfig(connector);
+  return config instanceof Error ? segmentSms(text) : segmentsOf(text, config);
 }
 
 /** Binds and unbinds; in `detail`, in words, how that went. */

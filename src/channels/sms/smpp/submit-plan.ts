@@ -1,7 +1,12 @@
 import type { MessageError } from "../../../core/messages/message.ts";
 import { partReference } from "../../../core/receipts/short-reference.ts";
 import { encodeGsm7 } from "../../../core/sms/gsm7.ts";
-import { MAX_SEGMENTS, type SmsEncoding, segmentSms } from "../../../core/sms/sms-segments.ts";
+import {
+  MAX_SEGMENTS,
+  type SmsEncoding,
+  type SmsSegments,
+  segmentSms,
+} from "../../../core/sms/sms-segments.ts";
 import type { OutgoingSms } from "../../channel.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";
@@ -30,7 +35,7 @@ export function planSubmit(
   const { text } = message;
   if (text === undefined)
     return refusal("no_text", "the message has no text and this connector cannot render it");
-  const { encoding, parts } = segmentSms(text, HEADER_STYLES[config.concat], config.default_alphabet);
+  const { encoding, parts } = segmentsOf(text, config);
   if (parts.length > MAX_SEGMENTS)
     return refusal("too_long", `the text needs ${parts.length} segments of ${MAX_SEGMENTS}`);
   const source = sourceAddress(message, config);
@@ -59,6 +64,11 @@ export function planSubmit(
       });
     },
   };
+}
+
+/** The segments that a text makes for this SMSC. */
+export function segmentsOf(text: string, config: SmppConfig): SmsSegments {
+  return segmentSms(text, HEADER_STYLES[config.concat], config.default_alphabet);
 }
 
 const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() };
