@@ -50,3 +50,18 @@ test("64 levels are read, more are refused", () => {
   expect(problemOf(nested(64))).toBeUndefined();
   expect(problemOf(nested(65))).toContain("deeper");
 });
+
+test("50,000 values are read, more are refused, whatever they are", () => {
+  const list = (value: string, count: number) => `{"a":[${Array.from({ length: count }, () => value)}]}`;
+  const named = (count: number) =>
+    `{${Array.from({ length: count }, (_, index) => `"name-${index}":"value"`)}}`;
+  // The body itself is one, and so is the list.
+  for (const value of ["1", "{}", "[]"]) {
+    expect(problemOf(list(value, 49_998))).toBeUndefined();
+    expect(problemOf(list(value, 49_999))).toBe("must not contain more than 50000 values");
+  }
+  expect(problemOf(named(49_999))).toBeUndefined();
+  expect(problemOf(named(50_000))).toContain("50000");
+  expect(problemOf(list('{"a":[1]}', 20_000))).toContain("50000");
+  expect(problemOf(`{"a":"${"[1],".repeat(100_000)}"}`)).toBeUndefined();
+});

@@ -7,7 +7,8 @@ export type ParsedJson =
 
 /**
  * Parses a body that must be a JSON object. Besides invalid JSON it refuses duplicate names (two readers of the same body
- * could see different requests), `__proto__`, and nesting so deep that recursion could exhaust the stack.
+ * could see different requests), `__proto__`, nesting so deep that recursion could exhaust the stack, and so many values that
+ * to look at them, or to hand them to another thread, would take seconds.
  */
 export function parseJsonObject(text: string): ParsedJson {
   const json = parseJson(text);
@@ -15,17 +16,34 @@ export function parseJsonObject(text: string): ParsedJson {
   const names = countNames(json, 0);
   if (names === FORBIDDEN) return problem("must not contain the name __proto__");
   if (names === TOO_DEEP) return problem(`must not be nested deeper than ${MAX_DEPTH} levels`);
+  if (text.length > MAX_VALUES * LEAST_LENGTH && roomAfter(json, MAX_VALUES) < 0)
+    return problem(`must not contain more than ${MAX_VALUES} values`);
   return names === countWrittenNames(text) || !hasDuplicateNames(text)
     ? { json }
     : problem("must not contain a name twice in one object");
 }
 
 const MAX_DEPTH = 64;
+/** Objects and arrays count too. Far more than any request needs. */
+const MAX_VALUES = 50_000;
+/** Of a value with what separates it from the next: `1,`. */
+const LEAST_LENGTH = 2;
 const FORBIDDEN = -1;
 const TOO_DEEP = -2;
 
 function problem(sentence: string): ParsedJson {
   return { problem: { body: sentence } };
+}
+
+/** How many more values there may be after this one and all that are in it; negative if these are too many already. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 1;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (left < 0) break;
+    left = roomAfter(member, left);
+  }
+  return left;
 }
 
 /** The number of names in all objects of a value, or `FORBIDDEN`, or `TOO_DEEP`. */

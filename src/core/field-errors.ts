@@ -162,7 +162,19 @@ const validators = new WeakMap<TObject, Validator>();
 function validatorOf(schema: TObject): Validator {
   const known = validators.get(schema);
   if (known) return known;
-  const validator: Validator = Compile(schema);
+  const validator: Validator = Compile(withoutFormats(schema) as TObject);
   validators.set(schema, validator);
   return validator;
+}
+
+/**
+ * Formats are for readers of the API's description. Parsers of our own judge what has one: they accept other texts than the
+ * patterns of the library, which take seconds for a text of megabytes.
+ */
+function withoutFormats(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutFormats);
+  if (!isObject(schema)) return schema;
+  // A property may be called `format`; then it is a schema.
+  const kept = Object.entries(schema).filter(([name, value]) => name !== "format" || isObject(value));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutFormats(value)]));
 }
