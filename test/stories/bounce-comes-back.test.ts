@@ -14,6 +14,16 @@ onBothStores(() => {
 
   afterEach(() => live.close());
 
+  test("name servers that do not answer take no domain's return path away", async () => {
+    const { data } = await admin<{ data: { domain_id: string }[] }>(live.postrider, "/domains");
+    live.dns.failing.add("bounce.acme.example");
+    const shown = await admin(live.postrider, `/domains/${data[0]?.domain_id}/verify`, {});
+    expect(JSON.stringify(shown)).toContain("DNS could not be asked");
+    await live.postrider.pass(2_100);
+    const message = await live.send(["ann"]);
+    expect(message.returnPath(0)).toMatch(/^b-[a-z0-9]+@bounce\.acme\.example$/);
+  });
+
   test("a recipient whose mail comes back has bounced, and is not written to again", async () => {
     const message = await live.send(["ann", "bob"]);
     expect(await live.postrider.status(message)).toBe("sent");

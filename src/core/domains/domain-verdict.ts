@@ -45,9 +45,16 @@ export function judgeDomain(domain: Domain, look: Look): DomainChanges {
   return {
     dkimKeys,
     ...standing,
-    lastCheck: { at: now, records: verdicts },
+    lastCheck: { at: now, records: verdicts.map((verdict) => withKnown(domain, verdict)) },
     nextCheckAt: now + (isHasty && isYoung ? HOUR_MS : DAY_MS),
   };
+}
+
+/** What DNS could not be asked about is as it was found last: the return path would be given up otherwise. */
+function withKnown({ lastCheck }: Domain, verdict: RecordVerdict): RecordVerdict {
+  if (verdict.result !== "unknown" || verdict.found.length > 0) return verdict;
+  const before = lastCheck?.records.find(({ type, name }) => type === verdict.type && name === verdict.name);
+  return before ? { ...verdict, found: before.found } : verdict;
 }
 
 type Standing = Pick<DomainChanges, "verifiedAt" | "failingSince" | "lapsedAt">;
