@@ -3,7 +3,7 @@ import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
 import type { DeliveryLog, Engine } from "../delivery/engine.ts";
 import type { Store } from "../store/store.ts";
 import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
-import { openResolver } from "./network/dns.ts";
+import { createFreshResolvers } from "./network/fresh-resolvers.ts";
 
 export interface AlarmParts {
   readonly store: Store;
@@ -19,7 +19,7 @@ export function createAlarms({ store, clock, log, engine }: AlarmParts): AlarmWa
     records,
     clock,
     random: Math.random,
-    openResolver,
+    openResolver: createFreshResolvers(clock),
     log,
   });
   const watch = createAlarmWatch({

@@ -3,7 +3,7 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import type { Store } from "../store/store.ts";
 import { createWebhookEngine, type WebhookEngine, type WebhookLog } from "../webhooks/webhook-engine.ts";
 import type { Metrics } from "./metrics/metrics.ts";
-import { openResolver } from "./network/dns.ts";
+import { createFreshResolvers } from "./network/fresh-resolvers.ts";
 
 /** The engine that delivers webhooks. Before it is started it only serves the operator's test of a URL. */
 export function createWebhooks(parts: {
@@ -13,13 +13,13 @@ export function createWebhooks(parts: {
   readonly log: WebhookLog;
   readonly claimant: () => Claimant;
 }): WebhookEngine {
-  const { store, metrics } = parts;
+  const { clock, store, metrics } = parts;
   return createWebhookEngine({
     ...parts,
     outbox: store.outbox,
     records: store.records,
     random: Math.random,
-    openResolver,
+    openResolver: createFreshResolvers(clock),
     observe: metrics.webhooks.observe,
   });
 }

@@ -7,6 +7,9 @@ import type { Records } from "../../store/store.ts";
 /** Resolvers may cache for up to an hour that a name does not exist; a new one has an empty cache. */
 const RESOLVER_AGE_MS = 60_000;
 
+/** A server that has not answered within this time is passed over. */
+export const SERVER_LIMIT_MS = 2_000;
+
 /** Queries the servers in the setting `dns_servers`, read at each query, or else the machine's own. */
 export function createDns(records: Pick<Records, "settings">, clock: Clock): Dns {
   const resolverFor = createResolvers(clock);
@@ -34,13 +37,8 @@ function createResolvers(clock: Pick<Clock, "monotonicMs">): (servers: string | 
   };
 }
 
-/**
- * For the questions about one name, whose answers must be new and nobody else's business. Questions that share a resolver
- * share more than its cache: an answer that cannot be read fails all that are under way, and after a few quick answers the
- * resolver waits only a quarter of a second for the next. A resolver costs 65 µs.
- */
 export function openResolver(servers: string | undefined): Resolver {
-  const made = new Resolver({ timeout: 2_000, tries: 2 });
+  const made = new Resolver({ timeout: SERVER_LIMIT_MS, tries: 2 });
   if (servers !== undefined) made.setServers(servers.split(","));
   return made;
 }

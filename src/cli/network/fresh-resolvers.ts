@@ -1,0 +1,45 @@
+import type { Resolver } from "node:dns/promises";
+import type { Clock } from "../../core/clock.ts";
+import { type Dns, isNoRecord } from "../../core/domains/dns.ts";
+import { openResolver, SERVER_LIMIT_MS } from "./dns.ts";
+
+/** Asks for the addresses of one name. */
+type FreshResolver = Pick<Dns, "resolve4" | "resolve6">;
+
+/**
+ * Opens a resolver for the questions about one name, whose answers must be new and nobody else's business. Questions that
+ * share a resolver share more than its cache: an answer that cannot be read fails all that are under way, and after a few
+ * quick answers the resolver waits only a quarter of a second for the next. A resolver costs 65 µs.
+ *
+ * One thing is remembered from one to the next: which server answers. A dead one that is asked first would cost each name
+ * two seconds.
+ */
+export function createFreshResolvers(
+  clock: Pick<Clock, "monotonicMs">,
+): (servers: string | undefined) => FreshResolver {
+  /** So many servers, from the first on, are asked last. */
+  let silent = 0;
+  return (servers) => {
+    const resolver = openResolver(servers);
+    const asLast = silent;
+    if (asLast > 0) askLast(resolver, asLast);
+    const watch = (answer: Promise<string[]>) => {
+      const askedMs = clock.monotonicMs();
+      const answered = () => {
+        if (silent === asLast && clock.monotonicMs() - askedMs >= SERVER_LIMIT_MS) silent += 1;
+      };
+      answer.then(answered, (error) => isNoRecord(error) && answered());
+      return answer;
+    };
+    return {
+      resolve4: (name) => watch(resolver.resolve4(name)),
+      resolve6: (name) => watch(resolver.resolve6(name)),
+    };
+  };
+}
+
+function askLast(resolver: Resolver, count: number): void {
+  const servers = resolver.getServers();
+  const first = count % servers.length;
+  if (first > 0) resolver.setServers([...servers.slice(first), ...servers.slice(0, first)]);
+}
