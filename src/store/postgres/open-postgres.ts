@@ -50,11 +50,14 @@ import { createOutbox } from "./webhooks/outbox.ts";
 
 export type PostgresOptions = DriverOptions & KeyWatch;
 
+/** All others' turns wait for a process that stands still in its own: for less than their leases are sure without one. */
+const PULSE_IDLE_MS = 4_000;
+
 /** Opens, migrates and checks the database. Throws where another version or master key stands in the way. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const driver = openDriver(options);
   // A connection for signs of life only: a process whose other connections are all busy must not be taken for dead.
-  const pulse = openDriver({ ...options, connections: 1 });
+  const pulse = openDriver({ ...options, connections: 1, idleMs: PULSE_IDLE_MS });
   try {
     if (!(await isMigrated(driver))) await migrateAt(options.url);
     const closable = openClosable(driver, options.clock);
