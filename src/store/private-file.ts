@@ -1,11 +1,15 @@
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 const OWNER_ONLY = 0o600;
 
-/** Writes a file, readable by its owner only, that is whole and on disk when this returns. Overwrites an existing one. */
+/**
+ * Writes a file, readable by its owner only, that is whole and on disk when this returns. It takes the place of an existing one:
+ * that could be a link to another file, or one that others may read.
+ */
 export function writePrivateFile(path: string, text: string): void {
-  const file = openSync(path, "w", OWNER_ONLY);
+  rmSync(path, { force: true });
+  const file = openSync(path, "wx", OWNER_ONLY);
   try {
     writeSync(file, text);
     fsyncSync(file);

@@ -1,6 +1,15 @@
 /** The first two minutes of a newcomer, and a first start that is cut off. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, rmdirSync, statSync, watch, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { reached } from "../admin.ts";
 import { databaseOf, onBothStores } from "../both-stores.ts";
@@ -37,6 +46,17 @@ onBothStores((store) => {
       push_app_id: expect.stringMatching(uuid),
       admin_token: expect.stringMatching(/^pr_admin_\S{30,}$/),
     });
+  });
+
+  test("a sandbox.json that is there already, even as a link, neither keeps its mode nor leads elsewhere", async () => {
+    const elsewhere = fileOf("elsewhere");
+    writeFileSync(elsewhere, "another's", { mode: 0o644 });
+    symlinkSync(elsewhere, fileOf("sandbox.json"));
+    const { sandbox } = await start();
+    expect(sandbox.admin_token).toStartWith("pr_admin_");
+    expect(lstatSync(fileOf("sandbox.json")).isFile()).toBe(true);
+    expect(statSync(fileOf("sandbox.json")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(elsewhere, "utf8")).toBe("another's");
   });
 
   test("the line it prints is answered 202 as it stands, and the message is delivered a moment later", async () => {
