@@ -14,6 +14,16 @@ onBothStores(() => {
 
   afterEach(() => live.close());
 
+  test("an alias that still reaches somebody has bounced, and may be written to again", async () => {
+    const message = await live.send(["all"]);
+    const gone = "Final-Recipient: rfc822; left@example.net\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n";
+    const reached = postfixDsn({ recipient: "all@example.net", action: "delivered", status: "2.0.0" });
+    const report = reached.replace("Final-Recipient:", `${gone}Final-Recipient:`);
+    expect(await live.back(message.returnPath(0), report)).toStartWith("250");
+    expect(await live.postrider.status(message)).toBe("bounced");
+    expect(await live.suppressions()).toEqual([]);
+  });
+
   test("name servers that do not answer take no domain's return path away", async () => {
     const { data } = await admin<{ data: { domain_id: string }[] }>(live.postrider, "/domains");
     live.dns.failing.add("bounce.acme.example");

@@ -1,5 +1,5 @@
 /** Turns a returned mail into the receipt of the recipient whose return path it came to. Pure. */
-import { bounceKind } from "../../../core/email/bounce-kind.ts";
+import { type BounceKind, bounceKind } from "../../../core/email/bounce-kind.ts";
 import type { PartRef, Receipt } from "../../../core/messages/outcome.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
 import type { DsnAction, DsnRecipient } from "./dsn.ts";
@@ -20,7 +20,7 @@ export function toBounceReceipt(mail: ReturnMail, target: PartRef, receivedAt: n
   }
   if (mail.kind !== "dsn") return undefined;
   const worst = worstOf(mail.recipients);
-  return worst && { ...shared, ...verdictOf(worst), raw: rawOf(worst) };
+  return worst && { ...shared, ...verdictOf(worst, mail.recipients), raw: rawOf(worst) };
 }
 
 /** Whoever writes to an unsubscribe address wants no more mail, whatever the subject: only the mail to them names it. */
@@ -45,12 +45,29 @@ const WORST_FIRST: readonly DsnAction[] = ["failed", "delivered", "relayed", "ex
  * `delivered`, `relayed` and `expanded` are all the success there will be: `relayed` says that the next server sends no
  * notifications (RFC 3464 §2.3.3). A bounce may still follow any of them.
  */
-function verdictOf(report: DsnRecipient): Pick<Receipt, "status" | "error" | "suppress"> {
-  if (report.action !== "failed") return { status: "delivered" };
-  const { code = "bounced", text = "", stage, server } = report;
-  const error = { code, message: toOneLine(text) || "the message came back" };
-  const kind = bounceKind({ code, text, ...(stage && { stage }), ...(server !== undefined && { server }) });
-  return { status: "bounced", error, ...(kind !== "message" && { suppress: `${kind}_bounce` }) };
+function verdictOf(
+  worst: DsnRecipient,
+  recipients: readonly DsnRecipient[],
+): Pick<Receipt, "status" | "error" | "suppress"> {
+  if (worst.action !== "failed") return { status: "delivered" };
+  const { code = "bounced", text = "" } = worst;
+  const kind = mildestOf(recipients);
+  return {
+    status: "bounced",
+    error: { code, message: toOneLine(text) || "the message came back" },
+    ...(kind !== "message" && { suppress: `${kind}_bounce` }),
+  };
+}
+
+/** An alias is as dead as the liveliest of those behind it. */
+function mildestOf(recipients: readonly DsnRecipient[]): BounceKind {
+  const kinds = new Set(recipients.map(kindOf));
+  return kinds.has("message") ? "message" : kinds.has("soft") ? "soft" : "hard";
+}
+
+function kindOf({ action, code = "bounced", text = "", stage, server }: DsnRecipient): BounceKind {
+  if (action !== "failed") return "message";
+  return bounceKind({ code, text, ...(stage && { stage }), ...(server !== undefined && { server }) });
 }
 
 function rawOf({ action, code, text = "" }: DsnRecipient): string {
