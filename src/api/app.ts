@@ -160,11 +160,15 @@ interface RoutedRequest {
   readonly context: RequestContext;
 }
 
-/** Adds the headers that every response has. The server itself leaves out the body of a response to HEAD. */
+/**
+ * Adds the headers that every response has. No cache may keep an answer that does not say otherwise: many accounts ask one
+ * URL, and caches know that only of those who send `Authorization` (RFC 9111 §3.5), and not `X-API-Key`. The server itself
+ * leaves out the body of a response to HEAD.
+ */
 function toResponse(answered: Answered, { match, context }: RoutedRequest, isDraining: boolean): Response {
   const { requestId } = context;
   const response =
-    answered instanceof Response ? withRequestId(answered, requestId) : jsonResponse(answered, requestId);
+    answered instanceof Response ? withOwnHeaders(answered, requestId) : jsonResponse(answered, requestId);
   if (isDraining) response.headers.set("Connection", "close");
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
     for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
@@ -172,8 +176,10 @@ function toResponse(answered: Answered, { match, context }: RoutedRequest, isDra
   return response;
 }
 
-function withRequestId(response: Response, requestId: string): Response {
-  response.headers.set("X-Request-Id", requestId);
+function withOwnHeaders(response: Response, requestId: string): Response {
+  const { headers } = response;
+  headers.set("X-Request-Id", requestId);
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   return response;
 }
 
@@ -183,7 +189,7 @@ function jsonResponse({ status, json }: Answer, requestId: string): Response {
 }
 
 /** Reused: each `Response` copies them, which costs less than new `Headers`. */
-const JSON_HEADERS = new Headers({ "Content-Type": "application/json" });
+const JSON_HEADERS = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store" });
 
 function observe(
   { onRequest, log }: HandlerDeps,

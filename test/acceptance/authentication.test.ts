@@ -44,6 +44,18 @@ onEveryStore((start) => {
     }
   });
 
+  test("what one account is answered is kept by no cache on the way, since another asks the same URL", async () => {
+    await using api = await start();
+    const headers = { "X-API-Key": api.caller.key };
+    const { json } = await api.post(PATH, sms(), { key: undefined, headers });
+    const paths = [PATH, `${PATH}/${json.message_id}`, `${PATH}/${json.message_id}/events`, "/v1/events"];
+    for (const path of [...paths, `${PATH}/none`]) {
+      const answer = await api.get(path, { key: undefined, headers });
+      expect([path, answer.headers.get("cache-control")]).toEqual([path, "no-store"]);
+    }
+    expect((await api.get("/docs", { key: undefined })).headers.get("cache-control")).toBe("no-cache");
+  });
+
   test("every endpoint but the push endpoints, the probes and the receipts (which carry a token) requires a key", async () => {
     await using api = await start();
     const spec = (await api.get("/openapi.json", { key: undefined })).json;
